@@ -1,0 +1,43 @@
+"""Test whether a recommender system serves some groups of people worse than others.
+
+>>> import fairrec
+>>> sorted(fairrec.__all__)
+['AuditResult', 'FairRecError', 'Group', '__version__', 'audit', 'metric']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairrec.version import __version__
+
+if TYPE_CHECKING:
+    from fairrec.auditing import audit
+    from fairrec.errors import FairRecError
+    from fairrec.groups.group import Group
+    from fairrec.metrics import metric
+    from fairrec.result.audit_result import AuditResult
+
+__all__ = ["AuditResult", "FairRecError", "Group", "__version__", "audit", "metric"]
+
+# loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
+_HOME = {
+    "AuditResult": "fairrec.result.audit_result",
+    "FairRecError": "fairrec.errors",
+    "Group": "fairrec.groups.group",
+    "audit": "fairrec.auditing",
+    "metric": "fairrec.metrics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'fairrec' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,15 @@
+"""Names for the kinds of arrays that travel between stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+"""Positions in a list of distinct things: values of an attribute, items, cells."""
+BoolArray = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]

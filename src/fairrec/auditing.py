@@ -1,0 +1,362 @@
+"""The conductor: one audit from tables to result, in the order the data flows."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.errors import InputError
+from fairrec.groups.cells import cells_of
+from fairrec.groups.lattice import build_lattice
+from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute, read_users
+from fairrec.metrics import MetricAtK, parse_metric
+from fairrec.options import AuditOptions, Progress
+from fairrec.result.analysis import Analysis
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.coverage import attribute_summaries, coverage
+from fairrec.result.group_table import RESERVED, group_table
+from fairrec.result.metric_result import metric_results
+from fairrec.result.pooled_result import pooled_results
+from fairrec.result.schema import AuditSummary, InputSummary, MetricResult, SearchSummary
+from fairrec.scoring.ranked import RankedLists
+from fairrec.statistics.findings import MAX_FINDINGS
+from fairrec.statistics.moments import group_moments
+from fairrec.statistics.permutation import permutation_test
+from fairrec.version import __version__
+
+
+def audit(
+    predictions: Any,
+    *,
+    users: Any,
+    by: Sequence[str] | str,
+    items: Any = None,
+    history: Any = None,
+    metrics: Sequence[str] | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    depth: int | Literal["full"] = 3,
+    min_support: float = 0.001,
+    permutations: int = 1000,
+    alpha: float = 0.05,
+    correction: Literal["max", "bh"] = "max",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    command: str | None = None,
+) -> AuditResult:
+    """Which user groups are served best and worst, by how much, and whether it is chance.
+
+    Tables are paths (Parquet, CSV, Arrow) or Polars, pandas or Arrow tables.
+
+    Parameters
+    ----------
+    predictions : `user_id, item_id, score, label`, one row a candidate; or one row a user with
+        lists in the last three
+    users : `user_id` and attributes
+    by : attributes that define the groups; numbers are binned on request: `age:10`, `income:q5`
+    items : `item_id, categories`, for URD
+    history : `user_id, item_id` of training, for URP
+    metrics : names with an optional cut-off; by default those the tables allow
+    columns : other names of columns, such as {"user_id": "uid"}
+    depth : every combination of up to so many attributes, or "full" for full combinations only
+    min_support : share of users below 1, number of users from 1
+    permutations : how often attributes are dealt out anew; 0 for no tests
+    alpha : an audit of a world without gaps has findings with at most this probability
+    correction : "max" bounds the chance of any false finding, "bh" the share of false ones
+    progress : called with stage, steps done and steps in all
+    command : how to run this again, kept in the result
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
+    >>> predictions = pl.DataFrame({
+    ...     "user_id": [1, 2, 3, 4], "item_id": [[7, 8]] * 4, "label": [[1, 0]] * 4,
+    ...     "score": [[0.2, 0.9], [0.3, 0.4], [0.9, 0.1], [0.8, 0.2]]})
+    >>> result = fairrec.audit(predictions, users=users, by="gender", metrics="mrr@5")
+    >>> result.gap("mrr@5").size
+    0.5
+    >>> result.gap("mrr@5").disadvantaged.group
+    {'gender': 'F'}
+    """
+    started = time.perf_counter()
+    options = AuditOptions(depth, min_support, permutations, alpha, correction, seed, threads)
+    told = progress or (lambda stage, done, total: None)
+    by, wanted = _names(by), _wanted_metrics(metrics, items, history)
+    check_mapping(columns or {})
+    tables = {
+        name: Table(source, name, columns)
+        for name, source in (
+            ("predictions", predictions),
+            ("users", users),
+            ("items", items),
+            ("history", history),
+        )
+        if source is not None
+    }
+
+    told("reading", 0, 0)
+    everyone = read_users(tables["users"], by)
+    _refuse_clash([spec.name for spec in everyone.specs], wanted)
+    needs_labels = any("labels" in metric.metric.needs for metric in wanted)
+    candidates, row_of_list = read_candidates(
+        tables["predictions"], everyone.ids, everyone.where, needs_labels
+    )
+    side = _side_data(tables, wanted, candidates, everyone.ids[row_of_list])
+    # from here on, users in the order of their ids
+    list_of_user = np.argsort(row_of_list)
+    rows = row_of_list[list_of_user]
+    attributes = everyone.attributes(rows)
+
+    told("measuring", 0, 0)
+    per_user = [metric for metric in wanted if not metric.metric.pooled]
+    values = _values_per_user(per_user, candidates, side, list_of_user, options.n_threads)
+
+    told("grouping", 0, 0)
+    cells = cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
+    min_users = options.min_users(len(rows))
+    lattice = build_lattice(
+        cells, None if options.depth == "full" else options.depth, min_users, options.n_threads
+    )
+    if not len(lattice):
+        raise InputError(
+            f"No group has {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{len(rows):,} users). Lower --min-support or name fewer attributes in --by."
+        )
+    moments = group_moments(values, cells, lattice, options.n_threads)
+    is_tested = moments.n >= min_users
+    test = None
+    if options.permutations and per_user:
+        n_done = 0
+
+        def advance() -> None:
+            nonlocal n_done
+            n_done += 1
+            told("testing against chance", n_done, options.permutations)
+
+        test = permutation_test(
+            moments,
+            cells,
+            lattice,
+            is_tested,
+            options.permutations,
+            seed,
+            options.n_threads,
+            advance,
+        )
+
+    told("reporting", 0, 0)
+    analysis = Analysis(attributes, cells, lattice, moments, is_tested, test, options)
+    pooled, pooled_groups = pooled_results(wanted, candidates, list_of_user, analysis)
+    results = metric_results(per_user, analysis) | pooled
+    summary = AuditSummary(
+        fairrec_version=__version__,
+        seed=seed,
+        command=command or _as_call(by, wanted, options),
+        inputs={name: _input_summary(table) for name, table in tables.items()},
+        n_users=len(rows),
+        n_candidates=len(candidates.scores),
+        attributes=attribute_summaries(analysis),
+        depth=options.depth,
+        alpha=alpha,
+        correction=correction,
+        permutations=permutations,
+        coverage=coverage(analysis),
+        warnings=_warnings(len(everyone.ids) - len(rows), attributes, side, results, analysis),
+        search=SearchSummary(
+            name="exact",
+            users_scored=len(rows),
+            users_total=len(rows),
+            seconds=round(time.perf_counter() - started, 3),
+        ),
+        metrics={metric.name: results[metric.name] for metric in wanted},
+    )
+    return AuditResult(
+        summary,
+        group_table(per_user, analysis, pooled_groups),
+        _per_user_table(everyone.ids[rows], attributes, per_user, values),
+    )
+
+
+def _names(given: Sequence[str] | str) -> list[str]:
+    """Names from a sequence or from text with commas."""
+    parts = given.split(",") if isinstance(given, str) else given
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _wanted_metrics(
+    metrics: Sequence[str] | str | None, items: Any, history: Any
+) -> list[MetricAtK]:
+    if metrics is None:
+        names = ["auc", "mrr", "ndcg"]
+        names += ["urd"] if items is not None else []
+        names += ["urp"] if history is not None else []
+    else:
+        names = _names(metrics)
+    if not names:
+        raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
+    wanted = list({metric.name: metric for metric in map(parse_metric, names)}.values())
+    for metric in wanted:
+        for need, table in (("items", items), ("history", history)):
+            if need in metric.metric.needs and table is None:
+                raise InputError(
+                    f"Metric '{metric.name}' needs the {need} table. "
+                    f"Give --{need} FILE or leave the metric out."
+                )
+    return wanted
+
+
+def _refuse_clash(attributes: Sequence[str], metrics: Sequence[MetricAtK]) -> None:
+    taken = {*RESERVED, "user_id", *(metric.name for metric in metrics)}
+    for name in attributes:
+        if name in taken:
+            raise InputError(
+                f"Attribute '{name}' has the name of a column of the result. "
+                "Rename that column of the users table."
+            )
+
+
+def _side_data(
+    tables: Mapping[str, Table],
+    wanted: Sequence[MetricAtK],
+    candidates: CandidateLists,
+    user_ids: pl.Series,
+) -> SideData:
+    """The side data the metrics ask for."""
+    needed = {need for metric in wanted for need in metric.metric.needs}
+    categories, popularity, warnings = None, None, []
+    if "items" in needed:
+        categories, about_items = read_categories(tables["items"], candidates.item_ids)
+        warnings += about_items
+    if "history" in needed:
+        popularity, about_history = read_popularity(
+            tables["history"], candidates.item_ids, user_ids
+        )
+        warnings += about_history
+    return SideData(categories, popularity, tuple(warnings))
+
+
+def _values_per_user(
+    metrics: Sequence[MetricAtK],
+    candidates: CandidateLists,
+    side: SideData,
+    list_of_user: IntArray,
+    threads: int,
+) -> FloatArray:
+    """(n_metrics, n_users), NaN where undefined; a metric undefined for all is an error."""
+    max_k = max((metric.k or 0 for metric in metrics), default=0)
+    lists = RankedLists(candidates, max_k, side, threads)
+    values = np.empty((len(metrics), len(list_of_user)))
+    for i, metric in enumerate(metrics):
+        values[i] = metric.per_user(lists)[list_of_user]
+        if np.isnan(values[i]).all():
+            reason = (
+                "no user has both a relevant and another candidate"
+                if metric.metric.name == "auc"
+                else "no user has what it needs"
+            )
+            if "labels" in metric.metric.needs and not (lists.n_relevant > 0).any():
+                reason = "no candidate has a label above 0"
+            raise InputError(
+                f"Metric '{metric.name}' is undefined for every user: {reason}. "
+                "Mend the table or leave the metric out."
+            )
+    return values
+
+
+def _per_user_table(
+    ids: pl.Series,
+    attributes: Sequence[Attribute],
+    metrics: Sequence[MetricAtK],
+    values: FloatArray,
+) -> pl.DataFrame:
+    labels = [
+        pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String).gather(
+            attribute.codes
+        )
+        for attribute in attributes
+    ]
+    numbers = [
+        pl.Series(metric.name, row).fill_nan(None)
+        for metric, row in zip(metrics, values, strict=True)
+    ]
+    return pl.DataFrame([ids.alias("user_id"), *labels, *numbers])
+
+
+def _warnings(
+    n_without_predictions: int,
+    attributes: Sequence[Attribute],
+    side: SideData,
+    results: Mapping[str, MetricResult],
+    analysis: Analysis,
+) -> tuple[str, ...]:
+    """All that the reader should know; the answer stands nevertheless."""
+    said = []
+    if n_without_predictions:
+        said.append(
+            f"{n_without_predictions:,} users of the users table have no predictions and are left out"
+        )
+    said += [warning for attribute in attributes for warning in attribute.warnings]
+    said += side.warnings
+    said += [
+        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are left "
+        "out of its means"
+        for name, result in results.items()
+        if result.n_undefined
+    ]
+    if not analysis.lattice.is_full.any():
+        said.append(
+            f"no full combination of the {len(attributes)} attributes has {analysis.min_users:,} "
+            "users, so there is no gap between full combinations; the findings are on partial ones"
+        )
+    options = analysis.options
+    if not options.permutations:
+        said.append("no permutations: chance levels, p-values and findings were not computed")
+    elif 1 / (options.permutations + 1) > options.alpha:
+        said.append(
+            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
+            f"use at least {round(1 / options.alpha):,}"
+        )
+    elif options.correction == "bh":
+        n_tests = int(analysis.is_tested.sum())
+        if n_tests / (options.permutations + 1) > options.alpha:
+            said.append(
+                f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
+                f"{n_tests:,} groups only together with many others; raise --permutations"
+            )
+    said += [
+        f"{name}: the {len(result.findings):,} strongest findings are listed; "
+        f"{result.n_significant:,} groups are under alpha"
+        for name, result in results.items()
+        if len(result.findings) == MAX_FINDINGS
+    ]
+    return tuple(said)
+
+
+def _input_summary(table: Table) -> InputSummary:
+    if table.path is None:
+        return InputSummary(name=table.where, sha256=None)
+    with table.path.open("rb") as file:
+        return InputSummary(
+            name=table.where, sha256=hashlib.file_digest(file, "sha256").hexdigest()
+        )
+
+
+def _as_call(by: Sequence[str], wanted: Sequence[MetricAtK], options: AuditOptions) -> str:
+    """The call that repeats an audit made from Python."""
+    return (
+        f"fairrec.audit(predictions, users=users, by={list(by)!r}, "
+        f"metrics={[metric.name for metric in wanted]!r}, depth={options.depth!r}, "
+        f"min_support={options.min_support!r}, permutations={options.permutations!r}, "
+        f"alpha={options.alpha!r}, correction={options.correction!r}, seed={options.seed!r})"
+    )

@@ -1,0 +1,50 @@
+"""Errors a user can act on: each says what is wrong, where, and how to mend it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class FairRecError(Exception):
+    """Base of every error FairRec raises on purpose."""
+
+
+class InputError(FairRecError, ValueError):
+    """A table, column, row or option cannot be used as it is."""
+
+
+class UnknownNameError(FairRecError, ValueError):
+    """A name that is not known; the message offers the nearest one."""
+
+
+class MetricError(FairRecError, ValueError):
+    """A metric returned something other than one number per user."""
+
+
+class OutputError(FairRecError, OSError):
+    """The result cannot be written where it was asked for."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for an unknown name, with the nearest known one.
+
+    >>> print(unknown_name("metric", "ndgc", ["mrr", "ndcg"]))
+    No metric 'ndgc'. Did you mean 'ndcg'? Known: mrr, ndcg.
+    """
+    names = sorted(known)
+    nearest = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+    return UnknownNameError(f"No {kind} '{name}'.{hint} Known: {', '.join(names)}.")
+
+
+def some_of(offenders: Sequence[object], total: int | None = None, shown: int = 3) -> str:
+    """A few offenders and how many there are in all.
+
+    >>> some_of(["u1", "u2", "u3", "u4", "u5"])
+    "'u1', 'u2', 'u3' and 2 more"
+    """
+    total = len(offenders) if total is None else total
+    first = ", ".join(repr(offender) for offender in offenders[:shown])
+    rest = total - min(shown, len(offenders))
+    return f"{first} and {rest:,} more" if rest else first

@@ -1,0 +1,1 @@
+"""Attributes -> groups of users and sums over them."""

@@ -1,0 +1,76 @@
+"""Cells: the full combinations of attribute values that occur, and who is in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
+
+_KEY_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The observed full combinations, in the order of their codes.
+
+    Cell statistics are all that groups and tests need: every group is a union of cells.
+
+    Parameters
+    ----------
+    codes : (n_attributes, n_cells)
+    of_user : (n_users,), the cell each user is in
+    n_users : (n_cells,)
+    n_values : number of values of each attribute
+    """
+
+    codes: CodeArray
+    of_user: CodeArray
+    n_users: IntArray
+    n_values: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.n_users)
+
+    def sums(self, per_user: AnyArray) -> FloatArray:
+        """(n_cells,), sums over the users of each cell."""
+        totals = np.bincount(self.of_user, weights=per_user, minlength=len(self))
+        return totals.astype(np.float64, copy=False)
+
+
+def cells_of(codes: Sequence[CodeArray], n_values: Sequence[int]) -> Cells:
+    """The cells of users with these attribute codes.
+
+    Parameters
+    ----------
+    codes : one array (n_users,) an attribute
+    """
+    key = combination_keys(codes, n_values)
+    _, first, of_user, counts = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    return Cells(
+        codes=np.stack([column[first] for column in codes]),
+        of_user=of_user.astype(np.int32),
+        n_users=counts,
+        n_values=tuple(n_values),
+    )
+
+
+def combination_keys(codes: Sequence[CodeArray], n_values: Sequence[int]) -> IntArray:
+    """(n_rows,), equal keys for equal combinations and only for them, in their order.
+
+    The product of the value counts may exceed 64 bits; before it would, the keys so far are
+    replaced by their ranks, of which there are at most as many as rows.
+    """
+    key = codes[0].astype(np.int64)
+    n_keys = int(n_values[0])
+    for column, n in zip(codes[1:], n_values[1:], strict=True):
+        if n_keys * int(n) >= _KEY_LIMIT:
+            distinct, key = np.unique(key, return_inverse=True)
+            n_keys = len(distinct)
+        key = key * n + column
+        n_keys *= int(n)
+    return key

@@ -1,0 +1,260 @@
+"""The lattice: all combinations of up to `depth` attributes, and sums over their users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.groups.cells import Cells, combination_keys
+from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size
+from fairrec.threads import map_in_threads
+
+ANY = -1
+"""Stands for "whatever the value" in `Lattice.codes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cube:
+    """A block read through a dense cube with an "any" slot on each axis."""
+
+    attributes: IntArray
+    strides: IntArray
+    n_values: IntArray
+    size: int
+    slots: IntArray
+
+    def sums(self, codes: CodeArray, values: FloatArray) -> FloatArray:
+        sums = np.empty((len(values), len(self.slots)))
+        slot_of_cell = np.zeros(values.shape[1], dtype=np.int32)
+        _locate(codes, self.attributes, self.strides, slot_of_cell)
+        _sum_cube(slot_of_cell, self.strides, self.n_values, values, self.size, self.slots, sums)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """One set of attributes too large for a cube: the group of each cell, -1 for none."""
+
+    group_of_cell: IntArray
+    n_groups: int
+
+    def sums(self, codes: CodeArray, values: FloatArray) -> FloatArray:
+        sums = np.zeros((len(values), self.n_groups))
+        _scatter(self.group_of_cell, values, sums)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The eligible groups: those with at least `min_users` users.
+
+    Parameters
+    ----------
+    codes : (n_groups, n_attributes), the value of each attribute, ANY where it does not matter
+    n_users : (n_groups,)
+    subset : (n_groups,), position in `subsets` of the attributes that matter
+    is_full : (n_groups,), whether all attributes matter
+    n_below : by number of attributes, the groups that occur but have too few users
+    """
+
+    codes: CodeArray
+    n_users: IntArray
+    subset: IntArray
+    subsets: tuple[Subset, ...]
+    is_full: BoolArray
+    n_below: dict[int, int]
+    _parts: tuple[_Cube | _Scatter, ...]
+    _cell_codes: CodeArray
+
+    def __len__(self) -> int:
+        return len(self.n_users)
+
+    def sums(self, values: FloatArray, threads: int = 1) -> FloatArray:
+        """(n_columns, n_groups), sums over the cells of each group.
+
+        Parameters
+        ----------
+        values : (n_columns, n_cells)
+        """
+        parts = map_in_threads(
+            lambda part: part.sums(self._cell_codes, values), self._parts, threads
+        )
+        return np.concatenate([*parts], axis=1)
+
+
+def build_lattice(
+    cells: Cells,
+    depth: int | None,
+    min_users: int,
+    threads: int = 1,
+    room: int = CUBE_CELLS,
+) -> Lattice:
+    """All eligible groups of up to `depth` attributes, and the full combinations.
+
+    Parameters
+    ----------
+    depth : None for the full combinations only
+    """
+    n_attributes = len(cells.n_values)
+    blocks = cover(cells.n_values, depth, room) if depth is not None else ()
+    everything = tuple(range(n_attributes))
+    if depth is None or depth < n_attributes:
+        blocks = (*blocks, Block(everything, (everything,)))
+    found = [
+        *map_in_threads(lambda block: _eligible(block, cells, min_users, room), blocks, threads)
+    ]
+    subsets = tuple(subset for block in blocks for subset in block.subsets)
+    n_below: dict[int, int] = {}
+    for part in found:
+        for size, below in part.n_below.items():
+            n_below[size] = n_below.get(size, 0) + below
+    subset_of_group = np.repeat(
+        np.arange(len(subsets)), [n for part in found for n in part.n_groups_per_subset]
+    )
+    sizes = np.array([len(subset) for subset in subsets])
+    return Lattice(
+        codes=np.concatenate([part.codes for part in found]),
+        n_users=np.concatenate([part.n_users for part in found]),
+        subset=subset_of_group,
+        subsets=subsets,
+        is_full=sizes[subset_of_group] == n_attributes,
+        n_below=n_below,
+        _parts=tuple(part.part for part in found),
+        _cell_codes=cells.codes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    part: _Cube | _Scatter
+    codes: CodeArray
+    n_users: IntArray
+    n_groups_per_subset: list[int]
+    n_below: dict[int, int]
+
+
+def _eligible(block: Block, cells: Cells, min_users: int, room: int) -> _Found:
+    if padded_size(block.attributes, cells.n_values) <= room:
+        return _eligible_in_cube(block, cells, min_users)
+    return _eligible_by_key(block.attributes, cells, min_users)
+
+
+def _eligible_in_cube(block: Block, cells: Cells, min_users: int) -> _Found:
+    n_values = np.array([cells.n_values[attribute] for attribute in block.attributes])
+    strides = np.append(np.cumprod((n_values + 1)[::-1])[::-1][1:], 1).astype(np.int64)
+    size = padded_size(block.attributes, cells.n_values)
+    every = _Cube(np.array(block.attributes), strides, n_values, size, np.arange(size))
+    counts = every.sums(cells.codes, cells.n_users[None].astype(np.float64))[0]
+    counts = counts.astype(np.int64)
+
+    place = {attribute: axis for axis, attribute in enumerate(block.attributes)}
+    slots, codes, n_groups = [], [], []
+    n_below: dict[int, int] = {}
+    for subset in block.subsets:
+        axes = [place[attribute] for attribute in subset]
+        grid = np.array(int((n_values * strides).sum()))
+        for axis in axes:
+            # from the "any" slot of this axis to each of its values
+            steps = (np.arange(n_values[axis]) - n_values[axis]) * strides[axis]
+            grid = np.add.outer(grid, steps)
+        in_group = counts[grid]
+        is_eligible = in_group >= min_users
+        n_below[len(subset)] = n_below.get(len(subset), 0) + int(
+            ((in_group > 0) & ~is_eligible).sum()
+        )
+        mine = np.full((int(is_eligible.sum()), len(cells.n_values)), ANY, dtype=np.int32)
+        mine[:, list(subset)] = np.stack(np.nonzero(is_eligible), axis=1)
+        slots.append(grid[is_eligible])
+        codes.append(mine)
+        n_groups.append(len(mine))
+    chosen = np.concatenate(slots)
+    cube = _Cube(every.attributes, strides, n_values, size, chosen)
+    return _Found(cube, np.concatenate(codes), counts[chosen], n_groups, n_below)
+
+
+def _eligible_by_key(attributes: Subset, cells: Cells, min_users: int) -> _Found:
+    columns = [cells.codes[attribute] for attribute in attributes]
+    if len(attributes) == len(cells.n_values):
+        first = group_of_cell = np.arange(len(cells))
+    else:
+        key = combination_keys(columns, [cells.n_values[attribute] for attribute in attributes])
+        _, first, group_of_cell = np.unique(key, return_index=True, return_inverse=True)
+    counts = np.bincount(group_of_cell, weights=cells.n_users, minlength=len(first))
+    is_eligible = counts >= min_users
+    renumbered = np.where(is_eligible, np.cumsum(is_eligible) - 1, -1)
+    n_groups = int(is_eligible.sum())
+    codes = np.full((n_groups, len(cells.n_values)), ANY, dtype=np.int32)
+    for attribute, column in zip(attributes, columns, strict=True):
+        codes[:, attribute] = column[first[is_eligible]]
+    return _Found(
+        _Scatter(renumbered[group_of_cell], n_groups),
+        codes,
+        counts[is_eligible].astype(np.int64),
+        [n_groups],
+        {len(attributes): int((~is_eligible).sum())},
+    )
+
+
+def members(codes: Sequence[int], cells: Cells) -> BoolArray:
+    """(n_cells,), which cells lie in the group with these codes."""
+    is_member = np.ones(len(cells), dtype=bool)
+    for attribute, code in enumerate(codes):
+        if code != ANY:
+            is_member &= cells.codes[attribute] == code
+    return is_member
+
+
+@numba.njit(cache=True, nogil=True)
+def _locate(
+    codes: CodeArray, attributes: IntArray, strides: IntArray, slot_of_cell: CodeArray
+) -> None:
+    """Write the cube slot of each cell; one attribute at a time, so that it runs vectorised."""
+    for axis in range(len(attributes)):
+        column = codes[attributes[axis]]
+        stride = np.int32(strides[axis])
+        for cell in range(len(slot_of_cell)):
+            slot_of_cell[cell] += column[cell] * stride
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum_cube(
+    slot_of_cell: CodeArray,
+    strides: IntArray,
+    n_values: IntArray,
+    values: FloatArray,
+    size: int,
+    slots: IntArray,
+    sums: FloatArray,
+) -> None:
+    """Add each cell to its slot, then every axis up into its "any" slots; read `slots`."""
+    for column in range(len(values)):
+        cube = np.zeros(size)
+        for cell in range(len(slot_of_cell)):
+            cube[slot_of_cell[cell]] += values[column, cell]
+        for axis in range(len(strides)):
+            stride = strides[axis]
+            any_slot = n_values[axis] * stride
+            for start in range(0, size, any_slot + stride):
+                if stride == 1:  # the innermost axis is summed in a register
+                    total = 0.0
+                    for slot in range(start, start + any_slot):
+                        total += cube[slot]
+                    cube[start + any_slot] = total
+                    continue
+                for slot in range(start, start + any_slot, stride):
+                    for inner in range(stride):
+                        cube[start + any_slot + inner] += cube[slot + inner]
+        for group in range(len(slots)):
+            sums[column, group] = cube[slots[group]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _scatter(group_of_cell: IntArray, values: FloatArray, sums: FloatArray) -> None:
+    for column in range(len(values)):
+        for cell in range(len(group_of_cell)):
+            if group_of_cell[cell] >= 0:
+                sums[column, group_of_cell[cell]] += values[column, cell]

@@ -1,0 +1,1 @@
+"""Files and data frames -> validated tables. The only readers in the package."""

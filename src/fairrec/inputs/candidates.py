@@ -1,0 +1,209 @@
+"""Candidate lists: every user's candidates in one flat layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import CodeArray, FloatArray, IntArray
+from fairrec.errors import InputError, some_of
+from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateLists:
+    """The items a model ranks for each user, with its scores.
+
+    User `u` has the candidates `offsets[u]:offsets[u + 1]`, in the order of the input rows.
+
+    Parameters
+    ----------
+    offsets : (n_users + 1,)
+    items : (n_candidates,), positions in `item_ids`
+    scores : (n_candidates,)
+    labels : (n_candidates,), above 0 where relevant; None where the table has no labels
+    item_ids : distinct item ids
+    """
+
+    offsets: IntArray
+    items: CodeArray
+    scores: FloatArray
+    labels: FloatArray | None
+    item_ids: pl.Series
+
+    @property
+    def n_users(self) -> int:
+        """The number of candidate lists."""
+        return len(self.offsets) - 1
+
+
+def read_candidates(
+    table: Table, user_ids: pl.Series, users_where: str, needs_labels: bool
+) -> tuple[CandidateLists, IntArray]:
+    """Candidate lists, and for each list the position of its user in `user_ids`.
+
+    Long form (one row a candidate, in any order) and list form (one row a user) give the
+    same lists. Lists follow the order in which their users first appear.
+    """
+    parts = {name: table.require(name) for name in ("user_id", "item_id", "score")}
+    label = table.require("label") if needs_labels else table.find("label")
+    if label is not None:
+        parts["label"] = label
+    frame = table.read(parts)
+    nested = {name for name in parts if frame[name].dtype.is_nested()}
+    heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
+    del frame
+    positions = positions_in(ids_as_integers_or_text(heads, table.where), user_ids)
+    _refuse_unknown_users(heads, positions, table.where, users_where)
+
+    bounds = offsets if nested else None
+    scores = table.numbers(flat.pop("score"), parts["score"], bounds).to_numpy()
+    labels = None
+    if label is not None:
+        labels = table.numbers(flat.pop("label"), label, bounds).to_numpy()
+        _refuse_negative(labels, label, table.where)
+    items, item_ids = encode(ids_as_integers_or_text(flat.pop("item_id"), table.where))
+
+    if len(np.unique(positions)) < len(positions):
+        positions, offsets, order = _gather_runs(positions, offsets)
+        items, scores = items[order], scores[order]
+        labels = labels if labels is None else labels[order]
+    lists = CandidateLists(offsets, items, scores, labels, item_ids)
+    _refuse_duplicate_pairs(lists, positions, user_ids, table.where)
+    return lists, positions.astype(np.int64)
+
+
+def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
+    """Runs of rows with one user: their users, bounds and columns.
+
+    Most tables are written user by user, so there are far fewer runs than rows to look up.
+    """
+    flat = {name: frame[name] for name in frame.columns}
+    user_id = flat.pop("user_id")
+    starts = (user_id.ne_missing(user_id.shift(1))).arg_true().to_numpy().astype(np.int64)
+    if len(starts) == 0 or starts[0] != 0:
+        starts = np.insert(starts, 0, 0)
+    return user_id.gather(starts), np.append(starts, len(user_id)), flat
+
+
+def _from_lists(
+    frame: pl.DataFrame, parts: dict[str, str], nested: set[str], table: Table
+) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
+    """The same three from one row a user."""
+    names = [name for name in parts if name != "user_id"]
+    if nested != set(names):
+        flat = sorted(parts[name] for name in parts if name not in nested)
+        raise InputError(
+            f"{table.where}: {', '.join(sorted(parts[name] for name in nested))} holds lists but "
+            f"{', '.join(flat)} does not. Give lists in all of item_id, score and label "
+            "(one row a user), or in none (one row a candidate)."
+        )
+    lists = {name: frame[name].cast(pl.List(_inner(frame[name].dtype))) for name in names}
+    for name in names:
+        if lists[name].null_count():
+            row = lists[name].is_null().arg_true()[0]
+            raise InputError(
+                f"{table.where}, row {row + 1}: the list in '{parts[name]}' is missing. "
+                "Give an empty list to a user without candidates, or drop the row."
+            )
+    lengths = lists[names[0]].list.len()
+    for name in names[1:]:
+        other = lists[name].list.len()
+        if (other != lengths).any():
+            row = (other != lengths).arg_true()[0]
+            raise InputError(
+                f"{table.where}, row {row + 1}: {lengths[row]} values in '{parts[names[0]]}' but "
+                f"{other[row]} in '{parts[name]}'. A user's lists must be of one length."
+            )
+    # an empty list would explode to a row of nulls
+    flat_lists = {name: lists[name].filter(lengths > 0).explode() for name in names}
+    offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+    if flat_lists["item_id"].null_count():
+        at = flat_lists["item_id"].is_null().arg_true()[0]
+        row = int(np.searchsorted(offsets, at, side="right"))
+        raise InputError(f"{table.where}, row {row}: an item id is missing. Fill it in or drop it.")
+    return frame["user_id"], offsets, flat_lists
+
+
+def _inner(kind: pl.DataType) -> pl.DataType:
+    assert isinstance(kind, pl.List | pl.Array)
+    return kind.inner  # type: ignore[return-value]
+
+
+def _refuse_unknown_users(
+    heads: pl.Series, positions: CodeArray, where: str, users_where: str
+) -> None:
+    if (positions >= 0).all():
+        return
+    unknown = heads.filter(pl.Series(positions < 0)).unique(maintain_order=True)
+    raise InputError(
+        f"{where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in {users_where}. "
+        "Every user with predictions needs a row of attributes there (leave a value empty if it is "
+        "not known)."
+    )
+
+
+def _refuse_negative(labels: FloatArray, column: str, where: str) -> None:
+    if len(labels) and labels.min() < 0:
+        raise InputError(
+            f"{where}: column '{column}' has values below 0 (such as {labels.min():g}). A label is "
+            "0 for an item that is not relevant and above 0 for one that is; turn -1 into 0."
+        )
+
+
+def _gather_runs(positions: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray, IntArray]:
+    """Bring the runs of each user together, keeping the order of rows within a user."""
+    distinct, run_user = np.unique(positions, return_inverse=True)
+    order, bounds = _order_by_user(run_user.astype(np.int64), offsets, len(distinct))
+    return distinct, bounds, order
+
+
+@numba.njit(cache=True, nogil=True)
+def _order_by_user(
+    run_user: IntArray, offsets: IntArray, n_users: int
+) -> tuple[IntArray, IntArray]:
+    bounds = np.zeros(n_users + 1, dtype=np.int64)
+    for run in range(len(run_user)):
+        bounds[run_user[run] + 1] += offsets[run + 1] - offsets[run]
+    for user in range(n_users):
+        bounds[user + 1] += bounds[user]
+    free = bounds[:-1].copy()
+    order = np.empty(bounds[-1], dtype=np.int64)
+    for run in range(len(run_user)):
+        user = run_user[run]
+        for row in range(offsets[run], offsets[run + 1]):
+            order[free[user]] = row
+            free[user] += 1
+    return order, bounds
+
+
+def _refuse_duplicate_pairs(
+    lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, where: str
+) -> None:
+    repeats = _repeated_items(lists.offsets, lists.items)
+    if not len(repeats):
+        return
+    at = int(repeats[0])
+    user = int(np.searchsorted(lists.offsets, at, side="right")) - 1
+    raise InputError(
+        f"{where}: user {user_ids[int(positions[user])]!r} has item "
+        f"{lists.item_ids[int(lists.items[at])]!r} twice ({len(repeats):,} such rows in all). "
+        "Keep one row for each user and item."
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _repeated_items(offsets: IntArray, items: CodeArray) -> IntArray:
+    """Rows whose item stood in the same user's list before."""
+    last_user = np.full(items.max() + 1 if len(items) else 0, -1, dtype=np.int64)
+    repeats = []
+    for user in range(len(offsets) - 1):
+        for row in range(offsets[user], offsets[user + 1]):
+            if last_user[items[row]] == user:
+                repeats.append(row)
+            last_user[items[row]] = user
+    return np.array(repeats, dtype=np.int64)

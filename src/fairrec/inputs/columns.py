@@ -1,0 +1,87 @@
+"""Which column of a table plays which part: exact name, mapping, or a usual alias."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from fairrec.errors import InputError, unknown_name
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
+    "item_id": ("itemid", "iid", "item", "item_idx", "movie_id", "movieid", "product_id"),
+    "score": ("scores", "prediction", "predictions", "pred", "y_score", "y_pred", "predicted"),
+    "label": ("labels", "y_true", "relevance", "clicked", "click"),
+    "categories": ("category", "genres", "genre"),
+}
+"""Other names by which a column is known, compared without case."""
+
+TABLES = ("predictions", "users", "items", "history")
+
+_RECBOLE_TYPE = re.compile(r":(token|token_seq|float|float_seq)$")
+
+
+def plain_name(column: str) -> str:
+    """The column name without RecBole's type suffix.
+
+    >>> plain_name("user_id:token")
+    'user_id'
+    """
+    return _RECBOLE_TYPE.sub("", column)
+
+
+def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:
+    """Turn `user_id=uid` and `items.categories=tags` into a mapping.
+
+    >>> parse_mapping(["user_id=uid", "items.categories=tags"])
+    {'user_id': 'uid', 'items.categories': 'tags'}
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        wanted, equals, column = pair.partition("=")
+        if not (wanted and equals and column):
+            raise InputError(
+                f"--columns {pair!r} is not of the form name=column. Example: --columns user_id=uid"
+            )
+        mapping[wanted] = column
+    return mapping
+
+
+def check_mapping(mapping: Mapping[str, str]) -> None:
+    """Refuse a mapping of a name that no table has."""
+    for wanted in mapping:
+        table, dot, name = wanted.rpartition(".")
+        if dot and table not in TABLES:
+            raise unknown_name("table", table, TABLES)
+        if name not in ALIASES:
+            raise unknown_name("column to map", name, ALIASES)
+
+
+def find_column(
+    wanted: str, columns: Sequence[str], table: str, where: str, mapping: Mapping[str, str]
+) -> str | None:
+    """The name of the column that holds `wanted`, or None where there is none.
+
+    A mapping for this table wins, then a mapping for all tables, the exact name, and the
+    aliases. Two aliases at once are an error, not a guess.
+    """
+    for key in (f"{table}.{wanted}", wanted):
+        column = mapping.get(key)
+        if column in columns:
+            return column
+        if column is not None and "." in key:
+            raise InputError(
+                f"{where}: no column {column!r}, which --columns gives for {key}. "
+                f"Columns here: {', '.join(columns)}."
+            )
+    by_plain_name = {plain_name(column): column for column in columns}
+    if wanted in by_plain_name:
+        return by_plain_name[wanted]
+    known = ALIASES.get(wanted, ())
+    found = [column for plain, column in by_plain_name.items() if plain.lower() in (wanted, *known)]
+    if len(found) > 1:
+        raise InputError(
+            f"{where}: both {found[0]!r} and {found[1]!r} could be {wanted}. "
+            f"Say which: --columns {wanted}={found[0]}"
+        )
+    return found[0] if found else None

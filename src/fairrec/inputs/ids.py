@@ -1,0 +1,62 @@
+"""Ids -> positions, without a Python loop and without collisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import CodeArray, IntArray
+
+_LOOKUP_ROOM = 1 << 26
+"""The widest range of integer ids for which a lookup table is laid out (256 MiB of int32)."""
+
+
+def comparable(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Both as they are where their types agree, both as text otherwise."""
+    if left.dtype == right.dtype:
+        return left, right
+    return left.cast(pl.String), right.cast(pl.String)
+
+
+def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
+    """Position of each value in `keys` (no duplicates), -1 where it is not there.
+
+    >>> positions_in(pl.Series(["b", "x", "a"]), pl.Series(["a", "b"])).tolist()
+    [1, -1, 0]
+    """
+    values, keys = comparable(values, keys)
+    if len(keys) and values.dtype.is_integer():
+        low, high = int(keys.min()), int(keys.max())  # type: ignore[arg-type]
+        if high - low < min(_LOOKUP_ROOM, 64 * (len(keys) + len(values))):
+            return _lookup(values.to_numpy(), keys.to_numpy(), low, high)
+    found = (
+        pl.DataFrame({"key": values})
+        .lazy()
+        .join(
+            pl.LazyFrame({"key": keys, "position": np.arange(len(keys), dtype=np.int32)}),
+            on="key",
+            how="left",
+            maintain_order="left",
+        )
+        .collect()["position"]
+    )
+    return found.fill_null(-1).to_numpy()
+
+
+def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
+    """Codes from 0 in the order of the sorted distinct values, and those values.
+
+    >>> codes, distinct = encode(pl.Series(["b", "a", "b"]))
+    >>> codes.tolist(), distinct.to_list()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    distinct = values.unique().sort()
+    return positions_in(values, distinct), distinct
+
+
+def _lookup(values: IntArray, keys: IntArray, low: int, high: int) -> CodeArray:
+    table = np.full(high - low + 2, -1, dtype=np.int32)
+    table[keys - low] = np.arange(len(keys), dtype=np.int32)
+    # values outside the range of the keys read the last slot, which stays -1
+    slots = np.where((values >= low) & (values <= high), values - low, high - low + 1)
+    return table[slots]

@@ -1,0 +1,126 @@
+"""Side data of some metrics: the categories of items and the popularity in the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import CodeArray, FloatArray, IntArray
+from fairrec.errors import InputError
+from fairrec.inputs.ids import comparable, encode, positions_in
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Category codes of each candidate item: item `i` has `codes[offsets[i]:offsets[i + 1]]`.
+
+    Codes of an item are sorted and distinct; an item without categories has none.
+    """
+
+    offsets: IntArray
+    codes: CodeArray
+
+
+@dataclass(frozen=True, slots=True)
+class Popularity:
+    """How often items were interacted with in training, in percent of all interactions.
+
+    Parameters
+    ----------
+    per_item : (n_items,), 0 for an item nobody interacted with
+    history_per_user : (n_users,), mean popularity of a user's own history; NaN without one
+    """
+
+    per_item: FloatArray
+    history_per_user: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class SideData:
+    """What a metric may need beyond the ranked lists."""
+
+    categories: Categories | None = None
+    popularity: Popularity | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+
+def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list[str]]:
+    """Categories of the candidate items, and what to warn about."""
+    parts = {"item_id": table.require("item_id"), "categories": table.require("categories")}
+    frame = table.read(parts)
+    keys = ids_as_integers_or_text(frame["item_id"], table.where)
+    table.refuse_duplicates(
+        keys, parts["item_id"], "Keep one row per item and join its categories with '|'."
+    )
+    lists = _as_lists(frame["categories"], table.where)
+    rows = positions_in(item_ids, keys)
+    wanted = lists.to_frame("categories").with_row_index("row")
+    pairs = (
+        pl.DataFrame({"item": np.arange(len(rows), dtype=np.int64), "row": rows})
+        .filter(pl.col("row") >= 0)
+        .with_columns(pl.col("row").cast(pl.UInt32))
+        .join(wanted, on="row", how="inner")
+        .select("item", "categories")
+        .explode("categories")
+        .filter(pl.col("categories").is_not_null() & (pl.col("categories") != ""))
+        .unique()
+    )
+    codes, _ = encode(pairs["categories"])
+    order = np.lexsort((codes, pairs["item"].to_numpy()))
+    items = pairs["item"].to_numpy()[order]
+    counts = np.bincount(items, minlength=len(item_ids))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    warnings = []
+    n_without = int((counts == 0).sum())
+    if n_without:
+        n_absent = int((rows < 0).sum())
+        warnings.append(
+            f"{n_without:,} of {len(item_ids):,} candidate items have no category ({n_absent:,} are "
+            f"not in {table.where}); pairs with them are left out of URD"
+        )
+    return Categories(offsets, codes[order].astype(np.int32)), warnings
+
+
+def read_popularity(
+    table: Table, item_ids: pl.Series, user_ids: pl.Series
+) -> tuple[Popularity, list[str]]:
+    """Popularity of the candidate items and of the history of the audited users."""
+    frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
+    users = ids_as_integers_or_text(frame["user_id"], table.where)
+    codes, keys = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    share = np.bincount(codes, minlength=len(keys)) * (100 / len(codes))
+
+    at = positions_in(item_ids, keys)
+    per_item = np.where(at >= 0, share[np.maximum(at, 0)], 0.0)
+
+    owner = positions_in(*comparable(users, user_ids))
+    mine = owner >= 0
+    n_interactions = np.bincount(owner[mine], minlength=len(user_ids))
+    total = np.bincount(owner[mine], weights=share[codes[mine]], minlength=len(user_ids))
+    undefined = np.full(len(user_ids), np.nan)
+    history = np.divide(total, n_interactions, out=undefined, where=n_interactions > 0)
+    warnings = []
+    if not (n_interactions > 0).any():
+        raise InputError(
+            f"{table.where}: none of the audited users has a row there. "
+            "Check that its user ids are those of the predictions."
+        )
+    n_new = int((at < 0).sum())
+    if n_new:
+        warnings.append(
+            f"{n_new:,} of {len(item_ids):,} candidate items do not occur in {table.where}; their "
+            "popularity is 0"
+        )
+    return Popularity(per_item, history), warnings
+
+
+def _as_lists(categories: pl.Series, where: str) -> pl.Series:
+    kind = categories.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        return categories.cast(pl.List(pl.String))
+    if kind.is_nested():
+        raise InputError(f"{where}: categories are of type {kind}. Give a list or a joined string.")
+    return categories.cast(pl.String).str.split("|")

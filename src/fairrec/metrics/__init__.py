@@ -1,0 +1,15 @@
+"""Ranked lists -> one value per user."""
+
+from fairrec.metrics import accuracy, diversity, popularity
+from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "MetricAtK",
+    "accuracy",
+    "diversity",
+    "metric",
+    "parse_metric",
+    "popularity",
+]

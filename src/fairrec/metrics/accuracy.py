@@ -1,0 +1,166 @@
+"""Metrics of accuracy: how well the ranking finds what the user wanted.
+
+An item is relevant where its label is above 0. All of them are undefined (NaN) for a user
+without a relevant candidate.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from fairrec.arrays import AnyArray, FloatArray, IntArray
+from fairrec.metrics.registry import metric
+from fairrec.scoring.ranked import RankedLists
+from fairrec.threads import chunks, map_in_threads
+
+
+def _where_relevant(values: AnyArray | np.bool_, lists: RankedLists) -> FloatArray:
+    return np.where(lists.n_relevant > 0, values, np.nan)
+
+
+def discounted_gain(labels: FloatArray) -> FloatArray:
+    """(n_users,), labels in ranked order divided by log2(place + 1), summed."""
+    discount: FloatArray = 1 / np.log2(np.arange(2, labels.shape[1] + 2))
+    gain: FloatArray = labels @ discount
+    return gain
+
+
+@metric("ndcg", bounds=(0, 1))
+def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Discounted gain of the first k items, as a share of the best possible order's.
+
+    The gain is the label itself; the best possible order is that of the user's own candidates.
+    """
+    ideal = discounted_gain(lists.ideal_labels(k))
+    undefined = np.full(lists.n_users, np.nan)
+    return np.divide(discounted_gain(lists.labels(k)), ideal, out=undefined, where=ideal > 0)
+
+
+@metric("mrr", bounds=(0, 1))
+def mrr_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """One over the place of the first relevant item, 0 when none is in the first k."""
+    is_hit = lists.labels(k) > 0
+    return _where_relevant(np.where(is_hit.any(axis=1), 1 / (is_hit.argmax(axis=1) + 1), 0), lists)
+
+
+@metric("hit", bounds=(0, 1))
+def hit_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """1 when at least one of the first k items is relevant, 0 otherwise."""
+    return _where_relevant((lists.labels(k) > 0).any(axis=1), lists)
+
+
+@metric("recall", bounds=(0, 1))
+def recall_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Share of the user's relevant items that are in the first k."""
+    hits = (lists.labels(k) > 0).sum(axis=1)
+    return _where_relevant(hits / np.maximum(lists.n_relevant, 1), lists)
+
+
+@metric("precision", bounds=(0, 1))
+def precision_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Relevant items among the first k, divided by k, also when the list is shorter."""
+    return _where_relevant((lists.labels(k) > 0).sum(axis=1) / k, lists)
+
+
+@metric("map", bounds=(0, 1))
+def map_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Mean precision at the places of the relevant items in the first k.
+
+    The sum is divided by the smaller of k and the number of relevant items, so a perfect list
+    has 1 whatever k is.
+    """
+    is_hit = lists.labels(k) > 0
+    precision = is_hit.cumsum(axis=1) / np.arange(1, is_hit.shape[1] + 1)
+    best = np.maximum(np.minimum(lists.n_relevant, k), 1)
+    return _where_relevant((precision * is_hit).sum(axis=1) / best, lists)
+
+
+@metric("auc", bounds=(0, 1))
+def auc_per_user(lists: RankedLists) -> FloatArray:
+    """Chance that a relevant candidate is scored above one that is not; ties count half.
+
+    Undefined for a user whose candidates are all relevant or all not.
+    """
+    offsets = lists.candidates.offsets
+    values = np.empty(lists.n_users)
+
+    def work(users: slice) -> None:
+        _auc_per_user(
+            offsets[users.start : users.stop + 1],
+            lists.candidates.scores,
+            lists.all_labels,
+            values[users],
+        )
+
+    for _ in map_in_threads(work, chunks(lists.n_users, lists.threads), lists.threads):
+        pass
+    return values
+
+
+@metric("pooled_auc", bounds=(0, 1), pooled=True)
+def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
+    """AUC over all candidates of a group thrown together; no mean over users.
+
+    Undefined where all candidates of the group are relevant, or none is.
+    """
+    pool = np.array([0, len(scores)])
+    value = np.empty(1)
+    _auc_per_user(pool, scores, labels, value)
+    return float(value[0])
+
+
+@numba.njit(cache=True, nogil=True)
+def _auc_per_user(
+    offsets: IntArray, scores: FloatArray, labels: FloatArray, values: FloatArray
+) -> None:
+    for user in range(len(offsets) - 1):
+        start, stop = offsets[user], offsets[user + 1]
+        n_relevant = 0
+        for row in range(start, stop):
+            n_relevant += labels[row] > 0
+        n_other = stop - start - n_relevant
+        if n_relevant == 0 or n_other == 0:
+            values[user] = np.nan
+        elif n_relevant <= 8:
+            values[user] = _wins_by_counting(scores[start:stop], labels[start:stop]) / (
+                n_relevant * n_other
+            )
+        else:
+            values[user] = _wins_by_sorting(scores[start:stop], labels[start:stop]) / (
+                n_relevant * n_other
+            )
+
+
+@numba.njit(cache=True, nogil=True)
+def _wins_by_counting(scores: FloatArray, labels: FloatArray) -> float:
+    """Pairs (relevant, other) in the right order, ties half; quick for few relevant ones."""
+    twice = 0
+    for i in range(len(scores)):
+        if labels[i] > 0:
+            for j in range(len(scores)):
+                if labels[j] <= 0:
+                    twice += (scores[j] < scores[i]) + (scores[j] <= scores[i])
+    return twice / 2
+
+
+@numba.njit(cache=True, nogil=True)
+def _wins_by_sorting(scores: FloatArray, labels: FloatArray) -> float:
+    """The same number from one sort, for many relevant ones."""
+    order = np.argsort(scores)
+    twice = 0
+    others_below = 0
+    i = 0
+    while i < len(order):
+        tied_relevant, tied_others = 0, 0
+        j = i
+        while j < len(order) and scores[order[j]] == scores[order[i]]:
+            if labels[order[j]] > 0:
+                tied_relevant += 1
+            else:
+                tied_others += 1
+            j += 1
+        twice += tied_relevant * (2 * others_below + tied_others)
+        others_below += tied_others
+        i = j
+    return twice / 2

@@ -1,0 +1,32 @@
+"""Metrics of popularity: whether users get items as popular as those they chose before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairrec.arrays import FloatArray
+from fairrec.metrics.registry import metric
+from fairrec.scoring.ranked import RankedLists
+
+
+@metric("urp", needs="history", higher_is_better=None)
+def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Mean popularity of the first k items minus that of the user's history, in percent.
+
+    Undefined for a user without history or without candidates.
+    """
+    popularity = lists.side.popularity
+    assert popularity is not None
+    items = lists.items(k)
+    is_item = items >= 0
+    total = np.where(is_item, popularity.per_item[items], 0.0).sum(axis=1)
+    n_items = is_item.sum(axis=1)
+    undefined = np.full(lists.n_users, np.nan)
+    recommended = np.divide(total, n_items, out=undefined, where=n_items > 0)
+    return np.asarray(recommended - popularity.history_per_user)
+
+
+@metric("urp_abs", needs="history", higher_is_better=False)
+def urp_abs_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Distance between the mean popularity of the first k items and of the user's history."""
+    return np.abs(urp_per_user(lists, k))

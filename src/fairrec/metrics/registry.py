@@ -1,0 +1,158 @@
+"""What a metric is, the table of all metrics, and the decorator that adds one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+
+from fairrec.arrays import FloatArray
+from fairrec.errors import InputError, MetricError
+from fairrec.registry import Registry
+from fairrec.scoring.ranked import RankedLists
+
+Need = Literal["labels", "items", "history"]
+DEFAULT_K = 5
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A registered metric.
+
+    Parameters
+    ----------
+    name : without the cut-off
+    compute : `(lists)` or `(lists, k)` -> one float per user, NaN where undefined; of a pooled
+        metric `(scores, labels)` of a group's candidates -> one float
+    higher_is_better : None where neither end is better
+    needs : the data it cannot do without
+    definition : one sentence
+    has_cutoff : whether it takes `@k`
+    bounds : the range of its values, where it has one
+    pooled : a value of a whole group that is no mean over users
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    higher_is_better: bool | None
+    needs: frozenset[Need]
+    definition: str
+    has_cutoff: bool
+    bounds: tuple[float, float] | None = None
+    pooled: bool = False
+
+
+METRICS: Registry[Metric] = Registry("metric")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAtK:
+    """A metric as the user asked for it, such as `ndcg@5`."""
+
+    metric: Metric
+    k: int | None
+
+    @property
+    def name(self) -> str:
+        """The name with its cut-off."""
+        return self.metric.name if self.k is None else f"{self.metric.name}@{self.k}"
+
+    def per_user(self, lists: RankedLists) -> FloatArray:
+        """(n_users,) float64, NaN where undefined."""
+        values = (
+            self.metric.compute(lists) if self.k is None else self.metric.compute(lists, self.k)
+        )
+        values = np.asarray(values)
+        if values.shape != (lists.n_users,):
+            raise MetricError(
+                f"Metric '{self.metric.name}' returned shape {values.shape} for {lists.n_users:,} "
+                "users. Return one number per user."
+            )
+        if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
+            raise MetricError(
+                f"Metric '{self.metric.name}' returned {values.dtype}. Return numbers, NaN where "
+                "undefined."
+            )
+        values = values.astype(np.float64, copy=False)
+        if np.isinf(values).any():
+            raise MetricError(
+                f"Metric '{self.metric.name}' is infinite for {np.isinf(values).sum():,} users. "
+                "Return NaN where it is undefined."
+            )
+        return values
+
+
+def metric(
+    name: str,
+    *,
+    higher_is_better: bool | None = True,
+    needs: Need | tuple[Need, ...] = "labels",
+    bounds: tuple[float, float] | None = None,
+    pooled: bool = False,
+) -> Callable[[F], F]:
+    """Register the decorated function as a metric.
+
+    The function takes ranked lists and, if it has a cut-off, `k`; it returns one number per
+    user, NaN where undefined. The first line of its docstring is shown as its definition.
+
+    >>> import numpy as np
+    >>> from fairrec.metrics import METRICS, metric
+    >>> @metric("top_label", higher_is_better=True)
+    ... def top_label(lists):
+    ...     "Label of the first item."
+    ...     return lists.labels(1)[:, 0]
+    >>> METRICS["top_label"].definition
+    'Label of the first item.'
+    >>> METRICS.remove("top_label")
+    """
+    if not name or "@" in name or "," in name:
+        raise MetricError(f"A metric cannot be called {name!r}: no '@' or ',' in its name.")
+    wanted = (needs,) if isinstance(needs, str) else needs
+    for need in wanted:
+        if need not in get_args(Need):
+            raise MetricError(f"needs={need!r} is not known. Known: {', '.join(get_args(Need))}.")
+
+    def register(function: F) -> F:
+        doc = inspect.getdoc(function) or ""
+        METRICS.add(
+            name,
+            Metric(
+                name=name,
+                compute=function,
+                higher_is_better=higher_is_better,
+                needs=frozenset(wanted),
+                definition=doc.partition("\n")[0],
+                has_cutoff="k" in inspect.signature(function).parameters,
+                bounds=bounds,
+                pooled=pooled,
+            ),
+        )
+        return function
+
+    return register
+
+
+def parse_metric(text: str) -> MetricAtK:
+    """`ndcg@10` as asked for; a metric with a cut-off and no `@k` gets the default.
+
+    >>> parse_metric("ndcg").name
+    'ndcg@5'
+    """
+    name, at, cutoff = text.strip().partition("@")
+    found = METRICS[name]
+    if not found.has_cutoff:
+        if at:
+            raise InputError(f"Metric '{text}': {name} looks at all candidates. Write '{name}'.")
+        return MetricAtK(found, None)
+    if not at:
+        return MetricAtK(found, DEFAULT_K)
+    if not (cutoff.isdecimal() and int(cutoff) >= 1):
+        raise InputError(
+            f"Metric '{text}': the cut-off must be a whole number from 1. Example: {name}@5"
+        )
+    return MetricAtK(found, int(cutoff))

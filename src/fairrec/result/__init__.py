@@ -1,0 +1,1 @@
+"""Statistics -> the result of an audit, its parts and its files."""

@@ -1,0 +1,91 @@
+"""Everything that was computed about the groups, before it is put into words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairrec.arrays import BoolArray, FloatArray
+from fairrec.groups.cells import Cells
+from fairrec.groups.group import Group
+from fairrec.groups.lattice import ANY, Lattice
+from fairrec.inputs.users import Attribute
+from fairrec.options import AuditOptions
+from fairrec.statistics.adjust import benjamini_hochberg
+from fairrec.statistics.estimates import Estimates, estimate
+from fairrec.statistics.moments import Moments
+from fairrec.statistics.permutation import PermutationTest
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The audited population, its groups, and what was measured and tested about them.
+
+    Parameters
+    ----------
+    is_tested : (n_metrics, n_groups), groups with enough users with a defined value
+    test : None where nothing was permuted
+    """
+
+    attributes: tuple[Attribute, ...]
+    cells: Cells
+    lattice: Lattice
+    moments: Moments
+    is_tested: BoolArray
+    test: PermutationTest | None
+    options: AuditOptions
+
+    @property
+    def n_users(self) -> int:
+        """The number of audited users."""
+        return len(self.cells.of_user)
+
+    @property
+    def min_users(self) -> int:
+        """The smallest number of users of an eligible group."""
+        return self.options.min_users(self.n_users)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Values, differences and intervals of all groups."""
+        return estimate(self.moments, self.lattice, self.options.alpha)
+
+    @cached_property
+    def adjusted_p_values(self) -> FloatArray:
+        """(n_metrics, n_groups), NaN where a group is not tested."""
+        adjusted = np.full(self.is_tested.shape, np.nan)
+        if self.test is None:
+            return adjusted
+        if self.options.correction == "max":
+            adjusted[self.is_tested] = self.test.adjusted_p_values[self.is_tested]
+        else:
+            adjusted[self.is_tested] = benjamini_hochberg(self.test.p_values[self.is_tested])
+        return adjusted
+
+    @cached_property
+    def is_significant(self) -> BoolArray:
+        """(n_metrics, n_groups), adjusted p-value at most alpha."""
+        return self.adjusted_p_values <= self.options.alpha
+
+    @cached_property
+    def critical(self) -> float:
+        """The absolute statistic from which a group is significant."""
+        if self.test is None:
+            return math.inf
+        if self.options.correction == "max":
+            return self.test.critical(self.options.alpha)
+        return float(np.abs(self.test.statistic[self.is_significant]).min(initial=math.inf))
+
+    def group(self, position: int) -> Group:
+        """The group at a position of the lattice."""
+        codes = self.lattice.codes[position]
+        return Group(
+            tuple(
+                (attribute.name, attribute.values[code])
+                for attribute, code in zip(self.attributes, codes, strict=True)
+                if code != ANY
+            )
+        )

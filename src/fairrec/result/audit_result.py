@@ -1,0 +1,127 @@
+"""The result of an audit: frozen, and all that anything printed or drawn needs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from fairrec.errors import InputError, OutputError, unknown_name
+from fairrec.result.schema import AuditSummary, Finding, Gap, MetricResult
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What an audit found.
+
+    Parameters
+    ----------
+    summary : the content of `result.json`
+    group_table : one row for each metric and eligible group
+    per_user : one row a user: id, attributes and per-user values
+    """
+
+    summary: AuditSummary
+    group_table: pl.DataFrame = field(repr=False)
+    per_user: pl.DataFrame = field(repr=False)
+
+    @property
+    def metrics(self) -> dict[str, MetricResult]:
+        """Results by metric."""
+        return self.summary.metrics
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know about the data."""
+        return self.summary.warnings
+
+    def metric(self, name: str) -> MetricResult:
+        """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
+        key = self._key(name)
+        return self.metrics[key]
+
+    def gap(self, metric: str) -> Gap:
+        """The gap between full combinations, with what chance alone would show."""
+        key = self._key(metric)
+        found = self.metrics[key]
+        if found.gap is None or found.advantaged is None or found.disadvantaged is None:
+            raise InputError(
+                f"{key}: no full combination of attributes has "
+                f"{self.summary.coverage.min_users} users, so there is no gap between them. "
+                "Name fewer attributes or lower min_support; groups() has the partial ones."
+            )
+        return Gap(
+            metric=key,
+            size=found.gap,
+            advantaged=found.advantaged,
+            disadvantaged=found.disadvantaged,
+            chance=found.chance,
+        )
+
+    def findings(self, metric: str) -> tuple[Finding, ...]:
+        """The groups that differ by more than chance explains, worst first."""
+        return self.metric(metric).findings
+
+    def groups(self, metric: str) -> pl.DataFrame:
+        """One row a group, lowest adjusted p-value first."""
+        key = self._key(metric)
+        return self.group_table.filter(pl.col("metric") == key).drop("metric")
+
+    def save(self, folder: str | Path) -> Path:
+        """Write `result.json`, `groups.parquet` and `per_user.parquet` into a folder.
+
+        Files appear under their names only when all are written.
+        """
+        folder = Path(folder)
+        check_writable(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
+                part = Path(scratch)
+                (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
+                self.group_table.write_parquet(part / "groups.parquet", compression_level=1)
+                self.per_user.write_parquet(part / "per_user.parquet", compression_level=1)
+                for file in sorted(part.iterdir()):
+                    file.replace(folder / file.name)
+        except OSError as error:
+            raise OutputError(
+                f"{folder}: cannot be written ({error}). Choose another --out."
+            ) from error
+        return folder
+
+    def to_json(self) -> str:
+        """The content of `result.json`."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _key(self, name: str) -> str:
+        if name in self.metrics:
+            return name
+        with_cutoff = [key for key in self.metrics if key.partition("@")[0] == name]
+        if len(with_cutoff) == 1:
+            return with_cutoff[0]
+        raise unknown_name("metric in this result", name, self.metrics)
+
+
+def load_summary(folder: str | Path) -> AuditSummary:
+    """The summary of an audit saved in a folder."""
+    path = Path(folder) / "result.json"
+    try:
+        return AuditSummary.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
+    except ValueError as error:
+        raise InputError(f"{path}: is no result of this version of FairRec ({error}).") from error
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be made or written, before any work is done."""
+    nearest = folder
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another --out.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another --out.")

@@ -1,0 +1,54 @@
+"""Which groups, users and values are large enough to be looked at, and which are not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fairrec.groups.lattice import ANY
+from fairrec.result.analysis import Analysis
+from fairrec.result.schema import AttributeSummary, Coverage, DepthCoverage
+
+SMALL_VALUES_SHOWN = 20
+
+
+def coverage(analysis: Analysis) -> Coverage:
+    """Which groups and users are large enough to be looked at."""
+    cells, lattice = analysis.cells, analysis.lattice
+    min_users = analysis.min_users
+    depth = (lattice.codes != ANY).sum(axis=1)
+    is_small = cells.n_users < min_users
+    return Coverage(
+        min_support=analysis.options.min_support,
+        min_users=min_users,
+        by_depth={
+            str(size): DepthCoverage(n_groups=int((depth == size).sum()), n_groups_below=below)
+            for size, below in sorted(lattice.n_below.items())
+        },
+        n_full_possible=str(math.prod(cells.n_values)),
+        n_full_observed=len(cells),
+        n_full=int((~is_small).sum()),
+        n_users_below=int(cells.n_users[is_small].sum()),
+    )
+
+
+def attribute_summaries(analysis: Analysis) -> dict[str, AttributeSummary]:
+    """What each attribute looks like, with the values that have too few users."""
+    min_users = analysis.min_users
+    summaries = {}
+    for attribute in analysis.attributes:
+        n_users = np.bincount(attribute.codes, minlength=len(attribute.values))
+        small = np.flatnonzero(n_users < min_users)
+        small = small[np.argsort(-n_users[small], kind="stable")]
+        summaries[attribute.name] = AttributeSummary(
+            n_values=len(attribute.values),
+            n_missing=attribute.n_missing,
+            binning=attribute.binning,
+            n_values_below_support=len(small),
+            small_values={
+                str(attribute.values[code]): int(n_users[code])
+                for code in small[:SMALL_VALUES_SHOWN]
+            },
+        )
+    return summaries

@@ -1,0 +1,145 @@
+"""The result of each metric: its gap, what chance shows, and the findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.arrays import FloatArray
+from fairrec.metrics import MetricAtK
+from fairrec.result.analysis import Analysis
+from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
+from fairrec.statistics.contributions import shapley_contributions
+from fairrec.statistics.estimates import detectable_difference
+from fairrec.statistics.findings import select_findings
+from fairrec.statistics.permutation import PermutationTest, observed_gaps
+
+
+def metric_results(wanted: Sequence[MetricAtK], analysis: Analysis) -> dict[str, MetricResult]:
+    """The result of each per-user metric."""
+    moments = analysis.moments
+    gaps = observed_gaps(moments, analysis.lattice, analysis.is_tested)
+    results = {}
+    for i, metric in enumerate(wanted):
+        full = np.flatnonzero(analysis.lattice.is_full & analysis.is_tested[i])
+        values = [
+            GroupValue(
+                group=analysis.group(int(full[at])).as_dict(),
+                value=float(analysis.estimates.value[i, full[at]]),
+                support=int(moments.n[i, full[at]]),
+            )
+            for at in extremes(analysis.estimates.value[i, full])
+        ]
+        advantaged, disadvantaged = ordered_ends(values, metric)
+        results[metric.name] = MetricResult(
+            definition=metric.metric.definition,
+            higher_is_better=metric.metric.higher_is_better,
+            mean=float(moments.mean[i]),
+            n_defined=int(moments.n_users[i]),
+            n_undefined=int((~moments.is_defined[i]).sum()),
+            n_groups=int(analysis.is_tested[i].sum()),
+            gap=None if advantaged is None else float(gaps[i]),
+            advantaged=advantaged,
+            disadvantaged=disadvantaged,
+            chance=_chance(i, gaps, analysis.test),
+            findings=_findings(i, metric, analysis),
+            n_significant=int(analysis.is_significant[i].sum()),
+            detectable=_detectable(i, analysis),
+        )
+    return results
+
+
+def extremes(values: FloatArray) -> tuple[int, int] | tuple[()]:
+    """Positions of the highest and the lowest value; nothing where there is none."""
+    return (int(values.argmax()), int(values.argmin())) if len(values) else ()
+
+
+def ordered_ends(
+    highest_and_lowest: Sequence[GroupValue], metric: MetricAtK
+) -> tuple[GroupValue | None, GroupValue | None]:
+    """Advantaged and disadvantaged; where neither end is better, highest and lowest."""
+    if not highest_and_lowest:
+        return None, None
+    highest, lowest = highest_and_lowest
+    return (lowest, highest) if metric.metric.higher_is_better is False else (highest, lowest)
+
+
+def _chance(i: int, gaps: FloatArray, test: PermutationTest | None) -> Chance | None:
+    if test is None or np.isnan(gaps[i]):
+        return None
+    by_chance = test.gaps[:, i]
+    return Chance(
+        mean=float(by_chance.mean()),
+        q95=float(np.quantile(by_chance, 0.95)),
+        p_value=float(test.gap_p_values(gaps)[i]),
+        permutations=test.n_permutations,
+    )
+
+
+def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[Finding, ...]:
+    test, estimates = analysis.test, analysis.estimates
+    if test is None:
+        return ()
+    higher_is_better = metric.metric.higher_is_better
+    selection = select_findings(
+        i,
+        analysis.is_significant[i],
+        analysis.critical,
+        1 if higher_is_better is False else -1,
+        analysis.moments,
+        analysis.cells,
+        analysis.lattice,
+        analysis.options.n_threads,
+    )
+    names = [attribute.name for attribute in analysis.attributes]
+    found = []
+    for position, n_folded in zip(selection.groups, selection.n_folded, strict=True):
+        carried = shapley_contributions(
+            i, analysis.lattice.codes[position], analysis.moments, analysis.cells
+        )
+        found.append(
+            Finding(
+                group=analysis.group(position).as_dict(),
+                value=float(estimates.value[i, position]),
+                support=int(analysis.moments.n[i, position]),
+                difference=float(estimates.difference[i, position]),
+                interval=(
+                    float(estimates.difference_low[i, position]),
+                    float(estimates.difference_high[i, position]),
+                ),
+                p_value=float(test.p_values[i, position]),
+                p_adjusted=float(analysis.adjusted_p_values[i, position]),
+                contributions={names[attribute]: part for attribute, part in carried.items()},
+                n_folded=n_folded,
+            )
+        )
+    found.sort(key=lambda finding: _harm(finding.difference, higher_is_better), reverse=True)
+    return tuple(found)
+
+
+def _harm(difference: float, higher_is_better: bool | None) -> float:
+    """How much worse than others a group is served; the distance where no end is better."""
+    if higher_is_better is None:
+        return abs(difference)
+    return -difference if higher_is_better else difference
+
+
+def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
+    """The power of the audit at a few sizes, from the smallest group up to half of all users."""
+    if not math.isfinite(analysis.critical):
+        return ()
+    n_users = analysis.moments.n_users[i]
+    sizes = []
+    size = analysis.min_users
+    while size <= n_users / 2:
+        sizes.append(size)
+        size *= 10
+    n = np.array(sizes, dtype=np.float64)
+    error = analysis.moments.sd[i] * np.sqrt(n_users / (n * (n_users - n)))
+    differences = detectable_difference(error, analysis.critical)
+    return tuple(
+        Detectable(support=size, difference=float(difference))
+        for size, difference in zip(sizes, differences, strict=True)
+    )

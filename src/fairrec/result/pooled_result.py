@@ -1,0 +1,62 @@
+"""Results of pooled metrics: full combinations only, no tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.metrics import MetricAtK
+from fairrec.result.analysis import Analysis
+from fairrec.result.metric_result import extremes, ordered_ends
+from fairrec.result.schema import GroupValue, MetricResult
+from fairrec.statistics.pooled import pooled_per_cell
+
+
+def pooled_results(
+    wanted: Sequence[MetricAtK],
+    candidates: CandidateLists,
+    list_of_user: IntArray,
+    analysis: Analysis,
+) -> tuple[dict[str, MetricResult], dict[str, tuple[IntArray, FloatArray]]]:
+    """The result of each pooled metric, and its groups with their values."""
+    results, groups_and_values = {}, {}
+    cells = analysis.cells
+    is_large = cells.n_users >= analysis.min_users
+    # cells and full combinations of the lattice are in the same order
+    full = np.flatnonzero(analysis.lattice.is_full)
+    for metric in wanted:
+        if not metric.metric.pooled:
+            continue
+        per_cell = pooled_per_cell(metric.metric.compute, candidates, cells, list_of_user, is_large)
+        in_lattice = per_cell[is_large]
+        is_defined = ~np.isnan(in_lattice)
+        groups, values = full[is_defined], in_lattice[is_defined]
+        ends = [
+            GroupValue(
+                group=analysis.group(int(groups[at])).as_dict(),
+                value=float(values[at]),
+                support=int(analysis.lattice.n_users[groups[at]]),
+            )
+            for at in extremes(values)
+        ]
+        advantaged, disadvantaged = ordered_ends(ends, metric)
+        results[metric.name] = MetricResult(
+            definition=metric.metric.definition,
+            higher_is_better=metric.metric.higher_is_better,
+            mean=float(metric.metric.compute(candidates.scores, candidates.labels)),
+            n_defined=analysis.n_users,
+            n_undefined=0,
+            n_groups=len(groups),
+            gap=float(np.ptp(values)) if len(values) else None,
+            advantaged=advantaged,
+            disadvantaged=disadvantaged,
+            chance=None,
+            findings=(),
+            n_significant=0,
+            detectable=(),
+        )
+        groups_and_values[metric.name] = (groups, values)
+    return results, groups_and_values

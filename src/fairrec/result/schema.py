@@ -1,0 +1,151 @@
+"""The named parts of a result, and so the schema of `result.json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Value = bool | int | float | str
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GroupValue(_Part):
+    """A group and its value for one metric."""
+
+    group: dict[str, Value] = Field(description="attribute -> value")
+    value: float
+    support: int = Field(description="users of the group with a defined value")
+
+
+class Chance(_Part):
+    """The gap that appears when attributes are dealt out to users at random."""
+
+    mean: float
+    q95: float = Field(description="95% of random gaps are at most this large")
+    p_value: float = Field(description="how often chance alone shows a gap at least this large")
+    permutations: int
+
+
+class Gap(_Part):
+    """The best and the worst served full combination of attributes, and what chance shows."""
+
+    metric: str
+    size: float
+    advantaged: GroupValue
+    disadvantaged: GroupValue
+    chance: Chance | None
+
+
+class Finding(_Part):
+    """A group that differs from all other users by more than chance explains."""
+
+    group: dict[str, Value]
+    value: float
+    support: int
+    difference: float = Field(description="mean of the group minus mean of all other users")
+    interval: tuple[float, float] = Field(
+        description="interval of the difference at confidence 1 - alpha, for this group by itself"
+    )
+    p_value: float = Field(description="for this group by itself")
+    p_adjusted: float = Field(description="adjusted for all groups and metrics looked at")
+    contributions: dict[str, float] = Field(
+        description="attribute -> its part of the difference (Shapley value)"
+    )
+    n_folded: int = Field(description="overlapping groups that add nothing to this one")
+
+
+class Detectable(_Part):
+    """The power of the audit for groups of one size."""
+
+    support: int
+    difference: float = Field(description="smallest true difference found with 80% probability")
+
+
+class MetricResult(_Part):
+    """All that was found for one metric."""
+
+    definition: str
+    higher_is_better: bool | None
+    mean: float = Field(description="over all users with a defined value")
+    n_defined: int
+    n_undefined: int
+    n_groups: int = Field(description="groups with enough users, all depths")
+    gap: float | None = Field(description="over full combinations; null where none is eligible")
+    advantaged: GroupValue | None
+    disadvantaged: GroupValue | None
+    chance: Chance | None = Field(description="null where nothing was permuted")
+    findings: tuple[Finding, ...]
+    n_significant: int = Field(description="groups under alpha before folding")
+    detectable: tuple[Detectable, ...]
+
+
+class AttributeSummary(_Part):
+    """One attribute of the audited users."""
+
+    n_values: int
+    n_missing: int
+    binning: str | None
+    n_values_below_support: int
+    small_values: dict[str, int] = Field(
+        description="values with too few users -> their users, the largest 20"
+    )
+
+
+class DepthCoverage(_Part):
+    """Groups of one number of attributes."""
+
+    n_groups: int = Field(description="with enough users")
+    n_groups_below: int = Field(description="that occur, but have too few users")
+
+
+class Coverage(_Part):
+    """Which groups and users are large enough to be looked at, and which are not."""
+
+    min_support: float
+    min_users: int
+    by_depth: dict[str, DepthCoverage]
+    n_full_possible: str = Field(description="product of the value counts, as digits")
+    n_full_observed: int
+    n_full: int
+    n_users_below: int = Field(description="users in full combinations below the support")
+
+
+class SearchSummary(_Part):
+    """How users were chosen for scoring."""
+
+    name: str
+    users_scored: int
+    users_total: int
+    seconds: float
+
+
+class InputSummary(_Part):
+    """A table the audit read."""
+
+    name: str
+    sha256: str | None
+
+
+class AuditSummary(_Part):
+    """The content of `result.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    seed: int
+    command: str
+    inputs: dict[str, InputSummary]
+    n_users: int
+    n_candidates: int
+    attributes: dict[str, AttributeSummary]
+    depth: int | Literal["full"]
+    alpha: float
+    correction: Literal["max", "bh"]
+    permutations: int
+    coverage: Coverage
+    warnings: tuple[str, ...]
+    search: SearchSummary
+    metrics: dict[str, MetricResult]

@@ -1,0 +1,1 @@
+"""Candidate lists -> ranked lists."""

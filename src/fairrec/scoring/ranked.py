@@ -1,0 +1,119 @@
+"""Ranked lists: the best candidates of every user, in score order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+
+from fairrec.arrays import AnyArray, FloatArray, IntArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side import SideData
+from fairrec.threads import chunks, map_in_threads
+
+
+@dataclass(frozen=True)
+class RankedLists:
+    """Every user's candidates in score order, seen through their first places.
+
+    Equal scores keep the order of the input rows. All arrays have one row a user and `k`
+    columns; a list shorter than `k` ends in item -1 and label 0.
+
+    Parameters
+    ----------
+    candidates : the lists as they came in
+    max_k : the deepest place any metric looks at
+    side : categories and popularity, where the audit has them
+    """
+
+    candidates: CandidateLists
+    max_k: int
+    side: SideData
+    threads: int = 1
+
+    @property
+    def n_users(self) -> int:
+        """The number of users."""
+        return self.candidates.n_users
+
+    @property
+    def lengths(self) -> IntArray:
+        """(n_users,), number of candidates."""
+        return np.diff(self.candidates.offsets)
+
+    @property
+    def all_labels(self) -> FloatArray:
+        """Labels of all candidates in the flat layout; asking without labels is a bug."""
+        if self.candidates.labels is None:
+            raise RuntimeError("a metric that reads labels must be registered with needs='labels'")
+        return self.candidates.labels
+
+    @cached_property
+    def _best_rows(self) -> IntArray:
+        return self._select(self.candidates.scores)
+
+    @cached_property
+    def n_relevant(self) -> IntArray:
+        """(n_users,), number of candidates with a label above 0."""
+        return sum_per_user(self.all_labels > 0, self.candidates.offsets).astype(np.int64)
+
+    def items(self, k: int) -> IntArray:
+        """(n_users, k), the items in the first `k` places; -1 past the end of a list."""
+        rows = self._best_rows[:, :k]
+        return np.where(rows >= 0, self.candidates.items[rows], -1)
+
+    def labels(self, k: int) -> FloatArray:
+        """(n_users, k), their labels; 0 past the end of a list."""
+        return _labels_at(self._best_rows[:, :k], self.all_labels)
+
+    def ideal_labels(self, k: int) -> FloatArray:
+        """(n_users, k), the largest labels of each user in falling order, 0 past the end."""
+        return _labels_at(self._ideal_rows[:, :k], self.all_labels)
+
+    @cached_property
+    def _ideal_rows(self) -> IntArray:
+        return self._select(self.all_labels)
+
+    def _select(self, keys: FloatArray) -> IntArray:
+        offsets = self.candidates.offsets
+        best = np.full((self.n_users, self.max_k), -1, dtype=np.int64)
+
+        def work(users: slice) -> None:
+            _best_rows(offsets[users.start : users.stop + 1], keys, best[users])
+
+        for _ in map_in_threads(work, chunks(self.n_users, self.threads), self.threads):
+            pass
+        return best
+
+
+def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
+    return np.where(rows >= 0, labels[rows], 0.0)
+
+
+def sum_per_user(flat: AnyArray, offsets: IntArray) -> FloatArray:
+    """(n_users,), sums over each user's candidates; 0 for an empty list."""
+    running: FloatArray = np.concatenate([[0.0], np.cumsum(flat, dtype=np.float64)])
+    return running[offsets[1:]] - running[offsets[:-1]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray) -> None:
+    """Write the rows of the largest keys of each user, in falling order, into `best`.
+
+    A row moves up only past a strictly smaller key, so ties keep the order of the rows.
+    """
+    k = best.shape[1]
+    for user in range(len(offsets) - 1):
+        held = 0
+        for row in range(offsets[user], offsets[user + 1]):
+            key = keys[row]
+            if held == k and not key > keys[best[user, k - 1]]:
+                continue
+            place = held if held < k else k - 1
+            while place > 0 and key > keys[best[user, place - 1]]:
+                best[user, place] = best[user, place - 1]
+                place -= 1
+            best[user, place] = row
+            held = min(held + 1, k)

@@ -1,0 +1,1 @@
+"""Per-user values and groups -> estimates, p-values and findings."""

@@ -1,0 +1,24 @@
+"""P-values adjusted for the number of groups looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairrec.arrays import FloatArray
+
+
+def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
+    """Adjusted p-values that bound the share of false findings among all findings.
+
+    Unlike the max-statistic, this lets some false findings through when there are many true
+    ones (Benjamini and Hochberg 1995).
+
+    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    flat = p_values.ravel()
+    order = np.argsort(flat)[::-1]
+    ranks = np.arange(len(flat), 0, -1)
+    adjusted = np.empty_like(flat)
+    adjusted[order] = np.minimum.accumulate(flat[order] * len(flat) / ranks)
+    return np.minimum(adjusted, 1).reshape(p_values.shape)

@@ -1,0 +1,87 @@
+"""Findings: the groups that stand out by themselves, without those that merely overlap them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.cells import Cells
+from fairrec.groups.lattice import Lattice, members
+from fairrec.statistics.moments import Moments
+
+MAX_FINDINGS = 50
+"""Findings listed for a metric; each costs a pass over the lattice to set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The groups to report, strongest first, and how many each one explains.
+
+    Parameters
+    ----------
+    groups : positions in the lattice
+    n_folded : significant groups that no longer stand out once this one is set aside
+    n_left : significant groups left over when the list was full
+    """
+
+    groups: list[int]
+    n_folded: list[int]
+    n_left: int
+
+
+def select_findings(
+    metric: int,
+    is_significant: BoolArray,
+    critical: float,
+    worse_sign: int,
+    moments: Moments,
+    cells: Cells,
+    lattice: Lattice,
+    threads: int = 1,
+) -> Selection:
+    """Take the strongest group, set its difference aside, keep what still stands out; repeat.
+
+    Women under 25 are no second finding when all women are served alike, and women are none
+    when only those under 25 are worse off: in both cases one group explains the other.
+
+    Parameters
+    ----------
+    is_significant : (n_groups,), adjusted p-value at most alpha
+    critical : absolute statistic a group must keep to be listed
+    worse_sign : -1 where a lower value is worse, 1 where a higher one is; the worse end wins
+        a tie, such as that between the two values of an attribute that has only two
+    """
+    n, n_users = moments.n[metric], moments.n_users[metric]
+    scale = moments.sd[metric] * np.sqrt(n * np.maximum(n_users - n, 0) / n_users)
+    usable = is_significant & (scale > 0)
+    residual = moments.total[metric].copy()
+    n_per_cell = cells.sums(moments.is_defined[metric])
+    depth = (lattice.codes >= 0).sum(axis=1)
+    open_groups = np.flatnonzero(usable)
+    chosen: list[int] = []
+    n_folded: list[int] = []
+    while len(open_groups) and len(chosen) < MAX_FINDINGS:
+        statistic = residual[open_groups] / scale[open_groups]
+        best = _strongest(statistic, worse_sign, depth[open_groups], open_groups)
+        chosen.append(best)
+        is_member = members(lattice.codes[best], cells)
+        overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
+        # lift the group to the mean of all others, then centre again
+        others = -residual[best] / (n_users - n[best])
+        lift = others - residual[best] / n[best]
+        residual += lift * overlap - lift * n[best] / n_users * n
+        kept = np.abs(residual[open_groups] / scale[open_groups]) >= critical
+        kept &= open_groups != best
+        n_folded.append(int(len(open_groups) - kept.sum() - 1))
+        open_groups = open_groups[kept]
+    return Selection(chosen, n_folded, len(open_groups))
+
+
+def _strongest(statistic: FloatArray, worse_sign: int, depth: IntArray, groups: IntArray) -> int:
+    """The largest absolute statistic; on a tie the worse end, then the fewer conditions."""
+    strength = np.round(np.abs(statistic), 9)
+    is_better_end = np.sign(statistic) != worse_sign
+    order = np.lexsort((groups, depth, is_better_end, -strength))
+    return int(groups[order[0]])
