@@ -304,13 +304,14 @@ def _warnings(
     said = []
     if n_without_predictions:
         said.append(
-            f"{n_without_predictions:,} users of the users table have no predictions and are left out"
+            f"{n_without_predictions:,} users of the users table have no predictions and are "
+            "left out"
         )
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += side.warnings
     said += [
-        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are left "
-        "out of its means"
+        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are "
+        "left out of its means"
         for name, result in results.items()
         if result.n_undefined
     ]

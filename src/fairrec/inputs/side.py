@@ -78,8 +78,8 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
     if n_without:
         n_absent = int((rows < 0).sum())
         warnings.append(
-            f"{n_without:,} of {len(item_ids):,} candidate items have no category ({n_absent:,} are "
-            f"not in {table.where}); pairs with them are left out of URD"
+            f"{n_without:,} of {len(item_ids):,} candidate items have no category ({n_absent:,} "
+            f"are not in {table.where}); pairs with them are left out of URD"
         )
     return Categories(offsets, codes[order].astype(np.int32)), warnings
 

@@ -1,0 +1,1 @@
+"""Data to audit: worlds made here."""

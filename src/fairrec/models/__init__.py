@@ -1,0 +1,1 @@
+"""Recommenders that come with FairRec."""

@@ -1,0 +1,1 @@
+"""Audit result -> view -> text and Markdown."""

@@ -1,0 +1,55 @@
+"""The view as Markdown, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+
+from fairrec.report.view import ReportView, TableView
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
+
+
+def to_markdown(view: ReportView) -> str:
+    """The view as Markdown, with every outside character that has a meaning there escaped."""
+    lines = [
+        "# FairRec audit",
+        "",
+        escape(view.title),
+        "",
+        "| metric | verdict | |",
+        "|---|---|---|",
+    ]
+    for verdict in view.verdicts:
+        said = " ".join(filter(None, (verdict.headline, verdict.gap)))
+        lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
+    for table in (*view.findings, view.ends):
+        if table.rows:
+            lines += ["", f"### {escape(table.title)}", "", *_table(table)]
+    lines += ["", *(f"- {escape(line)}" for line in view.coverage)]
+    powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
+    lines += powers
+    if view.warnings:
+        lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
+    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    r"""Text in which Markdown sees nothing special.
+
+    >>> print(escape("a|b <i>"))
+    a\|b \<i\>
+    """
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _table(view: TableView) -> list[str]:
+    rules = ("---:" if is_number else "---" for is_number in view.numeric)
+    rows = (" | ".join(escape(cell) for cell in row) for row in view.rows)
+    note = ["", escape(view.note)] if view.note else []
+    return [
+        f"| {' | '.join(view.columns)} |",
+        f"|{'|'.join(rules)}|",
+        *(f"| {row} |" for row in rows),
+        *note,
+    ]

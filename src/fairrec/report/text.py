@@ -1,0 +1,51 @@
+"""The view in a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fairrec.report.view import ReportView, Status, TableView
+
+_STYLE: dict[Status, str] = {
+    "gap found": "bold red",
+    "no gap detected": "bold green",
+    "not tested": "bold yellow",
+}
+
+
+def print_text(view: ReportView, console: Console) -> None:
+    """Print the view, verdicts first. Outside text is never read as markup."""
+    console.print(Text(view.title, style="dim"))
+    for verdict in view.verdicts:
+        head = Text.assemble(
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])
+        )
+        console.print(head)
+        for sentence in (verdict.headline, verdict.gap, verdict.power):
+            if sentence:
+                console.print(Text(f"  {sentence}"))
+    for table in (*view.findings, view.ends):
+        if table.rows:
+            console.print()
+            console.print(_rich_table(table))
+    console.print()
+    for line in view.coverage:
+        console.print(Text(line))
+    for warning in view.warnings:
+        console.print(Text.assemble(("note: ", "yellow"), warning))
+
+
+def _rich_table(view: TableView) -> Table:
+    table = Table(
+        title=Text(view.title, style="bold"),
+        title_justify="left",
+        caption=Text(view.note) if view.note else None,
+        caption_justify="left",
+    )
+    for column, is_number in zip(view.columns, view.numeric, strict=True):
+        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    for row in view.rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

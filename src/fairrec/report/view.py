@@ -1,0 +1,217 @@
+"""The view: every word and number of a report, sorted and rounded; layouts only print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fairrec.report.words import group_label, number, p_value, plain, plural, signed
+from fairrec.result.schema import AuditSummary, Finding, MetricResult
+
+Status = Literal["gap found", "no gap detected", "not tested"]
+FINDINGS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one metric says, in words."""
+
+    metric: str
+    status: Status
+    headline: str
+    gap: str
+    power: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table as text: which columns are numbers, and a row of text each."""
+
+    title: str
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A report, ready to lay out."""
+
+    title: str
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[TableView, ...]
+    ends: TableView
+    coverage: tuple[str, ...]
+    warnings: tuple[str, ...]
+    reproduce: str
+
+
+def build_view(summary: AuditSummary) -> ReportView:
+    """The view of a result."""
+    return ReportView(
+        title=(
+            f"{plural(summary.n_users, 'user')}, {plural(summary.n_candidates, 'candidate')}, "
+            f"groups by {', '.join(plain(name) for name in summary.attributes)}"
+        ),
+        verdicts=tuple(_verdict(name, result, summary) for name, result in summary.metrics.items()),
+        findings=tuple(
+            _findings(name, result) for name, result in summary.metrics.items() if result.findings
+        ),
+        ends=_ends(summary),
+        coverage=_coverage(summary),
+        warnings=tuple(plain_sentence(warning) for warning in summary.warnings),
+        reproduce=(
+            f"{plain_sentence(summary.command)}  (FairRec {summary.fairrec_version}, "
+            f"seed {summary.seed})"
+        ),
+    )
+
+
+def plain_sentence(text: str) -> str:
+    """Outside text that may be long, on one line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def status_of(result: MetricResult, alpha: float) -> Status:
+    """Whether anything stands out: a group, or the gap between full combinations."""
+    if result.chance is None and not result.detectable:
+        return "not tested"
+    gap_stands_out = result.chance is not None and result.chance.p_value <= alpha
+    return "gap found" if result.findings or gap_stands_out else "no gap detected"
+
+
+def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
+    status = status_of(result, summary.alpha)
+    return Verdict(
+        metric=plain(name),
+        status=status,
+        headline=_headline(status, result, summary),
+        gap=_gap_sentence(result, summary.alpha),
+        power=_power_sentence(result),
+    )
+
+
+def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> str:
+    looked_at = (
+        f"{plural(result.n_groups, 'group')} of at least {summary.coverage.min_users:,} users"
+    )
+    if status == "not tested":
+        return f"{looked_at}, without a test against chance."
+    if not result.findings:
+        among = f"None of {looked_at} differs from the rest by more than chance"
+        if status == "gap found":
+            return f"{among}, but the gap between full combinations is larger than chance shows."
+        return f"{among} (alpha {summary.alpha:g})."
+    first = result.findings[0]
+    differ = (
+        "1 group differs" if len(result.findings) == 1 else f"{len(result.findings)} groups differ"
+    )
+    return (
+        f"{differ} from the rest by more than chance. {_served(first, result)}: "
+        f"{group_label(first.group)} ({signed(first.difference)}, {plural(first.support, 'user')})."
+    )
+
+
+def _served(finding: Finding, result: MetricResult) -> str:
+    """How to introduce the first finding, which is the worst one."""
+    if result.higher_is_better is None:
+        return "Furthest from the rest"
+    is_worse = (finding.difference < 0) == result.higher_is_better
+    return "Served worst" if is_worse else "Served better than the rest"
+
+
+def _gap_sentence(result: MetricResult, alpha: float) -> str:
+    if result.gap is None:
+        return "No full combination of attributes has enough users for a gap between them."
+    sentence = f"Best and worst full combination are {number(result.gap)} apart"
+    if result.chance is None:
+        return f"{sentence}."
+    chance = result.chance
+    within = "more than chance" if chance.p_value <= alpha else "within what chance alone shows"
+    return (
+        f"{sentence}; chance alone shows {number(chance.mean)} on average, up to "
+        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)}): {within}."
+    )
+
+
+def _power_sentence(result: MetricResult) -> str:
+    if not result.detectable:
+        return ""
+    sizes = ", ".join(
+        f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
+    )
+    return f"A true difference would be found 4 times in 5 from {sizes}."
+
+
+def _findings(name: str, result: MetricResult) -> TableView:
+    rows = tuple(
+        (
+            group_label(finding.group),
+            f"{finding.support:,}",
+            number(finding.value),
+            signed(finding.difference),
+            f"{signed(finding.interval[0])} to {signed(finding.interval[1])}",
+            p_value(finding.p_adjusted),
+            _carriers(finding),
+        )
+        for finding in result.findings[:FINDINGS_SHOWN]
+    )
+    n_more = len(result.findings) - len(rows)
+    return TableView(
+        title=f"{plain(name)}: groups that differ from the rest (mean {number(result.mean)})",
+        columns=("group", "users", "value", "difference", "interval", "p adjusted", "carried by"),
+        numeric=(False, True, True, True, True, True, False),
+        rows=rows,
+        note=f"and {n_more} more in result.json" if n_more else "",
+    )
+
+
+def _carriers(finding: Finding) -> str:
+    """The conditions in order of their share of the difference."""
+    if len(finding.contributions) < 2:
+        return ""
+    parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
+    return ", ".join(f"{plain(name)} {signed(share)}" for name, share in parts)
+
+
+def _ends(summary: AuditSummary) -> TableView:
+    rows = []
+    for name, result in summary.metrics.items():
+        if result.advantaged is None or result.disadvantaged is None:
+            continue
+        ends = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
+        for end, which in zip((result.advantaged, result.disadvantaged), ends, strict=True):
+            rows.append(
+                (plain(name), which, group_label(end.group), f"{end.support:,}", number(end.value))
+            )
+    return TableView(
+        title="Full combinations at both ends",
+        columns=("metric", "end", "group", "users", "value"),
+        numeric=(False, False, False, True, True),
+        rows=tuple(rows),
+    )
+
+
+def _coverage(summary: AuditSummary) -> tuple[str, ...]:
+    seen = summary.coverage
+    lines = [
+        f"{seen.n_full:,} of {seen.n_full_observed:,} full combinations that occur "
+        f"({seen.n_full_possible} possible) have at least {seen.min_users:,} users; "
+        f"{seen.n_users_below:,} of {summary.n_users:,} users are in smaller ones."
+    ]
+    n_groups = sum(depth.n_groups for depth in seen.by_depth.values())
+    n_below = sum(depth.n_groups_below for depth in seen.by_depth.values())
+    if len(seen.by_depth) > 1:
+        lines.append(
+            f"At all depths: {plural(n_groups, 'group')} looked at, {n_below:,} too small."
+        )
+    for name, attribute in summary.attributes.items():
+        if attribute.n_values_below_support:
+            shown = ", ".join(
+                f"{plain(v)} ({n:,})" for v, n in [*attribute.small_values.items()][:5]
+            )
+            n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
+            rest = f" and {n_more:,} more" if n_more else ""
+            lines.append(f"{plain(name)}: too few users with value {shown}{rest}.")
+    return tuple(lines)

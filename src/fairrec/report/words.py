@@ -1,0 +1,72 @@
+"""Numbers and outside text as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from fairrec.groups.group import Group
+from fairrec.inputs.users import Value
+
+LONGEST_TEXT = 80
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, at most six decimals, a dash for nothing.
+
+    >>> number(0.123456), number(-12.3456), number(12345.6), number(0.00004), number(None)
+    ('0.123', '-12.3', '12,346', '0.00004', '-')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if value == 0:
+        return "0"
+    decimals = min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-3 else text
+
+
+def signed(value: float) -> str:
+    """The same with its sign.
+
+    >>> signed(0.5), signed(-0.5)
+    ('+0.500', '-0.500')
+    """
+    return number(value) if value < 0 else f"+{number(value)}"
+
+
+def p_value(value: float) -> str:
+    """A p-value, three decimals at most.
+
+    >>> p_value(0.0310), p_value(0.000999)
+    ('0.031', '0.001')
+    """
+    return f"{value:.3f}" if value >= 0.0005 else "<0.001"
+
+
+def plain(text: object) -> str:
+    r"""Outside text on one line: control characters escaped, long text cut.
+
+    >>> print(plain("a\nb"))
+    a\nb
+    """
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
+    )
+    return shown if len(shown) <= LONGEST_TEXT else shown[: LONGEST_TEXT - 1] + "…"
+
+
+def group_label(group: Mapping[str, Value]) -> str:
+    """The conditions of a group on one line."""
+    return Group.of({plain(name): plain(value) for name, value in group.items()}).label
+
+
+def plural(n: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "group"), plural(1200, "group")
+    ('1 group', '1,200 groups')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
