@@ -156,9 +156,11 @@ def audit(
         )
 
     told("reporting", 0, 0)
-    analysis = Analysis(attributes, cells, lattice, moments, is_tested, test, options)
+    analysis = Analysis(
+        tuple(per_user), attributes, cells, lattice, moments, is_tested, test, options
+    )
     pooled, pooled_groups = pooled_results(wanted, candidates, list_of_user, analysis)
-    results = metric_results(per_user, analysis) | pooled
+    results = metric_results(analysis) | pooled
     summary = AuditSummary(
         fairrec_version=__version__,
         seed=seed,
@@ -183,7 +185,7 @@ def audit(
     )
     return AuditResult(
         summary,
-        group_table(per_user, analysis, pooled_groups),
+        group_table(analysis, pooled_groups),
         _per_user_table(everyone.ids[rows], attributes, per_user, values),
     )
 

@@ -13,6 +13,7 @@ from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice
 from fairrec.inputs.users import Attribute
+from fairrec.metrics import MetricAtK
 from fairrec.options import AuditOptions
 from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, estimate
@@ -26,10 +27,12 @@ class Analysis:
 
     Parameters
     ----------
+    metrics : those with a value per user
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted
     """
 
+    metrics: tuple[MetricAtK, ...]
     attributes: tuple[Attribute, ...]
     cells: Cells
     lattice: Lattice
@@ -51,7 +54,9 @@ class Analysis:
     @cached_property
     def estimates(self) -> Estimates:
         """Values, differences and intervals of all groups."""
-        return estimate(self.moments, self.lattice, self.options.alpha)
+        unbounded = (-math.inf, math.inf)
+        bounds = np.array([metric.metric.bounds or unbounded for metric in self.metrics])
+        return estimate(self.moments, self.lattice, self.options.alpha, bounds.reshape(-1, 2))
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:

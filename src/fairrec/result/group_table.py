@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY
-from fairrec.metrics import MetricAtK
 from fairrec.result.analysis import Analysis
 from fairrec.statistics.estimates import detectable_difference
 
@@ -30,15 +29,12 @@ RESERVED = ("metric", "depth", "support", *NUMBERS)
 
 
 def group_table(
-    wanted: Sequence[MetricAtK],
-    analysis: Analysis,
-    pooled: Mapping[str, tuple[IntArray, FloatArray]],
+    analysis: Analysis, pooled: Mapping[str, tuple[IntArray, FloatArray]]
 ) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
     Parameters
     ----------
-    wanted : the per-user metrics, in the order of the analysis
     pooled : metric -> its groups and their values
     """
     conditions = _conditions(analysis)
@@ -71,7 +67,7 @@ def group_table(
         )
 
     tables = []
-    for i, metric in enumerate(wanted):
+    for i, metric in enumerate(analysis.metrics):
         rows = np.flatnonzero(analysis.is_tested[i])
         rows = rows[np.lexsort((-strength[i, rows], np.nan_to_num(adjusted[i, rows])))]
         numbers = {name: column[i, rows] for name, column in columns.items()}

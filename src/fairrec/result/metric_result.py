@@ -17,12 +17,12 @@ from fairrec.statistics.findings import select_findings
 from fairrec.statistics.permutation import PermutationTest, observed_gaps
 
 
-def metric_results(wanted: Sequence[MetricAtK], analysis: Analysis) -> dict[str, MetricResult]:
+def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
     """The result of each per-user metric."""
     moments = analysis.moments
     gaps = observed_gaps(moments, analysis.lattice, analysis.is_tested)
     results = {}
-    for i, metric in enumerate(wanted):
+    for i, metric in enumerate(analysis.metrics):
         full = np.flatnonzero(analysis.lattice.is_full & analysis.is_tested[i])
         values = [
             GroupValue(

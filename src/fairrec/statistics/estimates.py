@@ -32,8 +32,13 @@ class Estimates:
     difference_high: FloatArray
 
 
-def estimate(moments: Moments, lattice: Lattice, alpha: float) -> Estimates:
-    """Estimates of each group with intervals at confidence 1 - alpha, each by itself."""
+def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArray) -> Estimates:
+    """Estimates of each group with intervals at confidence 1 - alpha, each by itself.
+
+    Parameters
+    ----------
+    bounds : (n_metrics, 2), lowest and highest value a metric can have
+    """
     n, n_users = moments.n, moments.n_users[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         deviation = moments.deviation
@@ -49,8 +54,8 @@ def estimate(moments: Moments, lattice: Lattice, alpha: float) -> Estimates:
     difference = moments.difference
     return Estimates(
         value=value,
-        value_low=value - reach * error,
-        value_high=value + reach * error,
+        value_low=np.maximum(value - reach * error, bounds[:, :1]),
+        value_high=np.minimum(value + reach * error, bounds[:, 1:]),
         shrunken=moments.mean[:, None] + deviation * _kept_share(moments, lattice, variance),
         difference=difference,
         difference_low=difference - reach * difference_error,

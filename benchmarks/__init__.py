@@ -1,0 +1,1 @@
+"""Timings and memory of FairRec beside other tools: `python -m benchmarks`."""

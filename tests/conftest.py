@@ -1,0 +1,25 @@
+"""Settings all tests share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile("fairrec", deadline=None, max_examples=50)
+settings.load_profile("fairrec")
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def movielens() -> Path:
+    """The folder of MovieLens-1M tables, for tests on real files."""
+    folder = SHARED_DATA / "movielens-1m"
+    if not folder.is_dir():
+        pytest.skip(f"real data is not at {folder}")
+    return folder

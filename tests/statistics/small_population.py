@@ -1,0 +1,56 @@
+"""A population as the statistics stage sees it: codes and values, no tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.lattice import Lattice, build_lattice
+from fairrec.statistics.moments import Moments, group_moments
+
+
+@dataclass(frozen=True)
+class Population:
+    codes: list[np.ndarray]
+    values: np.ndarray
+    cells: Cells
+    lattice: Lattice
+    moments: Moments
+    min_users: int
+
+    @property
+    def is_tested(self):
+        return self.moments.n >= self.min_users
+
+    def position(self, *codes: int) -> int:
+        """Where the group with these codes stands in the lattice."""
+        return self.lattice.codes.tolist().index(list(codes))
+
+    def users_in(self, group: int) -> np.ndarray:
+        is_member = np.ones(self.values.shape[1], dtype=bool)
+        for attribute, code in enumerate(self.lattice.codes[group]):
+            if code >= 0:
+                is_member &= self.codes[attribute] == code
+        return is_member
+
+
+def population(codes, values, depth=3, min_users=1) -> Population:
+    codes = [np.asarray(column, dtype=np.int32) for column in codes]
+    values = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    cells = cells_of(codes, [int(column.max()) + 1 for column in codes])
+    lattice = build_lattice(cells, depth, min_users)
+    moments = group_moments(values, cells, lattice)
+    return Population(codes, values, cells, lattice, moments, min_users)
+
+
+def random_population(seed, n_users=300, share_undefined=0.0, min_users=5) -> Population:
+    """Skewed attributes without any effect, values with few levels, some undefined."""
+    rng = np.random.default_rng(seed)
+    codes = [np.minimum(rng.geometric(p, n_users) - 1, 5) for p in (0.6, 0.4, 0.3)]
+    values = np.stack(
+        [rng.choice([0, 0, 0, 0.25, 0.5, 1], n_users), rng.random(n_users), rng.random(n_users)]
+    )
+    values[1, rng.random(n_users) < share_undefined] = np.nan
+    return population(codes, values, min_users=min_users)

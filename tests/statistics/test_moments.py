@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_population import population, random_population
+
+
+def test_moments_equal_numpy_over_the_users_of_each_group():
+    world = random_population(0, share_undefined=0.3)
+    moments = world.moments
+    for metric, values in enumerate(world.values):
+        assert moments.mean[metric] == pytest.approx(np.nanmean(values), abs=1e-12)
+        assert moments.sd[metric] == pytest.approx(np.nanstd(values, ddof=1), abs=1e-12)
+        for group in range(len(world.lattice)):
+            inside = world.users_in(group)
+            mine, others = values[inside], values[~inside]
+            assert moments.n[metric, group] == (~np.isnan(mine)).sum()
+            if moments.n[metric, group] and (~np.isnan(others)).any():
+                difference = np.nanmean(mine) - np.nanmean(others)
+                assert moments.difference[metric, group] == pytest.approx(difference, abs=1e-12)
+
+
+def test_a_constant_metric_has_no_spread_even_with_rounding():
+    world = population([[0, 0, 1, 1, 1]], [[0.1 + 0.2] * 5])
+    assert world.moments.sd.tolist() == [0.0]
+
+
+def test_chance_error_is_the_spread_of_randomly_drawn_groups():
+    rng = np.random.default_rng(0)
+    values = rng.random(40)
+    world = population([[0] * 10 + [1] * 30], values)
+    drawn = []
+    for _ in range(4000):
+        shuffled = rng.permutation(values)
+        drawn.append(shuffled[:10].mean() - shuffled[10:].mean())
+    assert world.moments.chance_error[0, 0] == pytest.approx(np.std(drawn), rel=0.05)
