@@ -112,10 +112,10 @@ def _choices(
 ) -> BoolArray:
     """(n_users, n_items), what each user chose: 20 to 50 items by popularity and taste."""
     n_items = len(has_category)
-    popularity = rng.permutation(-0.5 * np.log(np.arange(1, n_items + 1)))
-    likes = rng.random((n_users, len(CATEGORIES))) < 2.5 / len(CATEGORIES)
+    popularity = rng.permutation(-0.7 * np.log(np.arange(1, n_items + 1)))
+    likes = rng.random((n_users, len(CATEGORIES))) < 2 / len(CATEGORIES)
     match = (likes.astype(np.float64) @ has_category.T.astype(np.float64)) > 0
-    appeal = popularity + np.where(is_worse, 0.3, 2.5)[:, None] * match
+    appeal = popularity + np.where(is_worse, 0.5, 6.0)[:, None] * match
     noisy = appeal + rng.gumbel(size=appeal.shape)
     n_chosen = rng.integers(20, 51, size=n_users)
     places = np.argsort(np.argsort(-noisy, axis=1), axis=1)

@@ -25,10 +25,10 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
     [1, -1, 0]
     """
     values, keys = comparable(values, keys)
-    if len(keys) and values.dtype.is_integer():
+    if len(keys) and _is_integer(values.dtype):
         low, high = int(keys.min()), int(keys.max())  # type: ignore[arg-type]
-        if high - low < min(_LOOKUP_ROOM, 64 * (len(keys) + len(values))):
-            return _lookup(values.to_numpy(), keys.to_numpy(), low, high)
+        if _has_room(low, high, len(keys) + len(values)):
+            return _lookup(*(ids.cast(pl.Int64).to_numpy() for ids in (values, keys)), low, high)
     found = (
         pl.DataFrame({"key": values})
         .lazy()
@@ -50,8 +50,26 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
     >>> codes.tolist(), distinct.to_list()
     ([1, 0, 1], ['a', 'b'])
     """
+    if len(values) and _is_integer(values.dtype) and not values.null_count():
+        low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
+        if _has_room(low, high, len(values)):
+            # a range that fits a table needs neither hashing nor sorting
+            slots = values.cast(pl.Int64).to_numpy() - low
+            is_present = np.zeros(high - low + 1, dtype=bool)
+            is_present[slots] = True
+            code_of_slot = np.cumsum(is_present, dtype=np.int32) - np.int32(1)
+            distinct = pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
+            return code_of_slot[slots], distinct
     distinct = values.unique().sort()
     return positions_in(values, distinct), distinct
+
+
+def _is_integer(kind: pl.DataType) -> bool:
+    return kind.is_integer() and kind not in (pl.UInt64, pl.Int128)
+
+
+def _has_room(low: int, high: int, n_ids: int) -> bool:
+    return high - low < min(_LOOKUP_ROOM, 64 * n_ids)
 
 
 def _lookup(values: IntArray, keys: IntArray, low: int, high: int) -> CodeArray:

@@ -106,9 +106,8 @@ class Table:
                 f"({values.null_count():,} such values). Give a number in every row."
             )
         numbers = values.cast(pl.Float64)
-        finite = numbers.is_finite()
-        if not finite.all():
-            bad = (~finite).arg_true()
+        if kind.is_float() and not numbers.is_finite().all():
+            bad = (~numbers.is_finite()).arg_true()
             raise InputError(
                 f"{self.where}, row {row_of(int(bad[0]))}: column '{column}' is {numbers[bad[0]]} "
                 f"({len(bad):,} such values). Every value must be finite; drop those rows or mend "

@@ -32,8 +32,9 @@ def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     The gain is the label itself; the best possible order is that of the user's own candidates.
     """
     ideal = discounted_gain(lists.ideal_labels(k))
-    undefined = np.full(lists.n_users, np.nan)
-    return np.divide(discounted_gain(lists.labels(k)), ideal, out=undefined, where=ideal > 0)
+    ndcg = np.full(lists.n_users, np.nan)
+    np.divide(discounted_gain(lists.labels(k)), ideal, out=ndcg, where=ideal > 0)
+    return ndcg
 
 
 @metric("mrr", bounds=(0, 1))

@@ -29,7 +29,7 @@ class Ease:
         items: IntArray,
         n_users: int,
         n_items: int,
-        penalty: float = 100.0,
+        penalty: float = 50.0,
     ) -> Ease:
         """Weights that best predict each item from a user's others, with an L2 penalty."""
         interactions = np.zeros((n_users, n_items))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -25,7 +26,7 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(head)
         for sentence in (verdict.headline, verdict.gap, verdict.power):
             if sentence:
-                console.print(Text(f"  {sentence}"))
+                console.print(Padding(Text(sentence), (0, 0, 0, 2)))
     for table in (*view.findings, view.ends):
         if table.rows:
             console.print()

@@ -136,12 +136,12 @@ def _gap_sentence(result: MetricResult, alpha: float) -> str:
 
 
 def _power_sentence(result: MetricResult) -> str:
-    if not result.detectable:
+    if not result.detectable or result.findings:
         return ""
     sizes = ", ".join(
         f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
     )
-    return f"A true difference would be found 4 times in 5 from {sizes}."
+    return f"A true difference this large would be found 4 times in 5: {sizes}."
 
 
 def _findings(name: str, result: MetricResult) -> TableView:
