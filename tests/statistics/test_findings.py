@@ -68,6 +68,23 @@ def test_of_two_complements_the_worse_end_is_named(worse_sign):
     assert groups == [(0 if worse_sign == -1 else 1, ANY, ANY)]
 
 
+def test_where_neither_end_is_worse_the_smaller_complement_is_named():
+    rng = np.random.default_rng(0)
+    codes = (rng.random(3000) < 0.3).astype(int)
+    world = population([codes], rng.normal(size=3000) + codes)
+    test = permutation_test(world.moments, world.cells, world.lattice, world.is_tested, 99, 0)
+    selection = select_findings(
+        0,
+        test.adjusted_p_values[0] <= 0.05,
+        test.critical(0.05),
+        0,
+        world.moments,
+        world.cells,
+        world.lattice,
+    )
+    assert selection.groups == [world.position(1)]
+
+
 def test_of_groups_with_the_same_users_the_simplest_is_named():
     # everyone with value 1 of the first attribute has value 1 of the second
     rng = np.random.default_rng(0)

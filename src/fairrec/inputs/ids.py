@@ -7,6 +7,7 @@ import polars as pl
 
 from fairrec.arrays import CodeArray, IntArray
 
+_FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _LOOKUP_ROOM = 1 << 26
 """The widest range of integer ids for which a lookup table is laid out (256 MiB of int32)."""
 
@@ -28,7 +29,7 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
     if len(keys) and _is_integer(values.dtype):
         low, high = int(keys.min()), int(keys.max())  # type: ignore[arg-type]
         if _has_room(low, high, len(keys) + len(values)):
-            return _lookup(*(ids.cast(pl.Int64).to_numpy() for ids in (values, keys)), low, high)
+            return _lookup(_as_int64(values), _as_int64(keys), low, high)
     found = (
         pl.DataFrame({"key": values})
         .lazy()
@@ -54,7 +55,7 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if _has_room(low, high, len(values)):
             # a range that fits a table needs neither hashing nor sorting
-            slots = values.cast(pl.Int64).to_numpy() - low
+            slots = _as_int64(values) - low
             is_present = np.zeros(high - low + 1, dtype=bool)
             is_present[slots] = True
             code_of_slot = np.cumsum(is_present, dtype=np.int32) - np.int32(1)
@@ -65,7 +66,11 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
 
 
 def _is_integer(kind: pl.DataType) -> bool:
-    return kind.is_integer() and kind not in (pl.UInt64, pl.Int128)
+    return kind in _FITS_INT64
+
+
+def _as_int64(ids: pl.Series) -> IntArray:
+    return ids.cast(pl.Int64).to_numpy()
 
 
 def _has_room(low: int, high: int, n_ids: int) -> bool:

@@ -22,7 +22,7 @@ def to_markdown(view: ReportView) -> str:
     for verdict in view.verdicts:
         said = " ".join(filter(None, (verdict.headline, verdict.gap)))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
-    for table in (*view.findings, view.ends):
+    for table in (view.findings, view.ends):
         if table.rows:
             lines += ["", f"### {escape(table.title)}", "", *_table(table)]
     lines += ["", *(f"- {escape(line)}" for line in view.coverage)]

@@ -26,8 +26,8 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(head)
         for sentence in (verdict.headline, verdict.gap, verdict.power):
             if sentence:
-                console.print(Padding(Text(sentence), (0, 0, 0, 2)))
-    for table in (*view.findings, view.ends):
+                console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
+    for table in (view.findings, view.ends):
         if table.rows:
             console.print()
             console.print(_rich_table(table))

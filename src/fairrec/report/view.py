@@ -40,7 +40,7 @@ class ReportView:
 
     title: str
     verdicts: tuple[Verdict, ...]
-    findings: tuple[TableView, ...]
+    findings: TableView
     ends: TableView
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -55,9 +55,7 @@ def build_view(summary: AuditSummary) -> ReportView:
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
         verdicts=tuple(_verdict(name, result, summary) for name, result in summary.metrics.items()),
-        findings=tuple(
-            _findings(name, result) for name, result in summary.metrics.items() if result.findings
-        ),
+        findings=_findings(summary),
         ends=_ends(summary),
         coverage=_coverage(summary),
         warnings=tuple(plain_sentence(warning) for warning in summary.warnings),
@@ -124,14 +122,14 @@ def _served(finding: Finding, result: MetricResult) -> str:
 def _gap_sentence(result: MetricResult, alpha: float) -> str:
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
-    sentence = f"Best and worst full combination are {number(result.gap)} apart"
+    ends = f"Best and worst of the full combinations are {number(result.gap)} apart"
     if result.chance is None:
-        return f"{sentence}."
+        return f"{ends}."
     chance = result.chance
-    within = "more than chance" if chance.p_value <= alpha else "within what chance alone shows"
+    judged = "more than" if chance.p_value <= alpha else "no more than"
     return (
-        f"{sentence}; chance alone shows {number(chance.mean)} on average, up to "
-        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)}): {within}."
+        f"{ends}, {judged} chance alone shows: {number(chance.mean)} on average, up to "
+        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)})."
     )
 
 
@@ -144,26 +142,33 @@ def _power_sentence(result: MetricResult) -> str:
     return f"A true difference this large would be found 4 times in 5: {sizes}."
 
 
-def _findings(name: str, result: MetricResult) -> TableView:
-    rows = tuple(
-        (
-            group_label(finding.group),
-            f"{finding.support:,}",
-            number(finding.value),
-            signed(finding.difference),
-            f"{signed(finding.interval[0])} to {signed(finding.interval[1])}",
-            p_value(finding.p_adjusted),
-            _carriers(finding),
-        )
-        for finding in result.findings[:FINDINGS_SHOWN]
-    )
-    n_more = len(result.findings) - len(rows)
+def _findings(summary: AuditSummary) -> TableView:
+    rows, n_more = [], 0
+    for name, result in summary.metrics.items():
+        n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
+        for finding in result.findings[:FINDINGS_SHOWN]:
+            low, high = finding.interval
+            rows.append(
+                (
+                    plain(name),
+                    group_label(finding.group),
+                    f"{finding.support:,}",
+                    number(finding.value),
+                    signed(finding.difference),
+                    f"{signed(low)} to {signed(high)}",
+                    p_value(finding.p_adjusted),
+                    _carriers(finding),
+                )
+            )
     return TableView(
-        title=f"{plain(name)}: groups that differ from the rest (mean {number(result.mean)})",
-        columns=("group", "users", "value", "difference", "interval", "p adjusted", "carried by"),
-        numeric=(False, True, True, True, True, True, False),
-        rows=rows,
-        note=f"and {n_more} more in result.json" if n_more else "",
+        title="Groups that differ from all other users by more than chance, worst first",
+        columns=(
+            *("metric", "group", "users", "value", "difference"),
+            *("interval", "p adjusted", "carried by"),
+        ),
+        numeric=(False, False, True, True, True, True, True, False),
+        rows=tuple(rows),
+        note=f"and {n_more:,} more in result.json" if n_more else "",
     )
 
 

@@ -87,7 +87,7 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[Finding, .
         i,
         analysis.is_significant[i],
         analysis.critical,
-        1 if higher_is_better is False else -1,
+        {True: -1, False: 1, None: 0}[higher_is_better],
         analysis.moments,
         analysis.cells,
         analysis.lattice,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.arrays import BoolArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice, members
 from fairrec.statistics.moments import Moments
@@ -50,8 +50,8 @@ def select_findings(
     ----------
     is_significant : (n_groups,), adjusted p-value at most alpha
     critical : absolute statistic a group must keep to be listed
-    worse_sign : -1 where a lower value is worse, 1 where a higher one is; the worse end wins
-        a tie, such as that between the two values of an attribute that has only two
+    worse_sign : -1 where a lower value is worse, 1 where a higher one is, 0 where neither is;
+        the worse end wins a tie, such as that between the two values of an attribute
     """
     n, n_users = moments.n[metric], moments.n_users[metric]
     scale = moments.sd[metric] * np.sqrt(n * np.maximum(n_users - n, 0) / n_users)
@@ -64,7 +64,18 @@ def select_findings(
     n_folded: list[int] = []
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
         statistic = residual[open_groups] / scale[open_groups]
-        best = _strongest(statistic, worse_sign, depth[open_groups], open_groups)
+        is_better_end = np.sign(statistic) != worse_sign
+        # ties: the worse end, the fewer conditions, the smaller group
+        order = np.lexsort(
+            (
+                open_groups,
+                n[open_groups],
+                depth[open_groups],
+                is_better_end,
+                -np.round(np.abs(statistic), 9),
+            )
+        )
+        best = int(open_groups[order[0]])
         chosen.append(best)
         is_member = members(lattice.codes[best], cells)
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
@@ -77,11 +88,3 @@ def select_findings(
         n_folded.append(int(len(open_groups) - kept.sum() - 1))
         open_groups = open_groups[kept]
     return Selection(chosen, n_folded, len(open_groups))
-
-
-def _strongest(statistic: FloatArray, worse_sign: int, depth: IntArray, groups: IntArray) -> int:
-    """The largest absolute statistic; on a tie the worse end, then the fewer conditions."""
-    strength = np.round(np.abs(statistic), 9)
-    is_better_end = np.sign(statistic) != worse_sign
-    order = np.lexsort((groups, depth, is_better_end, -strength))
-    return int(groups[order[0]])

@@ -1,0 +1,151 @@
+"""Small ranked lists for tests: written down, or drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import FloatArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.ids import encode
+from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.tables import Table
+from fairrec.metrics import parse_metric
+from fairrec.scoring.ranked import RankedLists
+
+
+class Candidate(NamedTuple):
+    """One row of the predictions."""
+
+    item: int
+    score: float
+    label: float
+
+
+User = list[Candidate]
+"""The candidates of a user, in the order of the rows."""
+
+Categories = Mapping[int, frozenset[str]]
+Interaction = tuple[int, int]
+"""A user, by position, and an item."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Candidate lists and side data, as plain Python values."""
+
+    users: list[User]
+    categories: Categories
+    history: list[Interaction]
+
+
+def user(labels: Sequence[float], scores: Sequence[float] | None = None) -> User:
+    """A user with items 0, 1, 2, ...; without scores the rows are in ranked order."""
+    scores = range(len(labels), 0, -1) if scores is None else scores
+    return [
+        Candidate(item, float(score), float(label))
+        for item, (score, label) in enumerate(zip(scores, labels, strict=True))
+    ]
+
+
+def ranked_lists(
+    users: Sequence[User],
+    categories: Categories | None = None,
+    history: Sequence[Interaction] | None = None,
+    max_k: int = 5,
+    threads: int = 1,
+) -> RankedLists:
+    """The lists as the metrics see them, with side data read from tables."""
+    rows = [candidate for candidates in users for candidate in candidates]
+    items, item_ids = encode(pl.Series([row.item for row in rows], dtype=pl.Int64))
+    offsets = np.cumsum([0, *map(len, users)], dtype=np.int64)
+    candidates = CandidateLists(
+        offsets=offsets,
+        items=items,
+        scores=np.array([row.score for row in rows], dtype=np.float64),
+        labels=np.array([row.label for row in rows], dtype=np.float64),
+        item_ids=item_ids,
+    )
+    known_categories, popularity = None, None
+    if categories is not None:
+        table = pl.DataFrame(
+            {"item_id": list(categories), "categories": [sorted(c) for c in categories.values()]},
+            schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
+        )
+        known_categories, _ = read_categories(Table(table, "items"), item_ids)
+    if history is not None:
+        table = pl.DataFrame(list(history), schema=["user_id", "item_id"], orient="row")
+        user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
+        popularity, _ = read_popularity(Table(table, "history"), item_ids, user_ids)
+    return RankedLists(candidates, max_k, SideData(known_categories, popularity), threads)
+
+
+def values_of(
+    name: str,
+    users: Sequence[User],
+    categories: Categories | None = None,
+    history: Sequence[Interaction] | None = None,
+    threads: int = 1,
+) -> FloatArray:
+    """One value per user of a metric such as `ndcg@3`."""
+    metric = parse_metric(name)
+    lists = ranked_lists(users, categories, history, metric.k or 0, threads)
+    return metric.per_user(lists)
+
+
+def value_of(
+    name: str,
+    one: User,
+    categories: Categories | None = None,
+    history: Sequence[Interaction] | None = None,
+) -> float:
+    """The value of a metric for a single user."""
+    (value,) = values_of(name, [one], categories, history)
+    return float(value)
+
+
+def world_values(name: str, world: World, threads: int = 1) -> FloatArray:
+    """One value per user of a world with side data."""
+    return values_of(name, world.users, world.categories, world.history, threads)
+
+
+def random_world(
+    rng: np.random.Generator,
+    n_users: int = 60,
+    max_length: int = 12,
+    n_items: int = 40,
+    share_relevant: float = 0.3,
+    max_label: int = 3,
+    has_ties: bool = True,
+) -> World:
+    """Ragged lists with graded labels; some empty, some all or not at all relevant."""
+    users = []
+    for _ in range(n_users):
+        length = int(rng.integers(0, max_length + 1))
+        items = rng.permutation(n_items)[:length]
+        labels = rng.integers(1, max_label + 1, length) * (rng.random(length) < share_relevant)
+        labels = labels * rng.choice([0, 1, 1, 1, 1]) + rng.choice([0, 0, 0, 0, 1])
+        # a few different scores only, so that most lists have ties
+        scores = rng.integers(0, 5, length) if has_ties else rng.permutation(n_items)[:length]
+        users.append(
+            [
+                Candidate(int(item), float(score) / 8, float(label))
+                for item, score, label in zip(items, scores, labels, strict=True)
+            ]
+        )
+    names = np.array(list("abcdef"))
+    categories = {
+        item: frozenset(map(str, names[rng.random(len(names)) < 0.4]))
+        for item in range(n_items)
+        if rng.random() < 0.9
+    }
+    # the last users have no history, and some interactions are of users nobody audits
+    history = [
+        (int(rng.integers(0, n_users * 3 // 4)) + n_users * int(rng.random() < 0.1), int(item))
+        for item in np.minimum(rng.geometric(0.1, 6 * n_users), n_items)
+    ]
+    return World(users, categories, history)

@@ -1,0 +1,146 @@
+"""Every metric of one user as an obvious loop: what the fast kernels must equal.
+
+Written to be read as definitions. NaN where a value is undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from math import log2, nan
+
+from metric_lists import Candidate, User, World
+
+
+def ranking(candidates: User) -> list[Candidate]:
+    """Highest score first; equal scores in the order of the rows."""
+    ranked: list[Candidate] = []
+    for candidate in candidates:
+        place = 0
+        while place < len(ranked) and ranked[place].score >= candidate.score:
+            place += 1
+        ranked.insert(place, candidate)
+    return ranked
+
+
+def is_relevant(candidate: Candidate) -> bool:
+    return candidate.label > 0
+
+
+def count_relevant(candidates: User) -> int:
+    return sum(1 for candidate in candidates if is_relevant(candidate))
+
+
+def dcg(ranked: list[Candidate], k: int) -> float:
+    total = 0.0
+    for place, candidate in enumerate(ranked[:k], start=1):
+        total += candidate.label / log2(place + 1)
+    return total
+
+
+def ndcg(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    ideal = sorted(candidates, key=lambda candidate: candidate.label, reverse=True)
+    return dcg(ranking(candidates), k) / dcg(ideal, k)
+
+
+def mrr(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    for place, candidate in enumerate(ranking(candidates)[:k], start=1):
+        if is_relevant(candidate):
+            return 1 / place
+    return 0.0
+
+
+def hit(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    return 1.0 if count_relevant(ranking(candidates)[:k]) > 0 else 0.0
+
+
+def recall(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    return count_relevant(ranking(candidates)[:k]) / count_relevant(candidates)
+
+
+def precision(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    return count_relevant(ranking(candidates)[:k]) / k
+
+
+def average_precision(candidates: User, k: int) -> float:
+    if count_relevant(candidates) == 0:
+        return nan
+    ranked = ranking(candidates)
+    total = 0.0
+    for place, candidate in enumerate(ranked[:k], start=1):
+        if is_relevant(candidate):
+            total += count_relevant(ranked[:place]) / place
+    return total / min(count_relevant(candidates), k)
+
+
+def auc(candidates: User) -> float:
+    wins, n_pairs = 0.0, 0
+    for relevant in candidates:
+        for other in candidates:
+            if is_relevant(relevant) and not is_relevant(other):
+                n_pairs += 1
+                if relevant.score > other.score:
+                    wins += 1
+                elif relevant.score == other.score:
+                    wins += 0.5
+    return wins / n_pairs if n_pairs else nan
+
+
+def pooled_auc(users: list[User]) -> float:
+    return auc([candidate for candidates in users for candidate in candidates])
+
+
+def urd(candidates: User, k: int, world: World) -> float:
+    similarities = []
+    for left, right in combinations(ranking(candidates)[:k], 2):
+        mine = world.categories.get(left.item, frozenset())
+        other = world.categories.get(right.item, frozenset())
+        if mine and other:
+            similarities.append(len(mine & other) / len(mine | other))
+    return 1 - sum(similarities) / len(similarities) if similarities else nan
+
+
+def popularity(item: int, world: World) -> float:
+    n_interactions = sum(1 for _, other in world.history if other == item)
+    return 100 * n_interactions / len(world.history)
+
+
+def mean_popularity(items: list[int], world: World) -> float:
+    return sum(popularity(item, world) for item in items) / len(items) if items else nan
+
+
+def urp(candidates: User, k: int, world: World) -> float:
+    position = next(i for i, other in enumerate(world.users) if other is candidates)
+    recommended = [candidate.item for candidate in ranking(candidates)[:k]]
+    chosen = [item for owner, item in world.history if owner == position]
+    return mean_popularity(recommended, world) - mean_popularity(chosen, world)
+
+
+def urp_abs(candidates: User, k: int, world: World) -> float:
+    return abs(urp(candidates, k, world))
+
+
+SLOW_FROM_LABELS: dict[str, Callable[[User, int], float]] = {
+    "ndcg": ndcg,
+    "mrr": mrr,
+    "hit": hit,
+    "recall": recall,
+    "precision": precision,
+    "map": average_precision,
+}
+
+SLOW_FROM_SIDE_DATA: dict[str, Callable[[User, int, World], float]] = {
+    "urd": urd,
+    "urp": urp,
+    "urp_abs": urp_abs,
+}
