@@ -122,14 +122,14 @@ def _served(finding: Finding, result: MetricResult) -> str:
 def _gap_sentence(result: MetricResult, alpha: float) -> str:
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
-    ends = f"Best and worst of the full combinations are {number(result.gap)} apart"
+    ends = f"Best and worst full combination are {number(result.gap)} apart"
     if result.chance is None:
         return f"{ends}."
     chance = result.chance
     judged = "more than" if chance.p_value <= alpha else "no more than"
     return (
-        f"{ends}, {judged} chance alone shows: {number(chance.mean)} on average, up to "
-        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)})."
+        f"{ends}, {judged} chance shows ({number(chance.mean)} on average, 95% up to "
+        f"{number(chance.q95)}; p = {p_value(chance.p_value)})."
     )
 
 

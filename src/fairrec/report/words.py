@@ -21,7 +21,7 @@ def number(value: float | None) -> str:
         return "-"
     if abs(value) >= 100:
         return f"{value:,.0f}"
-    if value == 0:
+    if abs(value) < 5e-7:
         return "0"
     decimals = min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
     text = f"{value:.{decimals}f}"

@@ -50,7 +50,8 @@ def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArra
         error = np.sqrt(variance / n)
         difference_error = np.sqrt(variance / n + others_variance / others)
         reach = stdtrit(np.maximum(n - 1, 0) + PRIOR_USERS, 1 - alpha / 2)
-    value = moments.mean[:, None] + deviation
+    # adding the mean back may leave a mean of zeros a hair below 0
+    value = np.clip(moments.mean[:, None] + deviation, bounds[:, :1], bounds[:, 1:])
     difference = moments.difference
     return Estimates(
         value=value,

@@ -1,0 +1,38 @@
+"""A stage imports only the stages before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import fairrec
+
+PACKAGE = Path(fairrec.__file__).parent
+STAGES = ["inputs", "scoring", "metrics", "groups", "statistics", "result", "report"]
+FOUNDATIONS = {"arrays", "errors", "options", "registry", "threads", "version"}
+
+
+def imported_modules(file: Path) -> set[str]:
+    """The first name after `fairrec.` of everything a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fairrec."):
+            found.add(node.module.split(".")[1])
+    return found
+
+
+def test_a_stage_imports_only_stages_before_it():
+    for number, stage in enumerate(STAGES):
+        allowed = FOUNDATIONS | set(STAGES[: number + 1])
+        for file in (PACKAGE / stage).glob("*.py"):
+            assert imported_modules(file) <= allowed, file.name
+
+
+def test_foundations_import_no_stage():
+    for name in FOUNDATIONS:
+        assert imported_modules(PACKAGE / f"{name}.py") <= FOUNDATIONS, name
+
+
+def test_every_folder_is_a_stage_or_beside_them():
+    folders = {folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists()}
+    assert folders == {*STAGES, "models", "datasets"}
