@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
-from fairrec.arrays import IntArray
 from fairrec.auditing import audit
-from fairrec.datasets.synthetic import World, synthetic_world
-from fairrec.inputs.ids import positions_in
+from fairrec.datasets.bundle import Bundle, write_bundle
+from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.errors import InputError
 from fairrec.models.ease import Ease
+from fairrec.models.training_data import TrainingData, training_data
 from fairrec.options import Progress
 from fairrec.result.audit_result import AuditResult, check_writable
 
@@ -18,19 +20,30 @@ PLANTED = {"gender": "F", "age": "56+"}
 BY = ("gender", "age", "occupation")
 
 
-def run_demo(folder: Path, seed: int, progress: Progress | None = None) -> AuditResult:
-    """Make the world, train EASE on it, write the tables and the audit of its predictions."""
+def run_demo(
+    folder: Path, seed: int = 0, model: str = "ease", progress: Progress | None = None
+) -> AuditResult:
+    """Make the world, train on it, write the tables and the audit of the predictions.
+
+    Parameters
+    ----------
+    model : "ease", or a deep model where torch is installed
+    """
     check_writable(folder)
     told = progress or (lambda stage, done, total: None)
     told("making a world", 0, 0)
-    world = synthetic_world(worse_served=PLANTED, seed=seed)
-    told("training EASE", 0, 0)
-    predictions = _score(world)
+    bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
+    told(f"training {model}", 0, 0)
+    if model == "ease":
+        data = training_data(bundle, seed=seed)
+        predictions, history = _score_with_ease(bundle, data), data.history
+    else:
+        predictions, history = _score_with_deep_model(bundle, model, folder, seed, progress)
     folder.mkdir(parents=True, exist_ok=True)
     tables = {
-        "users": world.users,
-        "items": world.items,
-        "history": world.history,
+        "users": bundle.users,
+        "items": bundle.items,
+        "history": history,
         "predictions": predictions,
     }
     for name, table in tables.items():
@@ -58,19 +71,35 @@ def audit_command(folder: Path, seed: int) -> str:
     )
 
 
-def _score(world: World) -> pl.DataFrame:
-    user_ids, item_ids = world.users["user_id"], world.items["item_id"]
-
-    def codes(table: pl.DataFrame, column: str, keys: pl.Series) -> IntArray:
-        return positions_in(table[column], keys).astype("int64")
-
-    model = Ease.fit(
-        codes(world.history, "user_id", user_ids),
-        codes(world.history, "item_id", item_ids),
-        len(user_ids),
-        len(item_ids),
+def _score_with_ease(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
+    users = np.concatenate([data.users, data.holdout_users])
+    items = np.concatenate([data.items, data.holdout_items])
+    model = Ease.fit(users, items, bundle.users.height, bundle.items.height)
+    targets = data.test
+    rows = np.repeat(targets.users, targets.items.shape[1])
+    columns = targets.items.ravel().astype(np.int64)
+    return pl.DataFrame(
+        {
+            "user_id": bundle.users["user_id"].gather(rows),
+            "item_id": bundle.items["item_id"].gather(columns),
+            "score": model.score(rows, columns),
+            "label": targets.is_target.ravel().astype(np.int8),
+        }
     )
-    scores = model.score(
-        codes(world.candidates, "user_id", user_ids), codes(world.candidates, "item_id", item_ids)
-    )
-    return world.candidates.with_columns(pl.Series("score", scores))
+
+
+def _score_with_deep_model(
+    bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    try:
+        from fairrec.models.run import load_run
+        from fairrec.models.training import TrainingOptions, train
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--model {model} needs {error.name}: pip install 'fairrec[models]'"
+        ) from error
+    write_bundle(bundle, folder / "bundle")
+    run = folder / "run"
+    options = TrainingOptions(seed=seed, batch_size=1024)
+    train(bundle, model, run, options=options, restart=True, progress=progress)
+    return load_run(run).predictions(), pl.read_parquet(run / "history.parquet")

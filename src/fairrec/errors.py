@@ -33,8 +33,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError
     No metric 'ndgc'. Did you mean 'ndcg'? Known: mrr, ndcg.
     """
     names = sorted(known)
-    nearest = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+    by_lower = {known_name.lower(): known_name for known_name in names}
+    nearest = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    hint = f" Did you mean '{by_lower[nearest[0]]}'?" if nearest else ""
     return UnknownNameError(f"No {kind} '{name}'.{hint} Known: {', '.join(names)}.")
 
 

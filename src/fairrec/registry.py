@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from fairrec.errors import FairRecError, unknown_name
+from fairrec.errors import InputError, unknown_name
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class Registry(Generic[T]):
     def add(self, name: str, entry: T) -> None:
         """Add an entry; a name that is taken is an error."""
         if name in self._entries:
-            raise FairRecError(
+            raise InputError(
                 f"The {self.kind} '{name}' is registered already. Choose another name."
             )
         self._entries[name] = entry

@@ -1,16 +1,73 @@
-"""A seeded world of users with tastes, in which one group can be hard to serve."""
+"""Seeded worlds of any size, in which one group can be hard to serve, or none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.datasets.bundle import Bundle, Manifest
+from fairrec.errors import InputError, unknown_name
 
-ATTRIBUTES: dict[str, dict[str, float]] = {
+Shares = Mapping[str, float]
+
+
+def skewed(n_values: int, skew: float = 1.0, prefix: str = "") -> dict[str, float]:
+    """Values whose shares fall with their number."""
+    return {f"{prefix}{i}": (i + 1.0) ** -skew for i in range(n_values)}
+
+
+@dataclass(frozen=True, slots=True)
+class WorldOptions:
+    """What a world looks like.
+
+    Parameters
+    ----------
+    attributes : attribute -> value -> share of users (any positive numbers)
+    interactions : mean number of interactions of a user
+    skew : how fast popularity falls with an item's rank; 0 for equally popular items
+    taste : share of a user's interactions that lie in their favourite categories
+    worse_served : the group with the gap; None for a world without one
+    gap : what sets that group apart. accuracy: they choose at random, so nobody can predict
+        them. diversity: they choose from one category only. popularity: they choose what
+        few others choose.
+    strength : 0 for no gap, 1 for the largest
+    """
+
+    name: str = "synthetic"
+    n_users: int = 4000
+    n_items: int = 500
+    attributes: Mapping[str, Shares] = field(default_factory=lambda: DEMO_ATTRIBUTES)
+    n_categories: int = 12
+    interactions: float = 35.0
+    skew: float = 0.6
+    taste: float = 0.85
+    worse_served: Mapping[str, str] | None = None
+    gap: Literal["accuracy", "diversity", "popularity"] = "accuracy"
+    strength: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_users < 1 or self.n_items < self.n_categories or self.n_categories < 2:
+            raise InputError(
+                "A world needs users, at least two categories, and an item for each category."
+            )
+        if not 0 <= self.strength <= 1:
+            raise InputError(f"--strength {self.strength:g} is not possible. Give 0 to 1.")
+        if self.gap not in ("accuracy", "diversity", "popularity"):
+            raise unknown_name("gap", self.gap, ("accuracy", "diversity", "popularity"))
+        for name, value in (self.worse_served or {}).items():
+            if name not in self.attributes:
+                raise unknown_name("attribute", name, self.attributes)
+            if value not in self.attributes[name]:
+                raise unknown_name(f"value of {name}", value, self.attributes[name])
+
+
+DEMO_ATTRIBUTES: dict[str, Shares] = {
     "gender": {"F": 0.45, "M": 0.55},
     "age": {
         "under 18": 0.05,
@@ -29,106 +86,176 @@ ATTRIBUTES: dict[str, dict[str, float]] = {
         "retired": 0.05,
     },
 }
-CATEGORIES = (
-    *("action", "adventure", "comedy", "crime", "documentary", "drama"),
-    *("family", "fantasy", "horror", "music", "romance", "science"),
-)
+
+_AGES = {"1": 222, "18": 1103, "25": 2096, "35": 1193, "45": 550, "50": 496, "56": 380}
+_YEARS = {str(age): float(np.exp(-(((age - 23) / 8) ** 2) / 2)) + 2e-4 for age in range(1, 112)}
+_DECILES = {str(decile): 1.0 for decile in range(10)}
+
+SHAPES: dict[str, WorldOptions] = {
+    "movielens-1m": WorldOptions(
+        n_users=6040,
+        n_items=3883,
+        attributes={
+            "gender": {"F": 1709, "M": 4331},
+            "age": _AGES,
+            "occupation": skewed(21, 0.7),
+        },
+        n_categories=18,
+        interactions=95,
+    ),
+    "lfm360k": WorldOptions(
+        n_users=267_000,
+        n_items=140_000,
+        attributes={
+            "gender": {"f": 0.27, "m": 0.73},
+            "age": _YEARS,
+            "country": skewed(239, 1.2, "c"),
+        },
+        n_categories=200,
+        interactions=48,
+    ),
+    "blackfriday": WorldOptions(
+        n_users=5891,
+        n_items=3631,
+        attributes={
+            "gender": {"F": 0.28, "M": 0.72},
+            "age": skewed(7, 0.8),
+            "occupation": skewed(21, 0.7),
+            "city_category": {"A": 0.18, "B": 0.29, "C": 0.53},
+            "stay_in_current_city_years": skewed(5, 0.3),
+            "marital_status": {"0": 0.58, "1": 0.42},
+        },
+        n_categories=20,
+        interactions=93,
+    ),
+    "amazon-electronics": WorldOptions(
+        n_users=175_878,
+        n_items=29_391,
+        attributes={"activity": _DECILES, "spend": _DECILES, "top_price": _DECILES},
+        n_categories=150,
+        interactions=6,
+    ),
+}
+"""Users, items, attribute values and their skew as in the paper's four data sets."""
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """Users, items, what users did in training, and the held-out target of each.
-
-    Parameters
-    ----------
-    users : `user_id` and attributes
-    items : `item_id`, `categories`
-    history : `user_id`, `item_id`
-    candidates : `user_id`, `item_id`, `label`: one target and sampled other items a user
-    """
-
-    users: pl.DataFrame
-    items: pl.DataFrame
-    history: pl.DataFrame
-    candidates: pl.DataFrame
+def shaped_like(shape: str, **changes: object) -> WorldOptions:
+    """The options of a data set's shape, with changes."""
+    if shape not in SHAPES:
+        raise unknown_name("shape", shape, SHAPES)
+    options = replace(SHAPES[shape], name=f"synthetic {shape}")
+    return replace(options, **changes)  # type: ignore[arg-type]
 
 
-def synthetic_world(
-    n_users: int = 4000,
-    n_items: int = 500,
-    worse_served: Mapping[str, str] | None = None,
-    n_candidates: int = 50,
-    seed: int = 0,
-) -> World:
-    """A world in which users choose by popularity and by taste for a few categories.
-
-    The users of `worse_served` choose with hardly any taste, so that no recommender can learn
-    what they want: they are served worse by construction.
-    """
-    rng = np.random.default_rng(seed)
+def synthetic_bundle(options: WorldOptions | None = None) -> Bundle:
+    """A world in which users choose by popularity and by taste for two categories."""
+    options = options or WorldOptions()
+    rng = np.random.default_rng(options.seed)
     attributes = {
-        name: rng.choice(
-            list(shares), n_users, p=np.array([*shares.values()]) / sum(shares.values())
-        )
-        for name, shares in ATTRIBUTES.items()
+        name: rng.choice(list(shares), options.n_users, p=_normalised([*shares.values()]))
+        for name, shares in options.attributes.items()
     }
-    is_worse = np.full(n_users, bool(worse_served))
-    for name, value in (worse_served or {}).items():
+    is_worse = np.full(options.n_users, bool(options.worse_served))
+    for name, value in (options.worse_served or {}).items():
         is_worse &= attributes[name] == value
-
-    has_category = _categories_of_items(n_items, rng)
-    chosen = _choices(n_users, has_category, is_worse, rng)
-    user_ids = np.array([f"u{number:05d}" for number in range(n_users)])
-    item_ids = np.array([f"i{number:04d}" for number in range(n_items)])
-    labels = [[CATEGORIES[c] for c in np.flatnonzero(row)] for row in has_category]
-    candidates, targets = _candidates(chosen, n_candidates, rng)
-    in_history = chosen.copy()
-    in_history[np.arange(n_users), targets] = False
-    history_users, history_items = np.nonzero(in_history)
-    return World(
+    catalogue = _Catalogue(options, rng)
+    users, items = _choices(options, catalogue, is_worse, rng)
+    n_digits = len(str(max(options.n_users, options.n_items)))
+    user_ids = pl.Series([f"u{number:0{n_digits}d}" for number in range(options.n_users)])
+    item_ids = pl.Series([f"i{number:0{n_digits}d}" for number in range(options.n_items)])
+    interactions = pl.DataFrame(
+        {
+            "user_id": user_ids.gather(users),
+            "item_id": item_ids.gather(items),
+            "is_positive": np.ones(len(users), dtype=bool),
+            # a random order, so that the last choice is like any other
+            "time": rng.permutation(len(users)),
+        }
+    )
+    group = ", ".join(f"{name}={value}" for name, value in (options.worse_served or {}).items())
+    gap = f"planted in {group}: {options.gap}, strength {options.strength:g}" if group else "none"
+    return Bundle(
+        interactions=interactions,
         users=pl.DataFrame({"user_id": user_ids, **attributes}),
-        items=pl.DataFrame({"item_id": item_ids, "categories": labels}),
-        history=pl.DataFrame(
-            {"user_id": user_ids[history_users], "item_id": item_ids[history_items]}
-        ),
-        candidates=pl.DataFrame(
-            {
-                "user_id": np.repeat(user_ids, candidates.shape[1]),
-                "item_id": item_ids[candidates.ravel()],
-                "label": (candidates == targets[:, None]).astype(np.int8).ravel(),
-            }
+        items=pl.DataFrame({"item_id": item_ids, "categories": catalogue.labels()}),
+        manifest=Manifest(
+            name=options.name,
+            source=f"made by FairRec, seed {options.seed}; gap: {gap}",
+            licence="none needed",
+            attributes=tuple(options.attributes),
+            positive="every interaction",
+            order="random",
+            n_interactions=len(users),
+            n_positive=len(users),
+            n_users=options.n_users,
+            n_items=options.n_items,
         ),
     )
 
 
-def _categories_of_items(n_items: int, rng: np.random.Generator) -> BoolArray:
-    has_category = rng.random((n_items, len(CATEGORIES))) < 0.08
-    has_category[np.arange(n_items), rng.integers(len(CATEGORIES), size=n_items)] = True
-    return has_category
+class _Catalogue:
+    """Items sorted by their first category, so that a category is a range of positions."""
+
+    def __init__(self, options: WorldOptions, rng: np.random.Generator) -> None:
+        n, n_categories = options.n_items, options.n_categories
+        self.first = np.sort(
+            np.concatenate(
+                [np.arange(n_categories), rng.integers(n_categories, size=n - n_categories)]
+            )
+        )
+        self.second = rng.integers(n_categories, size=n)
+        self.has_second = (rng.random(n) < 0.3) & (self.second != self.first)
+        self.bounds = np.searchsorted(self.first, np.arange(n_categories + 1))
+        rank = rng.permutation(n) + 1.0
+        self.popular = np.concatenate([[0.0], np.cumsum(rank**-options.skew)])
+        # the other end: what few choose, few indeed
+        self.unpopular = np.concatenate([[0.0], np.cumsum(rank**options.skew)])
+
+    def draw(
+        self, start: IntArray, stop: IntArray, weights: FloatArray, rng: np.random.Generator
+    ) -> IntArray:
+        """One item from each range of positions, by cumulative weights."""
+        low, high = weights[start], weights[stop]
+        point = low + rng.random(len(start)) * (high - low)
+        return np.clip(np.searchsorted(weights, point, side="right") - 1, start, stop - 1)
+
+    def labels(self) -> list[list[str]]:
+        """Categories of each item as text."""
+        return [
+            [f"category{a}", f"category{b}"] if two else [f"category{a}"]
+            for a, b, two in zip(self.first, self.second, self.has_second, strict=True)
+        ]
 
 
 def _choices(
-    n_users: int, has_category: BoolArray, is_worse: BoolArray, rng: np.random.Generator
-) -> BoolArray:
-    """(n_users, n_items), what each user chose: 20 to 50 items by popularity and taste."""
-    n_items = len(has_category)
-    popularity = rng.permutation(-0.7 * np.log(np.arange(1, n_items + 1)))
-    likes = rng.random((n_users, len(CATEGORIES))) < 2 / len(CATEGORIES)
-    match = (likes.astype(np.float64) @ has_category.T.astype(np.float64)) > 0
-    appeal = popularity + np.where(is_worse, 0.5, 6.0)[:, None] * match
-    noisy = appeal + rng.gumbel(size=appeal.shape)
-    n_chosen = rng.integers(20, 51, size=n_users)
-    places = np.argsort(np.argsort(-noisy, axis=1), axis=1)
-    return np.asarray(places < n_chosen[:, None])
-
-
-def _candidates(
-    chosen: BoolArray, n_candidates: int, rng: np.random.Generator
+    options: WorldOptions, catalogue: _Catalogue, is_worse: BoolArray, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """(n_users, n_candidates) one target among items never chosen, and the targets."""
-    keys: FloatArray = rng.random(chosen.shape)
-    targets = np.argmax(np.where(chosen, keys, -1), axis=1)
-    others = np.argsort(np.where(chosen, np.inf, keys), axis=1)[:, : n_candidates - 1]
-    candidates = np.concatenate([targets[:, None], others], axis=1)
-    # in random order, or a model that ties everything would look perfect
-    return rng.permuted(candidates, axis=1), targets
+    """Users and the items they chose, each pair once."""
+    n_chosen = np.maximum(3, rng.poisson(options.interactions, options.n_users))
+    users = np.repeat(np.arange(options.n_users), n_chosen)
+    n, worse = len(users), is_worse[users]
+    is_set_apart = worse & (rng.random(n) < options.strength)
+    favourites = rng.integers(options.n_categories, size=(options.n_users, 2))
+    by_taste = rng.random(n) < options.taste
+    which = rng.integers(2, size=n)
+    if options.gap == "diversity":
+        by_taste |= is_set_apart
+        which[is_set_apart] = 0
+    elif options.gap == "accuracy":
+        by_taste &= ~is_set_apart
+    category = favourites[users, which]
+    start = np.where(by_taste, catalogue.bounds[category], 0)
+    stop = np.where(by_taste, catalogue.bounds[category + 1], options.n_items)
+    items = catalogue.draw(start, stop, catalogue.popular, rng)
+    if options.gap == "accuracy":
+        items[is_set_apart] = rng.integers(options.n_items, size=int(is_set_apart.sum()))
+    elif options.gap == "popularity":
+        niche = catalogue.draw(start[is_set_apart], stop[is_set_apart], catalogue.unpopular, rng)
+        items[is_set_apart] = niche
+    pairs = np.unique(users * np.int64(options.n_items) + items)
+    return pairs // options.n_items, pairs % options.n_items
+
+
+def _normalised(shares: list[float]) -> FloatArray:
+    weights = np.array(shares, dtype=np.float64)
+    return np.asarray(weights / weights.sum())

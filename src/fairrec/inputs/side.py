@@ -65,6 +65,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
         .join(wanted, on="row", how="inner")
         .select("item", "categories")
         .explode("categories")
+        .with_columns(pl.col("categories").str.strip_chars())
         .filter(pl.col("categories").is_not_null() & (pl.col("categories") != ""))
         .unique()
     )

@@ -22,7 +22,7 @@ def _where_relevant(values: AnyArray | np.bool_, lists: RankedLists) -> FloatArr
 def discounted_gain(labels: FloatArray) -> FloatArray:
     """(n_users,), labels in ranked order divided by log2(place + 1), summed."""
     discount: FloatArray = 1 / np.log2(np.arange(2, labels.shape[1] + 2))
-    return np.asarray(labels @ discount, dtype=np.float64)
+    return np.asarray((labels * discount).sum(axis=1))
 
 
 @metric("ndcg", bounds=(0, 1))

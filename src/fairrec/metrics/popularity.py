@@ -9,7 +9,7 @@ from fairrec.metrics.registry import metric
 from fairrec.scoring.ranked import RankedLists
 
 
-@metric("urp", needs="history", higher_is_better=None)
+@metric("urp", needs="history", higher_is_better=None, bounds=(-100, 100))
 def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Mean popularity of the first k items minus that of the user's history, in percent.
 
@@ -19,6 +19,8 @@ def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     assert popularity is not None
     items = lists.items(k)
     is_item = items >= 0
+    if not len(popularity.per_item):
+        return np.full(lists.n_users, np.nan)
     total = np.where(is_item, popularity.per_item[items], 0.0).sum(axis=1)
     n_items = is_item.sum(axis=1)
     undefined = np.full(lists.n_users, np.nan)
@@ -26,7 +28,7 @@ def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     return np.asarray(recommended - popularity.history_per_user)
 
 
-@metric("urp_abs", needs="history", higher_is_better=False)
+@metric("urp_abs", needs="history", higher_is_better=False, bounds=(0, 100))
 def urp_abs_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Distance between the mean popularity of the first k items and of the user's history."""
     return np.abs(urp_per_user(lists, k))

@@ -16,6 +16,7 @@ from fairrec.scoring.ranked import RankedLists
 
 Need = Literal["labels", "items", "history"]
 DEFAULT_K = 5
+MAX_K = 1000
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,13 +68,16 @@ class MetricAtK:
         values = (
             self.metric.compute(lists) if self.k is None else self.metric.compute(lists, self.k)
         )
-        values = np.asarray(values)
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise MetricError(f"Metric '{self.metric.name}' returned no array: {error}.") from error
         if values.shape != (lists.n_users,):
             raise MetricError(
                 f"Metric '{self.metric.name}' returned shape {values.shape} for {lists.n_users:,} "
                 "users. Return one number per user."
             )
-        if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
+        if values.dtype.kind not in "biuf":
             raise MetricError(
                 f"Metric '{self.metric.name}' returned {values.dtype}. Return numbers, NaN where "
                 "undefined."
@@ -84,7 +88,24 @@ class MetricAtK:
                 f"Metric '{self.metric.name}' is infinite for {np.isinf(values).sum():,} users. "
                 "Return NaN where it is undefined."
             )
+        low, high = self.metric.bounds or (-np.inf, np.inf)
+        # a hair beyond the bounds is rounding; further out, intervals would be wrong
+        if (values < low - 1e-9).any() or (values > high + 1e-9).any():
+            raise MetricError(
+                f"Metric '{self.metric.name}' has values outside its bounds {low:g} to {high:g}. "
+                "Mend the metric or its bounds."
+            )
         return values
+
+    def of_pool(self, scores: FloatArray, labels: FloatArray) -> float:
+        """The value of a pooled metric for one group's candidates, NaN where undefined."""
+        value = np.asarray(self.metric.compute(scores, labels))
+        if value.shape or value.dtype.kind not in "biuf" or np.isinf(value):
+            raise MetricError(
+                f"Metric '{self.metric.name}' returned {value!r}. Return one number for a group, "
+                "NaN where undefined."
+            )
+        return float(value)
 
 
 def metric(
@@ -110,14 +131,17 @@ def metric(
     'Label of the first item.'
     >>> METRICS.remove("top_label")
     """
-    if not name or "@" in name or "," in name:
-        raise MetricError(f"A metric cannot be called {name!r}: no '@' or ',' in its name.")
+    if not name or set(name) & set("@, \t\n"):
+        raise MetricError(f"A metric cannot be called {name!r}: no '@', ',' or space in its name.")
     wanted = (needs,) if isinstance(needs, str) else needs
     for need in wanted:
         if need not in get_args(Need):
             raise MetricError(f"needs={need!r} is not known. Known: {', '.join(get_args(Need))}.")
 
     def register(function: F) -> F:
+        has_cutoff = "k" in inspect.signature(function).parameters
+        if pooled and has_cutoff:
+            raise MetricError(f"Metric '{name}' is pooled, so it can have no cut-off k.")
         doc = inspect.getdoc(function) or ""
         METRICS.add(
             name,
@@ -127,7 +151,7 @@ def metric(
                 higher_is_better=higher_is_better,
                 needs=frozenset(wanted),
                 definition=doc.partition("\n")[0],
-                has_cutoff="k" in inspect.signature(function).parameters,
+                has_cutoff=has_cutoff,
                 bounds=bounds,
                 pooled=pooled,
             ),
@@ -151,8 +175,9 @@ def parse_metric(text: str) -> MetricAtK:
         return MetricAtK(found, None)
     if not at:
         return MetricAtK(found, DEFAULT_K)
-    if not (cutoff.isdecimal() and int(cutoff) >= 1):
+    if not (cutoff.isdecimal() and 1 <= int(cutoff) <= MAX_K):
         raise InputError(
-            f"Metric '{text}': the cut-off must be a whole number from 1. Example: {name}@5"
+            f"Metric '{text}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
+            f"Example: {name}@5"
         )
     return MetricAtK(found, int(cutoff))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.arrays import FloatArray, IntArray
+from fairrec.errors import InputError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
 from fairrec.result.analysis import Analysis
@@ -30,10 +31,18 @@ def pooled_results(
     for metric in wanted:
         if not metric.metric.pooled:
             continue
-        per_cell = pooled_per_cell(metric.metric.compute, candidates, cells, list_of_user, is_large)
+        assert candidates.labels is not None
+        of_all = metric.of_pool(candidates.scores, candidates.labels)
+        if np.isnan(of_all):
+            raise InputError(
+                f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
+                "Mend the labels or leave the metric out."
+            )
+        per_cell = pooled_per_cell(metric.of_pool, candidates, cells, list_of_user, is_large)
         in_lattice = per_cell[is_large]
         is_defined = ~np.isnan(in_lattice)
         groups, values = full[is_defined], in_lattice[is_defined]
+        n_undefined = int(analysis.lattice.n_users[full[~is_defined]].sum())
         ends = [
             GroupValue(
                 group=analysis.group(int(groups[at])).as_dict(),
@@ -46,9 +55,9 @@ def pooled_results(
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
             higher_is_better=metric.metric.higher_is_better,
-            mean=float(metric.metric.compute(candidates.scores, candidates.labels)),
-            n_defined=analysis.n_users,
-            n_undefined=0,
+            mean=of_all,
+            n_defined=analysis.n_users - n_undefined,
+            n_undefined=n_undefined,
             n_groups=len(groups),
             gap=float(np.ptp(values)) if len(values) else None,
             advantaged=advantaged,

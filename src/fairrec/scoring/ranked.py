@@ -51,34 +51,44 @@ class RankedLists:
         return self.candidates.labels
 
     @cached_property
-    def _best_rows(self) -> IntArray:
-        return self._select(self.candidates.scores)
-
-    @cached_property
     def n_relevant(self) -> IntArray:
         """(n_users,), number of candidates with a label above 0."""
         return sum_per_user(self.all_labels > 0, self.candidates.offsets).astype(np.int64)
 
     def items(self, k: int) -> IntArray:
         """(n_users, k), the items in the first `k` places; -1 past the end of a list."""
-        rows = self._best_rows[:, :k]
+        rows = self._best_rows(k)
+        if not len(self.candidates.items):
+            return rows
         return np.where(rows >= 0, self.candidates.items[rows], -1)
 
     def labels(self, k: int) -> FloatArray:
         """(n_users, k), their labels; 0 past the end of a list."""
-        return _labels_at(self._best_rows[:, :k], self.all_labels)
+        return _labels_at(self._best_rows(k), self.all_labels)
 
     def ideal_labels(self, k: int) -> FloatArray:
         """(n_users, k), the largest labels of each user in falling order, 0 past the end."""
-        return _labels_at(self._ideal_rows[:, :k], self.all_labels)
+        return _labels_at(self._ideal_rows(k), self.all_labels)
+
+    def _best_rows(self, k: int) -> IntArray:
+        return self._by_score[:, :k] if k <= self.max_k else self._select(self.candidates.scores, k)
+
+    def _ideal_rows(self, k: int) -> IntArray:
+        return self._by_label[:, :k] if k <= self.max_k else self._select(self.all_labels, k)
+
+    # selected once for the deepest place; a metric may look deeper than it was asked to
 
     @cached_property
-    def _ideal_rows(self) -> IntArray:
-        return self._select(self.all_labels)
+    def _by_score(self) -> IntArray:
+        return self._select(self.candidates.scores, self.max_k)
 
-    def _select(self, keys: FloatArray) -> IntArray:
+    @cached_property
+    def _by_label(self) -> IntArray:
+        return self._select(self.all_labels, self.max_k)
+
+    def _select(self, keys: FloatArray, k: int) -> IntArray:
         offsets = self.candidates.offsets
-        best = np.full((self.n_users, self.max_k), -1, dtype=np.int64)
+        best = np.full((self.n_users, k), -1, dtype=np.int64)
 
         def work(users: slice) -> None:
             _best_rows(offsets[users.start : users.stop + 1], keys, best[users])
@@ -89,6 +99,8 @@ class RankedLists:
 
 
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
+    if not len(labels):
+        return np.zeros(rows.shape)
     return np.where(rows >= 0, labels[rows], 0.0)
 
 

@@ -72,7 +72,9 @@ def moderated_variance(squares: FloatArray, n: FloatArray, sd: FloatArray) -> Fl
 
 def detectable_difference(chance_error: FloatArray, critical: float) -> FloatArray:
     """The smallest true difference this audit would report with 80% probability."""
-    return (critical + float(ndtri(POWER))) * chance_error
+    # a metric without spread and a test without power: infinity times 0, not defined
+    with np.errstate(invalid="ignore"):
+        return (critical + float(ndtri(POWER))) * chance_error
 
 
 def _kept_share(moments: Moments, lattice: Lattice, variance: FloatArray) -> FloatArray:

@@ -82,13 +82,13 @@ def group_moments(
     columns = [cells.sums(mask) for mask in masks]
     columns += [cells.sums(row) for row in centred]
     columns += [cells.sums(row**2) for row in centred]
-    sums = lattice.sums(np.stack(columns), threads)
+    sums = lattice.sums(np.array(columns).reshape(-1, len(cells)), threads)
     n_masks, n_metrics = len(masks), len(centred)
     return Moments(
         mean=mean,
         sd=sd,
         n_users=n_users,
-        n=sums[mask_of_metric],
+        n=sums[np.array(mask_of_metric, dtype=np.int64)],
         total=sums[n_masks : n_masks + n_metrics],
         squares=sums[n_masks + n_metrics :],
         centred_per_user=centred,

@@ -1,44 +1,33 @@
-"""The command line: parse, call the library, print, exit code."""
+"""`fairrec audit` and `fairrec demo`."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from fairrec.cli.shared import (
+    DebugOption,
+    Format,
+    FormatOption,
+    QuietOption,
+    SeedOption,
+    errors_in_words,
+    need_torch,
+    print_result,
+    say,
+    shown_progress,
+    stdout,
+)
 from fairrec.errors import FairRecError, InputError
-from fairrec.version import __version__
 
 if TYPE_CHECKING:
     from fairrec.options import Progress
-    from fairrec.result.audit_result import AuditResult
-
-app = typer.Typer(
-    help="Test whether a recommender system serves some groups of people worse than others.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-BAD_INPUT = 2
-
-
-class Format(StrEnum):
-    """What is printed on standard output."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
 
 
 class Correction(StrEnum):
@@ -48,29 +37,18 @@ class Correction(StrEnum):
     bh = "bh"
 
 
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="What to print.")]
-SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.")]
-
-
-@app.callback(invoke_without_command=True)
-def _fairrec(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"fairrec {__version__}")
-        raise typer.Exit
-
-
-@app.command("audit")
 def audit_command(
-    predictions: Annotated[Path, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")],
-    users: Annotated[Path, typer.Option(help="Users and their attributes.")],
+    predictions: Annotated[
+        Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="A trained run instead of tables; see fairrec train.")
+    ] = None,
+    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(help="Attributes, with commas; numbers in bins: gender,age:10,income:q5"),
-    ],
+    ] = None,
     items: Annotated[Path | None, typer.Option(help="Items and their categories, for urd.")] = None,
     history: Annotated[
         Path | None, typer.Option(help="Training interactions, for urp and urp_abs.")
@@ -105,7 +83,7 @@ def audit_command(
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    with _errors_in_words(debug), _progress(quiet) as progress:
+    with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.auditing import audit
         from fairrec.inputs.columns import parse_mapping
         from fairrec.result.audit_result import check_writable
@@ -114,12 +92,9 @@ def audit_command(
             check_writable(out)
         for source in load or ():
             _load_metrics(source)
+        tables = _tables(predictions, run, users, items, history, by, progress)
         result = audit(
-            predictions,
-            users=users,
-            by=by,
-            items=items,
-            history=history,
+            **tables,
             metrics=metrics,
             columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
             depth=_depth(depth),
@@ -134,30 +109,32 @@ def audit_command(
         )
         if out is not None:
             result.save(out)
-    _print(result, output_format)
+    print_result(result, output_format)
     if out is not None and not quiet:
-        _say(f"Written to {out}: result.json, groups.parquet, per_user.parquet")
+        say(f"Written to {out}: result.json, groups.parquet, per_user.parquet")
 
 
-@app.command()
-def demo(
+def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the tables and the audit.")] = Path(
         "fairrec-demo"
     ),
+    model: Annotated[
+        str, typer.Option(help="ease, or with fairrec[models] deepfm, wide_deep, dcn, fgcnn.")
+    ] = "ease",
     seed: SeedOption = 0,
     output_format: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
-    with _errors_in_words(debug), _progress(quiet) as progress:
+    with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.demo import PLANTED, audit_command, run_demo
 
-        result = run_demo(out, seed, progress)
-    _print(result, output_format)
+        result = run_demo(out, seed, model, progress)
+    print_result(result, output_format)
     if output_format is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
-        console = _stdout()
+        console = stdout()
         console.print(Text(f"\nThe group made hard to serve in this world: {planted}."))
         console.print(
             Text(
@@ -168,31 +145,45 @@ def demo(
         console.print(Text(f"  {audit_command(out, seed)}"), soft_wrap=True)
 
 
-@app.command()
-def schema() -> None:
-    """Print the JSON schema of result.json."""
-    from fairrec.result.schema import AuditSummary
+def _tables(
+    predictions: Path | None,
+    run: Path | None,
+    users: Path | None,
+    items: Path | None,
+    history: Path | None,
+    by: str | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """The tables to audit: those named, or those of a run where none is named instead."""
+    if (predictions is None) == (run is None):
+        raise InputError(
+            "Name either a table of predictions or a run: "
+            "fairrec audit PREDICTIONS --users USERS --by ATTRIBUTES, or fairrec audit --run RUN"
+        )
+    if run is not None:
+        need_torch()
+        from fairrec.models.run import load_run
 
-    typer.echo(json.dumps(AuditSummary.model_json_schema(mode="serialization"), indent=2))
-
-
-@app.command()
-def metrics(debug: DebugOption = False) -> None:
-    """List the metrics with their definitions."""
-    with _errors_in_words(debug):
-        from fairrec.metrics import METRICS
-
-        console = _stdout()
-        for name in METRICS:
-            entry = METRICS[name]
-            label = f"{name}@k" if entry.has_cutoff else name
-            needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
-            console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
+        progress("scoring", 0, 0)
+        loaded = load_run(run, "auto")
+        own_items = run / "items.parquet" if loaded.record.has_categories else None
+        return {
+            "predictions": loaded.predictions(),
+            "users": users or run / "users.parquet",
+            "items": items or own_items,
+            "history": history or run / "history.parquet",
+            "by": by or loaded.record.attributes,
+        }
+    for name, given in (("users", users), ("by", by)):
+        if given is None:
+            raise InputError(f"--{name} is missing. See fairrec audit --help")
+    return {
+        "predictions": predictions,
+        "users": users,
+        "items": items,
+        "history": history,
+        "by": by,
+    }
 
 
 def _depth(text: str) -> int | Literal["full"]:
@@ -224,64 +215,3 @@ def _load_metrics(source: str) -> None:
             f"--load {source}: {type(error).__name__}: {error}. "
             "Give a Python file, or a module that can be imported from here."
         ) from error
-
-
-def _print(result: AuditResult, output_format: Format) -> None:
-    from fairrec.report.markdown import to_markdown
-    from fairrec.report.text import print_text
-    from fairrec.report.view import build_view
-
-    if output_format is Format.json:
-        typer.echo(result.to_json())
-    elif output_format is Format.markdown:
-        typer.echo(to_markdown(build_view(result.summary)), nl=False)
-    else:
-        print_text(build_view(result.summary), _stdout())
-
-
-def _stdout() -> Console:
-    """Standard output; in a pipe wide enough that tables stay readable."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-
-
-def _say(message: str) -> None:
-    Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
-
-
-@contextmanager
-def _errors_in_words(debug: bool) -> Iterator[None]:
-    """A clear message and exit code 2 for what the user can mend."""
-    try:
-        yield
-    except FairRecError as error:
-        if debug:
-            raise
-        _say(f"{type(error).__name__}: {error}")
-        raise typer.Exit(BAD_INPUT) from error
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress]:
-    """A bar on standard error while there is a terminal to show it on."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def advance(stage: str, done: int, total: int) -> None:
-            bar.update(task, description=stage, completed=done, total=total or None)
-
-        yield advance
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,44 @@
+"""The command line: parse, call the library, print, exit code."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fairrec.cli.audit import audit_command, demo_command
+from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
+from fairrec.cli.describe import metrics_command, schema_command
+from fairrec.cli.train import score_command, train_command
+from fairrec.version import __version__
+
+app = typer.Typer(
+    help="Test whether a recommender system serves some groups of people worse than others.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("audit")(audit_command)
+app.command("demo")(demo_command)
+app.command("datasets")(datasets_command)
+app.command("prepare")(prepare_command)
+app.command("synthetic")(synthetic_command)
+app.command("train")(train_command)
+app.command("score")(score_command)
+app.command("metrics")(metrics_command)
+app.command("schema")(schema_command)
+
+
+@app.callback(invoke_without_command=True)
+def _fairrec(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"fairrec {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

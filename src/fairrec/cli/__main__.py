@@ -1,0 +1,5 @@
+"""`python -m fairrec.cli`."""
+
+from fairrec.cli import main
+
+main()

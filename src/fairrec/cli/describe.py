@@ -1,0 +1,30 @@
+"""`fairrec schema` and `fairrec metrics`: what FairRec knows about itself."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+from rich.text import Text
+
+from fairrec.cli.shared import DebugOption, errors_in_words, stdout
+
+
+def schema_command() -> None:
+    """Print the JSON schema of result.json."""
+    from fairrec.result.schema import AuditSummary
+
+    typer.echo(json.dumps(AuditSummary.model_json_schema(mode="serialization"), indent=2))
+
+
+def metrics_command(debug: DebugOption = False) -> None:
+    """List the metrics with their definitions."""
+    with errors_in_words(debug):
+        from fairrec.metrics import METRICS
+
+        console = stdout()
+        for name in METRICS:
+            entry = METRICS[name]
+            label = f"{name}@k" if entry.has_cutoff else name
+            needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
+            console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))

@@ -1,0 +1,103 @@
+"""What all commands share: options, errors in words, progress, printing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from fairrec.errors import FairRecError, InputError
+
+if TYPE_CHECKING:
+    from fairrec.options import Progress
+    from fairrec.result.audit_result import AuditResult
+
+BAD_INPUT = 2
+
+
+class Format(StrEnum):
+    """What is printed on standard output."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="What to print.")]
+SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+
+
+def print_result(result: AuditResult, output_format: Format) -> None:
+    """Print a result in the form asked for."""
+    from fairrec.report.markdown import to_markdown
+    from fairrec.report.text import print_text
+    from fairrec.report.view import build_view
+
+    if output_format is Format.json:
+        typer.echo(result.to_json())
+    elif output_format is Format.markdown:
+        typer.echo(to_markdown(build_view(result.summary)), nl=False)
+    else:
+        print_text(build_view(result.summary), stdout())
+
+
+def stdout() -> Console:
+    """Standard output; in a pipe wide enough that tables stay readable."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+def say(message: str) -> None:
+    """A line on standard error."""
+    Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
+
+
+def need_torch() -> None:
+    """Say how to install what deep models need, where it is not there."""
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"Deep models need {error.name}: pip install 'fairrec[models]'") from error
+
+
+@contextmanager
+def errors_in_words(debug: bool) -> Iterator[None]:
+    """A clear message and exit code 2 for what the user can mend."""
+    try:
+        yield
+    except FairRecError as error:
+        if debug:
+            raise
+        say(f"{type(error).__name__}: {error}")
+        raise typer.Exit(BAD_INPUT) from error
+
+
+@contextmanager
+def shown_progress(quiet: bool) -> Iterator[Progress]:
+    """A bar on standard error while there is a terminal to show it on."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=quiet or not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+
+        def advance(stage: str, done: int, total: int) -> None:
+            bar.update(task, description=stage, completed=done, total=total or None)
+
+        yield advance

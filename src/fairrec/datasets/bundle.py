@@ -1,0 +1,114 @@
+"""A bundle: a data set in one folder and one form, whatever its publisher's files look like."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fairrec.errors import InputError, OutputError
+from fairrec.result.audit_result import check_writable
+
+TABLES = ("interactions", "users", "items")
+
+
+class Manifest(BaseModel):
+    """What a bundle holds and where it came from; `manifest.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: str = "1"
+    name: str
+    source: str
+    licence: str
+    attributes: tuple[str, ...]
+    positive: str
+    order: str
+    n_interactions: int
+    n_positive: int
+    n_users: int
+    n_items: int
+    notes: tuple[str, ...] = ()
+    sha256: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A data set, ready to split and train on.
+
+    Parameters
+    ----------
+    interactions : `user_id`, `item_id`, `is_positive`, `time` (seconds; null where not known), and
+        what else the publisher gives
+    users : `user_id` and attributes
+    items : `item_id`, and `categories` (lists) where the publisher gives them
+    """
+
+    interactions: pl.DataFrame
+    users: pl.DataFrame
+    items: pl.DataFrame
+    manifest: Manifest
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether items have categories."""
+        return "categories" in self.items.columns
+
+
+def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
+    """Write the tables and the manifest; they appear only when all are complete."""
+    check_writable(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
+            part = Path(scratch)
+            for name in TABLES:
+                getattr(bundle, name).write_parquet(part / f"{name}.parquet", compression_level=1)
+            sums = {name: file_sum(part / f"{name}.parquet") for name in TABLES}
+            manifest = bundle.manifest.model_copy(update={"sha256": sums})
+            (part / "manifest.json").write_text(
+                manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
+            )
+            for file in sorted(part.iterdir()):
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be written ({error}). Choose another --out."
+        ) from error
+    return manifest
+
+
+def read_bundle(folder: Path) -> Bundle:
+    """The bundle in a folder; an error where it is none, or not the one that was written."""
+    manifest_file = folder / "manifest.json"
+    try:
+        manifest = Manifest.model_validate_json(manifest_file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{folder}: no bundle there ({error.strerror}). Make one with "
+            "fairrec prepare NAME --raw DIR --out BUNDLE"
+        ) from error
+    except ValidationError as error:
+        raise InputError(
+            f"{manifest_file}: is no manifest of this version of FairRec. Prepare the data again."
+        ) from error
+    tables = {}
+    for name in TABLES:
+        file = folder / f"{name}.parquet"
+        if not file.is_file() or file_sum(file) != manifest.sha256.get(name):
+            raise InputError(
+                f"{file}: is missing or not what was prepared (its checksum differs from "
+                "manifest.json). Prepare the data again."
+            )
+        tables[name] = pl.read_parquet(file)
+    return Bundle(manifest=manifest, **tables)
+
+
+def file_sum(file: Path) -> str:
+    """The SHA-256 checksum of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

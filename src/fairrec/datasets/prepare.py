@@ -1,0 +1,38 @@
+"""From a publisher's files to a bundle on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairrec.datasets.bundle import Manifest, write_bundle
+from fairrec.datasets.registry import DATASETS
+from fairrec.errors import InputError
+from fairrec.options import Progress
+from fairrec.result.audit_result import check_writable
+
+
+def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -> Manifest:
+    """Read the files in `raw`, write the bundle to `out` and return its manifest.
+
+    Parameters
+    ----------
+    name : one of `DATASETS`
+    raw : folder with the publisher's files
+    progress : called with stage, steps done and steps in all
+    """
+    told = progress or (lambda stage, done, total: None)
+    dataset = DATASETS[name]
+    if not raw.is_dir():
+        raise InputError(f"{raw}: is no folder. Give the folder of the data set's files as --raw.")
+    if out.exists() and out.samefile(raw):
+        raise InputError(f"{out}: is the folder that is read. Choose another --out.")
+    check_writable(out)
+    try:
+        bundle = dataset.read(raw, told)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or raw}: cannot be read ({error.strerror or error}). "
+            "Check the file and its permissions."
+        ) from error
+    told("writing", 0, 0)
+    return write_bundle(bundle, out)

@@ -1,0 +1,77 @@
+"""A trained run, loaded to score its candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from fairrec.errors import InputError, OutputError
+from fairrec.inputs.ids import positions_in
+from fairrec.models.base import CTRModel, chosen_device
+from fairrec.models.checkpoint import RunRecord, build_model, load_record, load_weights
+from fairrec.models.features import feature_tables
+from fairrec.models.score import score_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its record, model and tables."""
+
+    record: RunRecord
+    model: CTRModel
+    users: pl.DataFrame
+    items: pl.DataFrame
+    folder: Path
+
+    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
+        rows = _read(self.folder / f"{target}.parquet").explode("item_id", "label")
+        scores = score_pairs(
+            self.model,
+            positions_in(rows["user_id"], self.users["user_id"]).astype(np.int64),
+            positions_in(rows["item_id"], self.items["item_id"]),
+        )
+        return rows.with_columns(pl.Series("score", scores))
+
+
+def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
+    """Write the scored candidates as Parquet and return their number."""
+    if file.suffix.lower() not in (".parquet", ".pq"):
+        raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")
+    predictions = run.predictions(target)
+    scratch = file.with_name(f".{file.name}.writing")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        predictions.write_parquet(scratch)
+        scratch.replace(file)
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written ({error}). Choose another --out.") from error
+    return predictions.height
+
+
+def load_run(folder: Path, device: str = "cpu") -> Run:
+    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
+    record = load_record(folder)
+    if not record.finished:
+        raise InputError(
+            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
+            "Give the same fairrec train command again to go on."
+        )
+    users, items = _read(folder / "users.parquet"), _read(folder / "items.parquet")
+    tables = feature_tables(users, items, record.attributes)
+    if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
+        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
+    model = build_model(record.model, record.hyper_parameters, tables)
+    load_weights(model, folder / "model.safetensors")
+    return Run(record, model.to(chosen_device(device)), users, items, folder)
+
+
+def _read(file: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

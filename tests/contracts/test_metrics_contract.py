@@ -1,0 +1,172 @@
+"""What every registered metric must do, whatever it measures.
+
+A metric that is registered when the tests are collected is tested here without being named.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairrec.metrics import METRICS, parse_metric
+from fairrec.metrics.registry import Metric
+from fairrec.scoring.ranked import RankedLists
+from metrics.metric_lists import World, random_world, ranked_lists, user
+
+PER_USER = [name for name in METRICS if not METRICS[name].pooled]
+POOLED = [name for name in METRICS if METRICS[name].pooled]
+CUTOFFS = (1, 3, 50)
+
+CATEGORIES = {item: frozenset("ab"[item % 2 :]) for item in range(20)}
+HISTORY = [(0, 0), (0, 1), (1, 1), (2, 2), (3, 3), (4, 0)]
+
+SITUATIONS = {
+    "one user": [user([0, 1, 0])],
+    "one user with one candidate": [user([1])],
+    "ties everywhere": [user([0, 1, 0, 2], [1, 1, 1, 1]), user([1, 0], [0, 0])],
+    "no positives": [user([0, 0, 0]), user([0])],
+    "all positives": [user([1, 2, 3]), user([1])],
+    "an empty list among others": [[], user([0, 1]), []],
+    "nothing but an empty list": [[]],
+    "lists of different lengths": [user([1, 0] * 9), user([0, 1]), [], user([1])],
+}
+
+
+def lists_of(users: list, threads: int = 1) -> RankedLists:
+    return ranked_lists(users, CATEGORIES, HISTORY, max_k=max(CUTOFFS), threads=threads)
+
+
+def random_lists(threads: int = 1) -> RankedLists:
+    world: World = random_world(np.random.default_rng(17), n_users=101, max_length=25)
+    return ranked_lists(world.users, world.categories, world.history, max(CUTOFFS), threads)
+
+
+def values_at_every_k(name: str, lists: RankedLists) -> np.ndarray:
+    """(n_cutoffs, n_users); one row where there is no cut-off."""
+    asked = [f"{name}@{k}" for k in CUTOFFS] if METRICS[name].has_cutoff else [name]
+    return np.stack([parse_metric(text).per_user(lists) for text in asked])
+
+
+def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.ndarray:
+    """(n_users,), where the page on metrics allows a value to be undefined."""
+    undefined = lists.lengths == 0
+    if "labels" in metric.needs:
+        undefined |= lists.n_relevant == 0
+        if not metric.has_cutoff:
+            undefined |= lists.n_relevant == lists.lengths
+    if "items" in metric.needs:
+        undefined |= np.minimum(lists.lengths, k or lists.lengths.max(initial=0)) < 2
+    if "history" in metric.needs:
+        has_history = {owner for owner, _ in HISTORY}
+        undefined |= np.array([position not in has_history for position in range(lists.n_users)])
+    return undefined
+
+
+@pytest.mark.parametrize("name", PER_USER)
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_metric_gives_one_float_per_user(name, situation):
+    lists = lists_of(SITUATIONS[situation])
+    values = values_at_every_k(name, lists)
+    assert values.dtype == np.float64
+    assert values.shape[1] == len(SITUATIONS[situation])
+    assert not np.isinf(values).any()
+
+
+@pytest.mark.parametrize("name", PER_USER)
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_metric_stays_within_its_bounds(name, situation):
+    values = values_at_every_k(name, lists_of(SITUATIONS[situation]))
+    low, high = METRICS[name].bounds or (-np.inf, np.inf)
+    assert np.nanmin(values, initial=low) >= low
+    assert np.nanmax(values, initial=high) <= high
+
+
+@pytest.mark.parametrize("name", PER_USER)
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_metric_is_undefined_only_where_documented(name, situation):
+    lists = lists_of(SITUATIONS[situation])
+    for k in CUTOFFS if METRICS[name].has_cutoff else (None,):
+        asked = name if k is None else f"{name}@{k}"
+        is_nan = np.isnan(parse_metric(asked).per_user(lists))
+        assert not (is_nan & ~may_be_undefined(METRICS[name], lists, k)).any()
+
+
+@pytest.mark.parametrize("name", PER_USER)
+def test_metric_gives_the_same_values_again(name):
+    lists = random_lists()
+    first = values_at_every_k(name, lists)
+    np.testing.assert_array_equal(values_at_every_k(name, lists), first)
+    np.testing.assert_array_equal(values_at_every_k(name, random_lists()), first)
+
+
+@pytest.mark.parametrize("name", PER_USER)
+def test_metric_gives_the_same_values_on_two_threads(name):
+    one, two = (values_at_every_k(name, random_lists(threads)) for threads in (1, 2))
+    np.testing.assert_array_equal(two, one)
+
+
+@pytest.mark.parametrize("name", PER_USER)
+def test_metric_leaves_its_input_as_it_is(name):
+    lists = random_lists()
+    before = {part: copy.deepcopy(arrays_in(lists)[part]) for part in arrays_in(lists)}
+    values_at_every_k(name, lists)
+    for part, array in arrays_in(lists).items():
+        np.testing.assert_array_equal(array, before[part], err_msg=part)
+
+
+def arrays_in(lists: RankedLists) -> dict[str, np.ndarray]:
+    """Every array a metric can reach, by name."""
+    holders = (lists.candidates, lists.side.categories, lists.side.popularity)
+    parts = {
+        f"{type(holder).__name__}.{field.name}": getattr(holder, field.name)
+        for holder in holders
+        for field in fields(holder)
+    }
+    parts |= {"items": lists.items(5), "labels": lists.labels(5), "ideal": lists.ideal_labels(5)}
+    return {name: np.asarray(part) for name, part in parts.items()}
+
+
+@pytest.mark.parametrize("name", POOLED)
+def test_pooled_metric_gives_a_number_or_nan_and_leaves_its_input(name):
+    rng = np.random.default_rng(5)
+    low, high = METRICS[name].bounds or (-np.inf, np.inf)
+    for n, n_relevant in ((0, 0), (1, 0), (1, 1), (5, 0), (5, 5), (5, 2), (200, 60)):
+        scores = rng.integers(0, 9, n).astype(float)
+        labels = (np.arange(n) < n_relevant).astype(float)
+        before = scores.copy(), labels.copy()
+        value = METRICS[name].compute(scores, labels)
+        assert isinstance(value, float)
+        assert np.isnan(value) or low <= value <= high
+        np.testing.assert_equal(METRICS[name].compute(scores, labels), value)
+        np.testing.assert_array_equal((scores, labels), before)
+
+
+def digest() -> dict[str, list[str]]:
+    """Every value of every metric, to the last bit."""
+    lists = random_lists()
+    return {
+        name: [value.hex() for value in values_at_every_k(name, lists).ravel().tolist()]
+        for name in PER_USER
+    }
+
+
+def test_metrics_give_the_same_values_in_a_new_process():
+    here = Path(__file__).parent
+    program = "import json, test_metrics_contract as t; print(json.dumps(t.digest()))"
+    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == digest()

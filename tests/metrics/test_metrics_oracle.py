@@ -1,0 +1,81 @@
+"""Fast metrics equal the slow loops, and are undefined in the same places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from metric_lists import World, random_world, ranked_lists, world_values
+from slow_metrics import SLOW_FROM_LABELS, SLOW_FROM_SIDE_DATA, auc, pooled_auc
+
+from fairrec.metrics import METRICS, parse_metric
+from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
+
+LONGEST = 12
+CUTOFFS = [1, 2, 5, LONGEST, 3 * LONGEST]
+
+WORLDS = {
+    "graded labels and ties": {},
+    "single targets": {"share_relevant": 0.1, "max_label": 1},
+    "many positives": {"share_relevant": 0.8},
+    "no positives": {"share_relevant": 0.0},
+    "no ties": {"has_ties": False},
+    "very short lists": {"max_length": 2},
+    "long lists, both ways to count AUC": {"max_length": 40, "share_relevant": 0.5},
+}
+
+
+@pytest.fixture(params=WORLDS)
+def world(request) -> World:
+    return random_world(np.random.default_rng(11), **WORLDS[request.param])
+
+
+def assert_same(fast, slow) -> None:
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-12, equal_nan=True)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("name", SLOW_FROM_LABELS)
+def test_metric_from_labels_equals_the_slow_loop(name, k, world):
+    slow = [SLOW_FROM_LABELS[name](candidates, k) for candidates in world.users]
+    assert_same(world_values(f"{name}@{k}", world), slow)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("name", SLOW_FROM_SIDE_DATA)
+def test_metric_from_side_data_equals_the_slow_loop(name, k, world):
+    slow = [SLOW_FROM_SIDE_DATA[name](candidates, k, world) for candidates in world.users]
+    assert_same(world_values(f"{name}@{k}", world), slow)
+
+
+def test_auc_equals_the_slow_loop(world):
+    assert_same(world_values("auc", world), [auc(candidates) for candidates in world.users])
+
+
+def test_pooled_auc_equals_the_slow_loop(world):
+    for users in (world.users, world.users[:3], world.users[:1]):
+        candidates = ranked_lists(users).candidates
+        assert_same(fast_pooled_auc(candidates.scores, candidates.labels), pooled_auc(users))
+
+
+@pytest.mark.parametrize("name", [*SLOW_FROM_LABELS, *SLOW_FROM_SIDE_DATA])
+def test_a_deeper_metric_beside_it_changes_nothing(name, world):
+    shared = ranked_lists(world.users, world.categories, world.history, max_k=20)
+    alone = world_values(f"{name}@3", world)
+    np.testing.assert_array_equal(parse_metric(f"{name}@3").per_user(shared), alone)
+
+
+def test_the_worlds_hold_the_hard_cases():
+    worlds = [random_world(np.random.default_rng(11), **options) for options in WORLDS.values()]
+    users = [candidates for world in worlds for candidates in world.users if candidates]
+    n_relevant = [sum(candidate.label > 0 for candidate in candidates) for candidates in users]
+    assert any(not candidates for world in worlds for candidates in world.users)
+    assert any(n == 0 for n in n_relevant)
+    assert any(n == len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
+    assert any(8 < n < len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
+    assert any(len({c.score for c in candidates}) < len(candidates) for candidates in users)
+    assert any(len({c.label for c in candidates}) > 2 for candidates in users)
+
+
+def test_every_metric_has_a_slow_loop():
+    slow = {*SLOW_FROM_LABELS, *SLOW_FROM_SIDE_DATA, "auc", "pooled_auc"}
+    assert slow == set(METRICS)

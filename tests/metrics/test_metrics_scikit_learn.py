@@ -1,0 +1,88 @@
+"""Where scikit-learn defines the same thing, the values are the same."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from metric_lists import User, random_world, ranked_lists, user, value_of, values_of
+from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
+
+from fairrec.metrics.accuracy import pooled_auc
+
+LONGEST = 30
+
+
+def labels_and_scores(candidates: User) -> tuple[list[float], list[float]]:
+    return [c.label for c in candidates], [c.score for c in candidates]
+
+
+def random_users(has_ties: bool, seed: int) -> list[User]:
+    """Lists with at least one relevant and one other candidate."""
+    rng = np.random.default_rng(seed)
+    world = random_world(rng, 150, LONGEST, share_relevant=0.4, has_ties=has_ties)
+    labels = [[c.label > 0 for c in candidates] for candidates in world.users]
+    return [
+        candidates
+        for candidates, relevant in zip(world.users, labels, strict=True)
+        if any(relevant) and not all(relevant)
+    ]
+
+
+@pytest.mark.parametrize("has_ties", [True, False])
+def test_auc_is_roc_auc_score_of_each_user(has_ties):
+    users = random_users(has_ties, seed=1)
+    peer = []
+    for candidates in users:
+        labels, scores = labels_and_scores(candidates)
+        peer.append(roc_auc_score(np.array(labels) > 0, scores))
+    np.testing.assert_allclose(values_of("auc", users), peer, rtol=0, atol=1e-12)
+
+
+def test_pooled_auc_is_roc_auc_score_of_all_rows():
+    candidates = ranked_lists(random_users(has_ties=True, seed=2)).candidates
+    ours = pooled_auc(candidates.scores, candidates.labels)
+    assert ours == pytest.approx(roc_auc_score(candidates.labels > 0, candidates.scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, LONGEST + 5])
+def test_ndcg_is_ndcg_score_of_each_user_without_ties(k):
+    users = random_users(has_ties=False, seed=3)
+    peer = []
+    for candidates in users:
+        labels, scores = labels_and_scores(candidates)
+        peer.append(ndcg_score([labels], [scores], k=k))
+    assert max(c.label for candidates in users for c in candidates) > 1
+    np.testing.assert_allclose(values_of(f"ndcg@{k}", users), peer, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_ndcg_score_of_ties_is_the_mean_over_all_orders_of_the_rows(k):
+    labels, scores = (3, 0, 1, 1, 0), (2, 2, 2, 1, 1)
+    orders = [
+        user([labels[i] for i in order], [scores[i] for i in order])
+        for order in permutations(range(len(labels)))
+    ]
+    peer = ndcg_score([labels], [scores], k=k)
+    assert values_of(f"ndcg@{k}", orders).mean() == pytest.approx(peer, abs=1e-12)
+
+
+def test_ndcg_score_is_zero_where_ours_is_undefined():
+    assert ndcg_score([[0, 0]], [[2, 1]]) == 0
+    assert np.isnan(value_of("ndcg@5", user([0, 0])))
+
+
+def test_map_is_average_precision_score_without_ties_when_k_covers_the_list():
+    users = random_users(has_ties=False, seed=4)
+    peer = []
+    for candidates in users:
+        labels, scores = labels_and_scores(candidates)
+        peer.append(average_precision_score(np.array(labels) > 0, scores))
+    np.testing.assert_allclose(values_of(f"map@{LONGEST}", users), peer, rtol=0, atol=1e-12)
+
+
+def test_average_precision_score_takes_tied_candidates_together():
+    # one threshold for all: precision 1/2 at recall 1; ours ranks the earlier row first
+    assert average_precision_score([1, 0], [7, 7]) == pytest.approx(1 / 2)
+    assert value_of("map@2", user([1, 0], [7, 7])) == 1
