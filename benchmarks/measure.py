@@ -28,6 +28,7 @@ class Child:
     """What a child process took; `seconds` is None where it ran into its time limit."""
 
     seconds: float | None
+    processor_seconds: float
     peak_bytes: int
     output: str
 
@@ -78,6 +79,7 @@ def run_child(
             raise RuntimeError(f"{command} ended with {child.returncode}:\n{message}")
         return Child(
             None if was_stopped.is_set() else seconds,
+            usage.ru_utime + usage.ru_stime,
             usage.ru_maxrss * _BYTES_OF_MAXRSS,
             output.read().decode(),
         )
@@ -109,6 +111,15 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def slower(one: Any, other: Any) -> Any:
+    """Of two answers the one that took longer.
+
+    The machine may be shared: what is compared with a peer is timed before and after it, and
+    the worse of the two counts.
+    """
+    return max(one, other, key=lambda answer: answer["seconds"])
+
+
 def as_table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table that also reads well as text."""
     head = ("case", "what", "measured", "bar", "met")
@@ -116,9 +127,7 @@ def as_table(rows: Sequence[Row]) -> str:
     body = [(row.case, row.what, row.measured, row.bar, words[row.is_met]) for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
     lines = [head, tuple("-" * width for width in widths), *body]
-    return "\n".join(
-        f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines
-    )
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
 def in_seconds(seconds: float | None, limit_seconds: float = 0) -> str:
@@ -128,6 +137,17 @@ def in_seconds(seconds: float | None, limit_seconds: float = 0) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.2f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def median_run(runs: Sequence[Child]) -> tuple[float, str]:
+    """Median time of some runs, and the same for the table with the processor time beside it.
+
+    On two free cores the processor time is the longer of the two; where it is not by far, either
+    the work runs on one core or others were using the machine.
+    """
+    seconds = median(run.seconds or 0 for run in runs)
+    processor = median(run.processor_seconds for run in runs)
+    return seconds, f"{in_seconds(seconds)} ({in_seconds(processor)} of processor)"
 
 
 def in_gigabytes(n_bytes: int) -> str:

@@ -1,54 +1,110 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+import pytest
 
-from fairrec.datasets.synthetic import synthetic_world
+from fairrec.datasets.synthetic import SHAPES, WorldOptions, shaped_like, synthetic_bundle
+from fairrec.errors import FairRecError
 
 
 def small_world(**options):
-    return synthetic_world(n_users=300, n_items=120, **options)
+    return synthetic_bundle(WorldOptions(n_users=600, n_items=300, **options))
+
+
+def per_gender(bundle, value: pl.Expr) -> dict[str, float]:
+    """Mean over users of a value of their interactions, by gender."""
+    popularity = bundle.interactions.group_by("item_id").len("popularity")
+    categories = bundle.items.select("item_id", first=pl.col("categories").list.first())
+    rows = bundle.interactions.join(popularity, on="item_id").join(categories, on="item_id")
+    means = (
+        rows.group_by("user_id")
+        .agg(value.alias("value"))
+        .join(bundle.users, on="user_id")
+        .group_by("gender")
+        .agg(pl.col("value").mean())
+    )
+    return dict(means.iter_rows())
+
+
+TOP_SHARE = pl.col("first").value_counts(sort=True).struct.field("count").first() / pl.len()
+MEAN_POPULARITY = pl.col("popularity").mean()
 
 
 def test_the_same_seed_makes_the_same_world():
     one, two = small_world(seed=3), small_world(seed=3)
-    assert one.candidates.equals(two.candidates)
-    assert one.history.equals(two.history)
-    assert not one.history.equals(small_world(seed=4).history)
+    assert one.interactions.equals(two.interactions)
+    assert not one.interactions.equals(small_world(seed=4).interactions)
 
 
-def test_each_user_has_one_target_that_is_not_in_the_history():
+def test_each_pair_of_user_and_item_occurs_once():
+    rows = small_world().interactions
+    assert rows.select("user_id", "item_id").is_unique().all()
+
+
+def test_without_a_planted_group_genders_choose_alike():
     world = small_world()
-    assert world.candidates.group_by("user_id").agg(pl.col("label").sum())[
-        "label"
-    ].unique().to_list() == [1]
-    known = world.candidates.join(world.history, on=["user_id", "item_id"], how="inner")
-    assert known.is_empty()
+    for value in (TOP_SHARE, MEAN_POPULARITY):
+        means = per_gender(world, value)
+        assert means["F"] == pytest.approx(means["M"], rel=0.06)
 
 
-def test_candidates_are_in_random_order():
-    world = small_world()
-    first = world.candidates.group_by("user_id", maintain_order=True).first()
-    assert first["label"].mean() < 0.1
+def test_an_accuracy_gap_makes_choices_random():
+    means = per_gender(small_world(worse_served={"gender": "F"}), TOP_SHARE)
+    assert means["F"] < 0.5 * means["M"]
 
 
-def taste_by_gender(world) -> dict[str, float]:
-    """Mean share of a user's history that lies in the category they took most."""
-    taste = (
-        world.history.join(world.items, on="item_id")
-        .explode("categories")
-        .group_by("user_id", "categories")
-        .len()
-        .group_by("user_id")
-        .agg((pl.col("len").max() / pl.col("len").sum()).alias("taste"))
-        .join(world.users, on="user_id")
-        .group_by("gender")
-        .agg(pl.col("taste").mean())
-    )
-    return dict(taste.iter_rows())
+def test_a_diversity_gap_narrows_choices():
+    means = per_gender(small_world(worse_served={"gender": "F"}, gap="diversity"), TOP_SHARE)
+    assert means["F"] > 1.3 * means["M"]
 
 
-def test_only_the_planted_group_lacks_taste():
-    planted = taste_by_gender(small_world(worse_served={"gender": "F"}))
-    assert planted["F"] < 0.8 * planted["M"]
-    none = taste_by_gender(small_world(worse_served=None))
-    assert abs(none["F"] - none["M"]) < 0.05
+def test_a_popularity_gap_turns_to_what_few_choose():
+    means = per_gender(small_world(worse_served={"gender": "F"}, gap="popularity"), MEAN_POPULARITY)
+    # nearly half of all users choose so, which evens out what is popular
+    assert means["F"] < 0.92 * means["M"]
+
+
+def test_strength_zero_is_no_gap():
+    planted = small_world(worse_served={"gender": "F"}, strength=0.0)
+    means = per_gender(planted, TOP_SHARE)
+    assert means["F"] == pytest.approx(means["M"], rel=0.06)
+
+
+def test_skew_makes_popularity_uneven():
+    def top_tenth(skew: float) -> float:
+        counts = np.sort(small_world(skew=skew).interactions["item_id"].value_counts()["count"])
+        return float(counts[-30:].sum() / counts.sum())
+
+    assert top_tenth(0.0) < 0.2 < top_tenth(1.2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_groups"),
+    [
+        ("movielens-1m", 294),
+        ("lfm360k", 53_058),
+        ("blackfriday", 8_820),
+        ("amazon-electronics", 1_000),
+    ],
+)
+def test_shapes_have_the_published_number_of_groups(shape, n_groups):
+    sizes = [len(values) for values in SHAPES[shape].attributes.values()]
+    assert np.prod(sizes) == n_groups
+    small = synthetic_bundle(shaped_like(shape, n_users=500, n_items=400))
+    assert small.users.height == 500
+    assert small.manifest.name == f"synthetic {shape}"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"worse_served": {"gendr": "F"}}, "Did you mean 'gender'"),
+        ({"worse_served": {"gender": "X"}}, "No value of gender 'X'"),
+        ({"strength": 2.0}, "--strength 2"),
+        ({"gap": "speed"}, "No gap 'speed'"),
+    ],
+)
+def test_impossible_worlds_are_refused(options, said):
+    with pytest.raises(FairRecError, match=said):
+        small_world(**options)

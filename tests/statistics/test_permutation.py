@@ -15,6 +15,10 @@ def run(world, n_permutations=99, seed=0, threads=1):
     )
 
 
+def dealer_of(world):
+    return _Dealer(world.moments.centred_per_user, world.moments.is_defined, world.cells)
+
+
 def test_statistic_is_the_difference_over_its_chance_error():
     world = random_population(1)
     statistic = run(world, 1).statistic
@@ -26,7 +30,7 @@ def test_statistic_is_the_difference_over_its_chance_error():
 def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
     world = random_population(2, share_undefined=share_undefined)
     test = run(world, 20)
-    dealer = _Dealer(world.moments, world.cells)
+    dealer = dealer_of(world)
     full = np.flatnonzero(world.lattice.is_full)
     for number in range(20):
         cell_sums = dealer.cell_sums(0, number)
@@ -52,12 +56,11 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
 @pytest.mark.parametrize("share_undefined", [0.0, 0.4])
 def test_dealing_keeps_every_value_and_every_group_size(share_undefined):
     world = random_population(3, share_undefined=share_undefined)
-    sums = _Dealer(world.moments, world.cells).cell_sums(5, 7)
+    sums = dealer_of(world).cell_sums(5, 7)
     assert sums.sum(axis=1) == pytest.approx(world.moments.centred_per_user.sum(axis=1), abs=1e-9)
     # with the value 1 for everyone, a cell is dealt as many as it has places
     counting = world.moments.is_defined.astype(np.float64)
-    dealer = _Dealer(world.moments, world.cells)
-    dealer.values = counting
+    dealer = _Dealer(counting, world.moments.is_defined, world.cells)
     assert dealer.cell_sums(5, 7).tolist() == [
         world.cells.sums(defined).tolist() for defined in counting
     ]
@@ -66,8 +69,7 @@ def test_dealing_keeps_every_value_and_every_group_size(share_undefined):
 def test_every_arrangement_is_equally_likely():
     # 4 users in cells of 2 and 2: each of the 6 pairs lands in the first cell equally often
     world = population([[0, 0, 1, 1]], [[1.0, 2.0, 4.0, 8.0]])
-    dealer = _Dealer(world.moments, world.cells)
-    dealer.values = world.values
+    dealer = _Dealer(world.values, world.moments.is_defined, world.cells)
     seen = [dealer.cell_sums(0, number)[0, 0] for number in range(6000)]
     for pair in combinations([1.0, 2.0, 4.0, 8.0], 2):
         # 6 standard errors of a share of 1/6

@@ -12,7 +12,6 @@ from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles
 from fairrec.datasets.delimited import UTF_8_OR_LATIN_1, read_csv
 from fairrec.datasets.raw_folder import (
-    PARQUET_FILES,
     ColumnTypes,
     find_file,
     holds_parquet,
@@ -68,7 +67,7 @@ def read(raw: Path, told: Progress) -> Bundle:
         interactions,
         users.join(countries, on="user_id", how="left", maintain_order="left"),
         items.join(names, on="item_id", how="left", maintain_order="left"),
-        files=PARQUET_FILES if holds_parquet(raw) else (table.file,),
+        files=("interactions.parquet", "items.parquet") if holds_parquet(raw) else (table.file,),
         positive="the first purchase of an item by a user",
         order="time of the invoice; lines of the same time in the order of the file",
         notes=(

@@ -53,7 +53,7 @@ def read_parquet(
         typed = frame.select(pl.col(column).cast(kind) for column, kind in columns.items())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # a damaged file can make the reader panic
-        reason = str(error).strip().splitlines()[0]
+        reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise InputError(
             f"{path.name}: cannot be read as {', '.join(columns)} ({reason}). Get the file again."
         ) from error

@@ -10,6 +10,7 @@ import numpy as np
 from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
 
 _KEY_LIMIT = 1 << 62
+_SMALL_SPACE = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +48,33 @@ def cells_of(codes: Sequence[CodeArray], n_values: Sequence[int]) -> Cells:
     ----------
     codes : one array (n_users,) an attribute
     """
-    key = combination_keys(codes, n_values)
-    _, first, of_user, counts = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
+    first, of_user = number_combinations(codes, n_values)
     return Cells(
         codes=np.stack([column[first] for column in codes]),
-        of_user=of_user.astype(np.int32),
-        n_users=counts,
+        of_user=of_user,
+        n_users=np.bincount(of_user, minlength=len(first)),
         n_values=tuple(n_values),
     )
 
 
-def combination_keys(codes: Sequence[CodeArray], n_values: Sequence[int]) -> IntArray:
-    """(n_rows,), equal keys for equal combinations and only for them, in their order.
+def number_combinations(
+    codes: Sequence[CodeArray], n_values: Sequence[int]
+) -> tuple[IntArray, CodeArray]:
+    """A row of each combination that occurs, in their order, and the combination of each row."""
+    key, n_keys = combination_keys(codes, n_values)
+    if n_keys > 4 * len(key) + _SMALL_SPACE:
+        _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
+        return first, of_row.astype(np.int32)
+    # a small space needs no sorting
+    row_of_key = np.full(n_keys, -1, dtype=np.int64)
+    row_of_key[key] = np.arange(len(key))
+    occurs = row_of_key >= 0
+    number_of_key = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return row_of_key[occurs], number_of_key[key]
+
+
+def combination_keys(codes: Sequence[CodeArray], n_values: Sequence[int]) -> tuple[IntArray, int]:
+    """Equal keys for equal combinations and only for them, in their order, and their range.
 
     The product of the value counts may exceed 64 bits; before it would, the keys so far are
     replaced by their ranks, of which there are at most as many as rows.
@@ -73,4 +87,4 @@ def combination_keys(codes: Sequence[CodeArray], n_values: Sequence[int]) -> Int
             n_keys = len(distinct)
         key = key * n + column
         n_keys *= int(n)
-    return key
+    return key, n_keys

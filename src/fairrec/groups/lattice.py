@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.groups.cells import Cells, combination_keys
+from fairrec.groups.cells import Cells, number_combinations
 from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size
 from fairrec.threads import map_in_threads
 
@@ -39,7 +39,7 @@ class _Cube:
 class _Scatter:
     """One set of attributes too large for a cube: the group of each cell, -1 for none."""
 
-    group_of_cell: IntArray
+    group_of_cell: CodeArray
     n_groups: int
 
     def sums(self, codes: CodeArray, values: FloatArray) -> FloatArray:
@@ -179,13 +179,15 @@ def _eligible_in_cube(block: Block, cells: Cells, min_users: int) -> _Found:
 def _eligible_by_key(attributes: Subset, cells: Cells, min_users: int) -> _Found:
     columns = [cells.codes[attribute] for attribute in attributes]
     if len(attributes) == len(cells.n_values):
-        first = group_of_cell = np.arange(len(cells))
+        first = np.arange(len(cells))
+        group_of_cell = first.astype(np.int32)
     else:
-        key = combination_keys(columns, [cells.n_values[attribute] for attribute in attributes])
-        _, first, group_of_cell = np.unique(key, return_index=True, return_inverse=True)
+        first, group_of_cell = number_combinations(
+            columns, [cells.n_values[attribute] for attribute in attributes]
+        )
     counts = np.bincount(group_of_cell, weights=cells.n_users, minlength=len(first))
     is_eligible = counts >= min_users
-    renumbered = np.where(is_eligible, np.cumsum(is_eligible) - 1, -1)
+    renumbered = np.where(is_eligible, np.cumsum(is_eligible) - 1, -1).astype(np.int32)
     n_groups = int(is_eligible.sum())
     codes = np.full((n_groups, len(cells.n_values)), ANY, dtype=np.int32)
     for attribute, column in zip(attributes, columns, strict=True):
@@ -253,7 +255,7 @@ def _sum_cube(
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter(group_of_cell: IntArray, values: FloatArray, sums: FloatArray) -> None:
+def _scatter(group_of_cell: CodeArray, values: FloatArray, sums: FloatArray) -> None:
     for column in range(len(values)):
         for cell in range(len(group_of_cell)):
             if group_of_cell[cell] >= 0:

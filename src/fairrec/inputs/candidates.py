@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import CodeArray, FloatArray, IntArray
+from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.errors import InputError, some_of
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -68,8 +68,9 @@ def read_candidates(
         _refuse_negative(labels, label, table.where)
     items, item_ids = encode(ids_as_integers_or_text(flat.pop("item_id"), table.where))
 
-    if len(np.unique(positions)) < len(positions):
-        positions, offsets, order = _gather_runs(positions, offsets)
+    n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
+    if n_runs_per_user.max(initial=0) > 1:
+        positions, offsets, order = _gather_runs(positions, offsets, n_runs_per_user > 0)
         items, scores = items[order], scores[order]
         labels = labels if labels is None else labels[order]
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
@@ -155,16 +156,19 @@ def _refuse_negative(labels: FloatArray, column: str, where: str) -> None:
         )
 
 
-def _gather_runs(positions: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray, IntArray]:
+def _gather_runs(
+    positions: CodeArray, offsets: IntArray, is_present: BoolArray
+) -> tuple[CodeArray, IntArray, IntArray]:
     """Bring the runs of each user together, keeping the order of rows within a user."""
-    distinct, run_user = np.unique(positions, return_inverse=True)
-    order, bounds = _order_by_user(run_user.astype(np.int64), offsets, len(distinct))
-    return distinct, bounds, order
+    present = np.flatnonzero(is_present).astype(np.int32)
+    number = np.cumsum(is_present, dtype=np.int32) - np.int32(1)
+    order, bounds = _order_by_user(number[positions], offsets, len(present))
+    return present, bounds, order
 
 
 @numba.njit(cache=True, nogil=True)
 def _order_by_user(
-    run_user: IntArray, offsets: IntArray, n_users: int
+    run_user: CodeArray, offsets: IntArray, n_users: int
 ) -> tuple[IntArray, IntArray]:
     bounds = np.zeros(n_users + 1, dtype=np.int64)
     for run in range(len(run_user)):
@@ -184,26 +188,27 @@ def _order_by_user(
 def _refuse_duplicate_pairs(
     lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, where: str
 ) -> None:
-    repeats = _repeated_items(lists.offsets, lists.items)
-    if not len(repeats):
+    n_repeats, at = _repeated_items(lists.offsets, lists.items, len(lists.item_ids))
+    if not n_repeats:
         return
-    at = int(repeats[0])
     user = int(np.searchsorted(lists.offsets, at, side="right")) - 1
     raise InputError(
         f"{where}: user {user_ids[int(positions[user])]!r} has item "
-        f"{lists.item_ids[int(lists.items[at])]!r} twice ({len(repeats):,} such rows in all). "
+        f"{lists.item_ids[int(lists.items[at])]!r} twice ({n_repeats:,} such rows in all). "
         "Keep one row for each user and item."
     )
 
 
 @numba.njit(cache=True, nogil=True)
-def _repeated_items(offsets: IntArray, items: CodeArray) -> IntArray:
-    """Rows whose item stood in the same user's list before."""
-    last_user = np.full(items.max() + 1 if len(items) else 0, -1, dtype=np.int64)
-    repeats = []
+def _repeated_items(offsets: IntArray, items: CodeArray, n_items: int) -> tuple[int, int]:
+    """How many rows have an item that stood in the same user's list before, and the first."""
+    last_user = np.full(n_items, -1, dtype=np.int64)
+    n_repeats, first = 0, -1
     for user in range(len(offsets) - 1):
         for row in range(offsets[user], offsets[user + 1]):
             if last_user[items[row]] == user:
-                repeats.append(row)
+                n_repeats += 1
+                if first < 0:
+                    first = row
             last_user[items[row]] = user
-    return np.array(repeats, dtype=np.int64)
+    return n_repeats, first

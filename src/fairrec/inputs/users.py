@@ -77,7 +77,8 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
     frame = frame.with_columns(ids_as_integers_or_text(frame["user_id"], table.where))
     table.refuse_duplicates(frame["user_id"], user_column, "Keep one row per user.")
-    frame = frame.sort("user_id")
+    if not frame["user_id"].is_sorted():
+        frame = frame.sort("user_id")
     return Users(frame["user_id"], frame.drop("user_id"), specs, table.where)
 
 

@@ -82,19 +82,19 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
 
     Undefined for a user whose candidates are all relevant or all not.
     """
-    offsets = lists.candidates.offsets
+    offsets, scores, labels = lists.candidates.offsets, lists.candidates.scores, lists.all_labels
+    n_relevant = lists.n_relevant
     values = np.empty(lists.n_users)
 
     def work(users: slice) -> None:
-        _auc_per_user(
-            offsets[users.start : users.stop + 1],
-            lists.candidates.scores,
-            lists.all_labels,
-            values[users],
-        )
+        bounds = offsets[users.start : users.stop + 1]
+        _auc_by_counting(bounds, scores, labels, n_relevant[users], values[users])
 
     for _ in map_in_threads(work, chunks(lists.n_users, lists.threads), lists.threads):
         pass
+    for user in np.flatnonzero(values == _TOO_MANY):
+        mine = slice(offsets[user], offsets[user + 1])
+        values[user] = pooled_auc(scores[mine], labels[mine])
     return values
 
 
@@ -104,63 +104,43 @@ def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
 
     Undefined where all candidates of the group are relevant, or none is.
     """
-    pool = np.array([0, len(scores)])
-    value = np.empty(1)
-    _auc_per_user(pool, scores, labels, value)
-    return float(value[0])
+    is_relevant = labels > 0
+    n_relevant = int(is_relevant.sum())
+    n_other = len(scores) - n_relevant
+    if n_relevant == 0 or n_other == 0:
+        return np.nan
+    others = np.sort(scores[~is_relevant])
+    below = np.searchsorted(others, scores[is_relevant], side="left").sum()
+    not_above = np.searchsorted(others, scores[is_relevant], side="right").sum()
+    return float((below + not_above) / 2 / n_relevant / n_other)
+
+
+_TOO_MANY = -1.0
+_MOST_PAIRS = 1 << 17
+"""Beyond so many pairs of candidates sorting is quicker than counting."""
 
 
 @numba.njit(cache=True, nogil=True)
-def _auc_per_user(
-    offsets: IntArray, scores: FloatArray, labels: FloatArray, values: FloatArray
+def _auc_by_counting(
+    offsets: IntArray, scores: FloatArray, labels: FloatArray, n_relevant: IntArray, out: FloatArray
 ) -> None:
+    """Count the pairs in the right order; a user with too many of them is marked."""
     for user in range(len(offsets) - 1):
         start, stop = offsets[user], offsets[user + 1]
-        n_relevant = 0
-        for row in range(start, stop):
-            n_relevant += labels[row] > 0
-        n_other = stop - start - n_relevant
-        if n_relevant == 0 or n_other == 0:
-            values[user] = np.nan
-        elif n_relevant <= 8:
-            values[user] = _wins_by_counting(scores[start:stop], labels[start:stop]) / (
-                n_relevant * n_other
-            )
-        else:
-            values[user] = _wins_by_sorting(scores[start:stop], labels[start:stop]) / (
-                n_relevant * n_other
-            )
-
-
-@numba.njit(cache=True, nogil=True)
-def _wins_by_counting(scores: FloatArray, labels: FloatArray) -> float:
-    """Pairs (relevant, other) in the right order, ties half; quick for few relevant ones."""
-    twice = 0
-    for i in range(len(scores)):
-        if labels[i] > 0:
-            for j in range(len(scores)):
-                if labels[j] <= 0:
-                    twice += (scores[j] < scores[i]) + (scores[j] <= scores[i])
-    return twice / 2
-
-
-@numba.njit(cache=True, nogil=True)
-def _wins_by_sorting(scores: FloatArray, labels: FloatArray) -> float:
-    """The same number from one sort, for many relevant ones."""
-    order = np.argsort(scores)
-    twice = 0
-    others_below = 0
-    i = 0
-    while i < len(order):
-        tied_relevant, tied_others = 0, 0
-        j = i
-        while j < len(order) and scores[order[j]] == scores[order[i]]:
-            if labels[order[j]] > 0:
-                tied_relevant += 1
-            else:
-                tied_others += 1
-            j += 1
-        twice += tied_relevant * (2 * others_below + tied_others)
-        others_below += tied_others
-        i = j
-    return twice / 2
+        n_mine = n_relevant[user]
+        n_other = stop - start - n_mine
+        if n_mine == 0 or n_other == 0:
+            out[user] = np.nan
+            continue
+        if n_mine * (stop - start) > _MOST_PAIRS:
+            out[user] = _TOO_MANY
+            continue
+        twice = 0
+        for i in range(start, stop):
+            if labels[i] > 0:
+                score = scores[i]
+                # against all candidates without a branch, which runs vectorised
+                for j in range(start, stop):
+                    twice += (scores[j] < score) + (scores[j] <= score)
+        # pairs of two relevant ones, and of one with itself, add up to their square
+        out[user] = (twice - n_mine * n_mine) / 2 / (n_mine * n_other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,7 +54,9 @@ class RankedLists:
     @cached_property
     def n_relevant(self) -> IntArray:
         """(n_users,), number of candidates with a label above 0."""
-        return sum_per_user(self.all_labels > 0, self.candidates.offsets).astype(np.int64)
+        counts = np.empty(self.n_users, dtype=np.int64)
+        self._in_chunks(_count_relevant, self.all_labels, counts)
+        return counts
 
     def items(self, k: int) -> IntArray:
         """(n_users, k), the items in the first `k` places; -1 past the end of a list."""
@@ -87,15 +90,19 @@ class RankedLists:
         return self._select(self.all_labels, self.max_k)
 
     def _select(self, keys: FloatArray, k: int) -> IntArray:
-        offsets = self.candidates.offsets
         best = np.full((self.n_users, k), -1, dtype=np.int64)
+        self._in_chunks(_best_rows, keys, best)
+        return best
+
+    def _in_chunks(self, kernel: Callable[..., None], flat: FloatArray, out: AnyArray) -> None:
+        """Fill `out`, one row a user, from the users' parts of a flat array."""
+        offsets = self.candidates.offsets
 
         def work(users: slice) -> None:
-            _best_rows(offsets[users.start : users.stop + 1], keys, best[users])
+            kernel(offsets[users.start : users.stop + 1], flat, out[users])
 
         for _ in map_in_threads(work, chunks(self.n_users, self.threads), self.threads):
             pass
-        return best
 
 
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
@@ -104,10 +111,13 @@ def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
     return np.where(rows >= 0, labels[rows], 0.0)
 
 
-def sum_per_user(flat: AnyArray, offsets: IntArray) -> FloatArray:
-    """(n_users,), sums over each user's candidates; 0 for an empty list."""
-    running: FloatArray = np.concatenate([[0.0], np.cumsum(flat, dtype=np.float64)])
-    return running[offsets[1:]] - running[offsets[:-1]]
+@numba.njit(cache=True, nogil=True)
+def _count_relevant(offsets: IntArray, labels: FloatArray, counts: IntArray) -> None:
+    for user in range(len(offsets) - 1):
+        n = 0
+        for row in range(offsets[user], offsets[user + 1]):
+            n += labels[row] > 0
+        counts[user] = n
 
 
 @numba.njit(cache=True, nogil=True)
@@ -117,15 +127,18 @@ def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray) -> None:
     A row moves up only past a strictly smaller key, so ties keep the order of the rows.
     """
     k = best.shape[1]
+    top = np.empty(k)
     for user in range(len(offsets) - 1):
         held = 0
         for row in range(offsets[user], offsets[user + 1]):
             key = keys[row]
-            if held == k and not key > keys[best[user, k - 1]]:
+            if held == k and not key > top[k - 1]:
                 continue
             place = held if held < k else k - 1
-            while place > 0 and key > keys[best[user, place - 1]]:
+            while place > 0 and key > top[place - 1]:
                 best[user, place] = best[user, place - 1]
+                top[place] = top[place - 1]
                 place -= 1
             best[user, place] = row
+            top[place] = key
             held = min(held + 1, k)
