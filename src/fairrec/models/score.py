@@ -11,7 +11,7 @@ from torch import Tensor
 from fairrec.arrays import AnyArray, FloatArray, IntArray
 from fairrec.models.base import CTRModel
 
-CPU_ROWS = 1 << 14
+CPU_ROWS = 1 << 13
 GPU_ROWS = 1 << 22
 
 
