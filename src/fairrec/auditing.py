@@ -15,7 +15,7 @@ from fairrec.errors import InputError
 from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, read_users
@@ -94,6 +94,9 @@ def audit(
     told = progress or (lambda stage, done, total: None)
     by, wanted = _names(by), _wanted_metrics(metrics, items, history)
     check_mapping(columns or {})
+    for name, source in (("predictions", predictions), ("users", users)):
+        if source is None:
+            raise InputError(f"The {name} table is missing. Give a path or a table.")
     tables = {
         name: Table(source, name, columns)
         for name, source in (
@@ -105,14 +108,16 @@ def audit(
         if source is not None
     }
 
+    refuse_unused(columns or {}, {name: table.columns for name, table in tables.items()})
+
     told("reading", 0, 0)
     everyone = read_users(tables["users"], by)
     _refuse_clash([spec.name for spec in everyone.specs], wanted)
     needs_labels = any("labels" in metric.metric.needs for metric in wanted)
     candidates, row_of_list = read_candidates(
-        tables["predictions"], everyone.ids, everyone.where, needs_labels
+        tables["predictions"], everyone.keys, everyone.where, needs_labels
     )
-    side = _side_data(tables, wanted, candidates, everyone.ids[row_of_list])
+    side = _side_data(tables, wanted, candidates, everyone.keys[row_of_list])
     # from here on, users in the order of their ids
     list_of_user = np.argsort(row_of_list)
     rows = row_of_list[list_of_user]
@@ -164,7 +169,7 @@ def audit(
     summary = AuditSummary(
         fairrec_version=__version__,
         seed=seed,
-        command=command or _as_call(by, wanted, options),
+        command=_unicode(command or _as_call(by, wanted, options)),
         inputs={name: _input_summary(table) for name, table in tables.items()},
         n_users=len(rows),
         n_candidates=len(candidates.scores),
@@ -262,18 +267,22 @@ def _values_per_user(
     for i, metric in enumerate(metrics):
         values[i] = metric.per_user(lists)[list_of_user]
         if np.isnan(values[i]).all():
-            reason = (
-                "no user has both a relevant and another candidate"
-                if metric.metric.name == "auc"
-                else "no user has what it needs"
-            )
-            if "labels" in metric.metric.needs and not (lists.n_relevant > 0).any():
-                reason = "no candidate has a label above 0"
             raise InputError(
-                f"Metric '{metric.name}' is undefined for every user: {reason}. "
-                "Mend the table or leave the metric out."
+                f"Metric '{metric.name}' is undefined for every user: "
+                f"{_why_undefined(metric, lists)}. Mend the table or leave the metric out."
             )
     return values
+
+
+def _why_undefined(metric: MetricAtK, lists: RankedLists) -> str:
+    needs = metric.metric.needs
+    if "labels" in needs and not (lists.n_relevant > 0).any():
+        return "no candidate has a label above 0"
+    if "items" in needs:
+        return "no user has two candidates with categories in the items table"
+    if "history" in needs:
+        return "no user has candidates and a history in the history table"
+    return "no user has both a relevant and another candidate"
 
 
 def _per_user_table(
@@ -353,6 +362,11 @@ def _input_summary(table: Table) -> InputSummary:
         return InputSummary(
             name=table.where, sha256=hashlib.file_digest(file, "sha256").hexdigest()
         )
+
+
+def _unicode(text: str) -> str:
+    """The text with what is not Unicode escaped: a path may be any bytes, a result may not."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _as_call(by: Sequence[str], wanted: Sequence[MetricAtK], options: AuditOptions) -> str:

@@ -26,6 +26,34 @@ class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
 
 
+LONGEST_TEXT = 80
+MOST_NAMES = 30
+
+
+def plain(text: object, longest: int = LONGEST_TEXT) -> str:
+    r"""Outside text on one line: what a terminal would act on is escaped, long text cut.
+
+    >>> print(plain("a\nb"))
+    a\nb
+    """
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
+    )
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names with commas; of very many the first, and how many more.
+
+    >>> listed(["a", "b"])
+    'a, b'
+    """
+    all_names = list(names)
+    shown = ", ".join(plain(name, 40) for name in all_names[:MOST_NAMES])
+    more = len(all_names) - MOST_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for an unknown name, with the nearest known one.
 
@@ -35,8 +63,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError
     names = sorted(known)
     by_lower = {known_name.lower(): known_name for known_name in names}
     nearest = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    hint = f" Did you mean '{by_lower[nearest[0]]}'?" if nearest else ""
-    return UnknownNameError(f"No {kind} '{name}'.{hint} Known: {', '.join(names)}.")
+    hint = f" Did you mean '{plain(by_lower[nearest[0]])}'?" if nearest else ""
+    return UnknownNameError(f"No {kind} '{plain(name)}'.{hint} Known: {listed(names)}.")
 
 
 def some_of(offenders: Sequence[object], total: int | None = None, shown: int = 3) -> str:
@@ -46,6 +74,6 @@ def some_of(offenders: Sequence[object], total: int | None = None, shown: int = 
     "'u1', 'u2', 'u3' and 2 more"
     """
     total = len(offenders) if total is None else total
-    first = ", ".join(repr(offender) for offender in offenders[:shown])
+    first = ", ".join(plain(repr(offender)) for offender in offenders[:shown])
     rest = total - min(shown, len(offenders))
     return f"{first} and {rest:,} more" if rest else first

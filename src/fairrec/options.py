@@ -10,6 +10,7 @@ from typing import Literal
 from fairrec.errors import InputError
 from fairrec.threads import available_threads
 
+MOST_PERMUTATIONS = 10_000_000
 Progress = Callable[[str, int, int], None]
 """Told the stage, the steps done and the steps in all (0 where they are not known)."""
 
@@ -38,7 +39,7 @@ class AuditOptions:
     def __post_init__(self) -> None:
         whole = isinstance(self.depth, int) and self.depth >= 1
         _require(whole or self.depth == "full", "depth", self.depth, "a number from 1, or 'full'")
-        share_or_count = self.min_support > 0 and (
+        share_or_count = 0 < self.min_support < math.inf and (
             self.min_support < 1 or self.min_support == int(self.min_support)
         )
         _require(
@@ -47,8 +48,9 @@ class AuditOptions:
             self.min_support,
             "a share between 0 and 1 (0.001) or a number of users (50)",
         )
-        _require(self.permutations >= 0, "permutations", self.permutations, "0 or more")
-        _require(0 < self.alpha < 1, "alpha", self.alpha, "between 0 and 1")
+        few = 0 <= self.permutations <= MOST_PERMUTATIONS
+        _require(few, "permutations", self.permutations, f"0 to {MOST_PERMUTATIONS:,}")
+        _require(0 < self.alpha < 1, "alpha", self.alpha, "a number between 0 and 1")
         _require(self.correction in ("max", "bh"), "correction", self.correction, "'max' or 'bh'")
         _require(self.seed >= 0, "seed", self.seed, "0 or more")
         _require(self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,9 @@ def print_result(result: AuditResult, output_format: Format) -> None:
 
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a terminal that knows only ASCII shows the rest escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
@@ -92,7 +96,8 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=quiet or not console.is_terminal,
+        # colours may be forced on a pipe, a bar is for a terminal
+        disable=quiet or not sys.stderr.isatty(),
     )
     with bar:
         task = bar.add_task("", total=None)

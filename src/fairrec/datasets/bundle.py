@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fairrec.errors import InputError, OutputError
-from fairrec.result.audit_result import check_writable
+from fairrec.result.audit_result import check_writable, put_in_place
 
 TABLES = ("interactions", "users", "items")
 
@@ -73,8 +73,7 @@ def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
             (part / "manifest.json").write_text(
                 manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
             )
-            for file in sorted(part.iterdir()):
-                file.replace(folder / file.name)
+            put_in_place(part, folder)
     except OSError as error:
         raise OutputError(
             f"{folder}: cannot be written ({error}). Choose another --out."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.arrays import CodeArray, FloatArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def parse_binning(text: str, spec: str) -> Binning:
     >>> parse_binning("q5", "income:q5")
     Binning(width=None, quantiles=5)
     """
-    if re.fullmatch(r"q\d+", text) and int(text[1:]) >= 2:
+    if re.fullmatch(r"q\d{1,15}", text) and int(text[1:]) >= 2:
         return Binning(quantiles=int(text[1:]))
     try:
         width = float(text)
@@ -35,8 +35,8 @@ def parse_binning(text: str, spec: str) -> Binning:
         width = 0.0
     if not (0 < width < np.inf):
         raise InputError(
-            f"Attribute {spec!r}: {text!r} is no binning. Use a width above 0 (age:10) or a number "
-            "of quantiles from 2 (income:q5)."
+            f"Attribute {plain(repr(spec))}: {plain(repr(text))} is no binning. Use a width above "
+            "0 (age:10) or a number of quantiles from 2 (income:q5)."
         )
     return Binning(width=width)
 
@@ -57,27 +57,42 @@ def bin_numbers(numbers: FloatArray, binning: Binning) -> tuple[CodeArray, list[
 
 
 def _bins_of_width(numbers: FloatArray, width: float) -> tuple[CodeArray, list[str]]:
-    bins, codes = np.unique(np.floor(numbers / width), return_inverse=True)
+    with np.errstate(over="ignore"):
+        place = np.floor(numbers / width)
+    if not np.isfinite(place).all() or np.abs(place).max() >= 2**52:
+        raise InputError(f"bins of width {width:g} are too fine for its numbers. Use wider ones.")
+    # 3 * 0.1 is a hair above 0.3, so a bin's edge is the number its label shows
+    place += numbers >= _edge(place + 1, width)
+    place -= numbers < _edge(place, width)
+    bins, codes = np.unique(place + 0.0, return_inverse=True)
     whole = width == int(width) and (numbers == np.floor(numbers)).all()
     labels = []
-    for low in bins * width:
+    for low, high in zip(_edge(bins, width), _edge(bins + 1, width), strict=True):
         if whole and width == 1:
             labels.append(f"{low:.0f}")
         elif whole and low >= 0:
-            labels.append(f"{low:.0f}-{low + width - 1:.0f}")
+            labels.append(f"{low:.0f}-{high - 1:.0f}")
         else:
-            labels.append(f"[{low:g}, {low + width:g})")
+            labels.append(f"[{low:.12g}, {high:.12g})")
     return codes.astype(np.int32), labels
 
 
+def _edge(place: FloatArray, width: float) -> FloatArray:
+    """Where a bin begins, to twelve digits."""
+    return np.array([float(f"{value:.12g}") + 0.0 for value in place * width])
+
+
 def _quantile_bins(numbers: FloatArray, n_bins: int) -> tuple[CodeArray, list[str]]:
+    n_bins = min(n_bins, len(numbers))
     inner = np.quantile(numbers, np.arange(1, n_bins) / n_bins, method="inverted_cdf")
     # equal numbers share a bin, so heavy ties give fewer bins than asked for
     bins, codes = np.unique(np.searchsorted(inner, numbers, side="left"), return_inverse=True)
-    lows = [numbers[codes == code].min() for code in range(len(bins))]
-    highs = [numbers[codes == code].max() for code in range(len(bins))]
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(len(bins)))
+    lows = np.minimum.reduceat(numbers[order], bounds)
+    highs = np.maximum.reduceat(numbers[order], bounds)
     labels = [
-        f"q{code + 1} [{low:g}, {high:g}]"
+        f"q{code + 1} [{low + 0.0:.12g}, {high + 0.0:.12g}]"
         for code, (low, high) in enumerate(zip(lows, highs, strict=True))
     ]
     return codes.astype(np.int32), labels

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.errors import InputError, some_of
+from fairrec.errors import InputError, plain, some_of
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
@@ -96,6 +96,14 @@ def _from_lists(
 ) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
     """The same three from one row a user."""
     names = [name for name in parts if name != "user_id"]
+    for name, column in parts.items():
+        kind = frame[name].dtype
+        is_list = isinstance(kind, pl.List | pl.Array)
+        if kind.is_nested() and (not is_list or _inner(kind).is_nested() or name == "user_id"):
+            raise InputError(
+                f"{table.where}: column '{column}' is of type {plain(kind)}. Give one value a "
+                "row, or for item_id, score and label a list of values."
+            )
     if nested != set(names):
         flat = sorted(parts[name] for name in parts if name not in nested)
         raise InputError(
@@ -192,10 +200,11 @@ def _refuse_duplicate_pairs(
     if not n_repeats:
         return
     user = int(np.searchsorted(lists.offsets, at, side="right")) - 1
+    user_id = user_ids[int(positions[user])]
+    item_id = lists.item_ids[int(lists.items[at])]
     raise InputError(
-        f"{where}: user {user_ids[int(positions[user])]!r} has item "
-        f"{lists.item_ids[int(lists.items[at])]!r} twice ({n_repeats:,} such rows in all). "
-        "Keep one row for each user and item."
+        f"{where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
+        f"({n_repeats:,} such rows in all). Keep one row for each user and item."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fairrec.errors import InputError, unknown_name
+from fairrec.errors import InputError, listed, plain, unknown_name
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
@@ -41,7 +41,8 @@ def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:
         wanted, equals, column = pair.partition("=")
         if not (wanted and equals and column):
             raise InputError(
-                f"--columns {pair!r} is not of the form name=column. Example: --columns user_id=uid"
+                f"--columns {plain(repr(pair))} is not of the form name=column. "
+                "Example: --columns user_id=uid"
             )
         mapping[wanted] = column
     return mapping
@@ -71,17 +72,28 @@ def find_column(
             return column
         if column is not None and "." in key:
             raise InputError(
-                f"{where}: no column {column!r}, which --columns gives for {key}. "
-                f"Columns here: {', '.join(columns)}."
+                f"{where}: no column {plain(repr(column))}, which --columns gives for {key}. "
+                f"Columns here: {listed(columns)}."
             )
-    by_plain_name = {plain_name(column): column for column in columns}
-    if wanted in by_plain_name:
-        return by_plain_name[wanted]
-    known = ALIASES.get(wanted, ())
-    found = [column for plain, column in by_plain_name.items() if plain.lower() in (wanted, *known)]
-    if len(found) > 1:
-        raise InputError(
-            f"{where}: both {found[0]!r} and {found[1]!r} could be {wanted}. "
-            f"Say which: --columns {wanted}={found[0]}"
-        )
-    return found[0] if found else None
+    if wanted in columns:
+        return wanted
+    for names in ((wanted,), (wanted, *ALIASES.get(wanted, ()))):
+        found = [column for column in columns if plain_name(column).lower() in names]
+        if len(found) > 1:
+            raise InputError(
+                f"{where}: both {plain(repr(found[0]))} and {plain(repr(found[1]))} could be "
+                f"{wanted}. Say which: --columns {wanted}={plain(found[0])}"
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a mapping to a column that no table has: it would be ignored without a word."""
+    known = {column for names in columns.values() for column in names}
+    for wanted, column in mapping.items():
+        # one for a table that is there is refused where that table is read
+        if column not in known and wanted.partition(".")[0] not in columns:
+            error = unknown_name("column", column, known)
+            raise InputError(f"--columns {wanted}={plain(column)}: {error}")

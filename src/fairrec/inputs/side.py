@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import CodeArray, FloatArray, IntArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, plain
 from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
@@ -92,17 +92,19 @@ def read_popularity(
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
     users = ids_as_integers_or_text(frame["user_id"], table.where)
     codes, keys = encode(ids_as_integers_or_text(frame["item_id"], table.where))
-    share = np.bincount(codes, minlength=len(keys)) * (100 / len(codes))
+    n_per_item = np.bincount(codes, minlength=len(keys))
+    percent = 100 / len(codes)
 
     at = positions_in(item_ids, keys)
-    per_item = np.where(at >= 0, share[np.maximum(at, 0)], 0.0)
+    per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
     owner = positions_in(*comparable(users, user_ids))
     mine = owner >= 0
     n_interactions = np.bincount(owner[mine], minlength=len(user_ids))
-    total = np.bincount(owner[mine], weights=share[codes[mine]], minlength=len(user_ids))
+    # whole numbers until the end, so that the order of the rows changes no digit
+    total = np.bincount(owner[mine], weights=n_per_item[codes[mine]], minlength=len(user_ids))
     undefined = np.full(len(user_ids), np.nan)
-    history = np.divide(total, n_interactions, out=undefined, where=n_interactions > 0)
+    history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     warnings = []
     if not (n_interactions > 0).any():
         raise InputError(
@@ -120,8 +122,15 @@ def read_popularity(
 
 def _as_lists(categories: pl.Series, where: str) -> pl.Series:
     kind = categories.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        return categories.cast(pl.List(pl.String))
-    if kind.is_nested():
-        raise InputError(f"{where}: categories are of type {kind}. Give a list or a joined string.")
-    return categories.cast(pl.String).str.split("|")
+    is_list = isinstance(kind, pl.List | pl.Array)
+    try:
+        if is_list:
+            return categories.cast(pl.List(pl.String))
+        if not kind.is_nested():
+            return categories.cast(pl.String).str.split("|")
+    except pl.exceptions.PolarsError:
+        pass
+    raise InputError(
+        f"{where}: categories are of type {plain(kind)}. "
+        "Give a list of text, or text joined with '|'."
+    )

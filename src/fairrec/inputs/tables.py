@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import IntArray
-from fairrec.errors import InputError, some_of
+from fairrec.errors import FairRecError, InputError, listed, plain, some_of
 from fairrec.inputs.columns import find_column, plain_name
 
 READERS = {
@@ -39,10 +39,15 @@ class Table:
         self.name = name
         self.mapping = mapping or {}
         self.path = Path(source) if isinstance(source, str | Path) else None
-        self.where = self.path.name if self.path else f"the {name} table"
+        self.where = plain(self.path.name) if self.path else f"the {name} table"
         with self._read_errors():
             self._frame = _scan(self.path, self.where) if self.path else _from_memory(source, name)
             self.columns = self._frame.collect_schema().names()
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it comes from a CSV file, which holds text only."""
+        return self.path is not None and READERS.get(self.path.suffix.lower()) == "CSV"
 
     def find(self, wanted: str) -> str | None:
         """The column that plays the part of `wanted`, or None."""
@@ -53,7 +58,7 @@ class Table:
         column = self.find(wanted)
         if column is None:
             raise InputError(
-                f"{self.where}: no column '{wanted}'. Columns here: {', '.join(self.columns)}. "
+                f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}. "
                 f"If it has another name, map it: --columns {wanted}=NAME"
             )
         return column
@@ -69,7 +74,7 @@ class Table:
         ids = [column for name, column in columns.items() if name in ("user_id", "item_id")]
         with self._read_errors():
             frame = self._frame
-            if self.path and READERS.get(self.path.suffix.lower()) == "CSV":
+            if self.path and self.is_csv:
                 # as text, or user '007' of one file would not be user '007' of the other
                 frame = _scan(self.path, self.where, text=ids)
             picked = frame.select(pl.col(column).alias(name) for name, column in columns.items())
@@ -92,13 +97,7 @@ class Table:
             return at + 1 if offsets is None else int(np.searchsorted(offsets, at, side="right"))
 
         if not (kind.is_numeric() or kind == pl.Boolean):
-            as_numbers = values.cast(pl.String, strict=False).cast(pl.Float64, strict=False)
-            bad = as_numbers.is_null().arg_true()
-            at = int(bad[0]) if len(bad) else 0
-            raise InputError(
-                f"{self.where}, row {row_of(at)}: column '{column}' holds {values[at]!r}, which is "
-                f"not a number ({max(len(bad), 1):,} such values). Give numbers only."
-            )
+            raise InputError(f"{self.where}{_why_not_numbers(values, column, row_of)}")
         if values.null_count():
             at = int(values.is_null().arg_true()[0])
             raise InputError(
@@ -120,7 +119,7 @@ class Table:
         if ids.n_unique() == len(ids):
             return
         again = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
-        row = ids.is_duplicated().arg_true()[1]
+        row = (~ids.is_first_distinct()).arg_true()[0]
         raise InputError(
             f"{self.where}, row {row + 1}: {column} {some_of(again.head(3).to_list(), len(again))} "
             f"appears more than once. {remedy}"
@@ -141,49 +140,91 @@ class Table:
         except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             kind = READERS.get(self.path.suffix.lower(), "a table") if self.path else "a table"
+            remedy = "Check that the file is whole and its ending tells its format."
+            if "utf-8" in reason.lower() or "utf8" in reason.lower():
+                remedy = "Save the file as UTF-8."
+            if self.path is None:
+                remedy = "Check that it can be collected."
             raise InputError(
-                f"{self.where}: cannot be read as {kind} ({reason}). "
-                "Check that the file is whole and its ending tells its format."
+                f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error
 
 
 def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
-    """Ids as Int64 where they are whole numbers, as text otherwise.
+    """Ids as Int64 where all are whole numbers that fit, as text otherwise.
 
-    pandas turns whole numbers with a gap into floats, so whole floats count as integers.
+    So the same ids are the same, and in the same order, whatever table they come from: CSV has
+    text only, and pandas turns whole numbers with a gap into floats. Text such as '007' is
+    no whole number, or it would be mistaken for '7'.
     """
     kind = ids.dtype
-    if kind.is_integer():
-        return ids.cast(pl.Int64 if kind != pl.UInt64 else pl.String)
     if kind.is_float():
-        whole = ids.cast(pl.Int64, strict=False)
-        if whole.null_count() or (whole.cast(pl.Float64) != ids).any():
-            raise InputError(
-                f"{where}: ids are fractions ({ids[0]!r}, ...). Ids must be whole numbers or text."
-            )
-        return whole
+        return _whole_floats(ids, where)
     if kind.is_nested():
         raise InputError(f"{where}: ids are of type {kind}. Ids must be whole numbers or text.")
-    return ids.cast(pl.String)
+    if kind.is_integer():
+        as_int64 = ids.cast(pl.Int64, strict=False)
+        return ids.cast(pl.String) if as_int64.null_count() > ids.null_count() else as_int64
+    try:
+        text = ids.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{where}: ids are of type {kind} and not all are text. Ids must be whole numbers or "
+            "text."
+        ) from error
+    as_int64 = text.cast(pl.Int64, strict=False)
+    is_canonical = not as_int64.null_count() and (as_int64.cast(pl.String) == text).all()
+    return as_int64 if is_canonical else text
+
+
+def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
+    whole = ids.cast(pl.Int64, strict=False)
+    is_whole = (whole.cast(pl.Float64) == ids.cast(pl.Float64)).fill_null(value=False)
+    if not is_whole.all():
+        raise InputError(
+            f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
+            "numbers or text."
+        )
+    return whole
+
+
+def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
+    """What is wrong with a column that holds no numbers, after the name of the table."""
+    if values.dtype != pl.String:
+        return f": column '{column}' is of type {values.dtype}. Give numbers only."
+    numbers = values.cast(pl.Float64, strict=False)
+    bad = (numbers.is_null() | ~numbers.is_finite()).arg_true()
+    if not len(bad):
+        return f": column '{column}' holds numbers as text. Store them as numbers."
+    at = int(bad[0])
+    what = "not a number" if numbers[at] is None else "not finite"
+    return (
+        f", row {row_of(at)}: column '{column}' holds {plain(repr(values[at]))}, which is {what} "
+        f"({len(bad):,} such values). Give numbers only."
+    )
 
 
 def _scan(path: Path, where: str, text: Sequence[str] = ()) -> pl.LazyFrame:
     if not path.is_file():
         reason = "is a folder, not a file" if path.is_dir() else "does not exist"
-        raise InputError(f"{path}: {reason}. Check the path.")
+        raise InputError(f"{plain(path, 300)}: {reason}. Check the path.")
     kind = READERS.get(path.suffix.lower())
     if kind == "Parquet":
-        return pl.scan_parquet(path)
+        return pl.scan_parquet(path, glob=False)
     if kind == "CSV":
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
         as_text = dict.fromkeys(text, pl.String)
         return pl.scan_csv(
-            path, separator=separator, infer_schema_length=None, schema_overrides=as_text
+            path,
+            separator=separator,
+            infer_schema_length=None,
+            schema_overrides=as_text,
+            glob=False,
         )
     if kind == "Arrow":
-        return pl.scan_ipc(path)
+        return pl.scan_ipc(path, glob=False)
     raise InputError(
-        f"{where}: the ending {path.suffix!r} is not known. "
+        f"{where}: the ending {plain(repr(path.suffix))} is not known. "
         f"Known: {', '.join(READERS)}. Rename or convert the file."
     )
 
@@ -197,15 +238,22 @@ def _from_memory(source: Any, name: str) -> pl.LazyFrame:
 
     try:
         frame = nw.from_native(source)
+        collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return collected.to_polars().lazy()
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{name}: reading this table needs {error.name}: pip install 'fairrec[pandas]'"
+        ) from error
     except TypeError as error:
         raise InputError(
             f"{name}: {type(source).__name__} is not a table. "
             "Give a path or a Polars, pandas or Arrow table."
         ) from error
-    collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    try:
-        return collected.to_polars().lazy()
-    except ModuleNotFoundError as error:
+    except FairRecError:
+        raise
+    except Exception as error:
+        # pandas, Arrow and narwhals each have errors of their own for columns of mixed kinds
         raise InputError(
-            f"{name}: reading this table needs {error.name}: pip install 'fairrec[pandas]'"
+            f"the {name} table cannot be read ({plain(' '.join(map(str, error.args)), 300)}). "
+            "Give each column one kind of value and a name of its own."
         ) from error

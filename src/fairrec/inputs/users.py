@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import CodeArray, IntArray
-from fairrec.errors import InputError, UnknownNameError, unknown_name
+from fairrec.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -50,9 +50,16 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The users table, one row a user, sorted by id so that row order changes nothing."""
+    """The users table, one row a user, sorted by key so that row order changes nothing.
+
+    Parameters
+    ----------
+    ids : as they came, for output
+    keys : as they are compared: whole numbers where all are, text otherwise
+    """
 
     ids: pl.Series
+    keys: pl.Series
     columns: pl.DataFrame
     specs: tuple[AttributeSpec, ...]
     where: str
@@ -75,11 +82,14 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     user_column = table.require("user_id")
     frame = table.read({"user_id": user_column, **{f"={s.name}": s.column for s in specs}})
     frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
-    frame = frame.with_columns(ids_as_integers_or_text(frame["user_id"], table.where))
-    table.refuse_duplicates(frame["user_id"], user_column, "Keep one row per user.")
-    if not frame["user_id"].is_sorted():
-        frame = frame.sort("user_id")
-    return Users(frame["user_id"], frame.drop("user_id"), specs, table.where)
+    keys = ids_as_integers_or_text(frame["user_id"], table.where)
+    table.refuse_duplicates(keys, user_column, "Keep one row per user.")
+    if not keys.is_sorted():
+        order = keys.arg_sort()
+        frame, keys = frame[order], keys.gather(order)
+    # text in CSV may be a number, and a float only stands for one
+    ids = keys if table.is_csv or frame["user_id"].dtype.is_float() else frame["user_id"]
+    return Users(ids, keys, frame.drop("user_id"), specs, table.where)
 
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
@@ -100,13 +110,14 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
 
 
 def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
-    if values.dtype.is_nested():
-        raise InputError(
-            f"{where}: attribute '{spec.name}' holds {values.dtype}. An attribute has one value a "
-            "user: text, a whole number or true/false."
-        )
+    if values.dtype.is_decimal():
+        values = values.cast(pl.Float64)
     if values.dtype.is_float():
         values = values.fill_nan(None)
+        if values.is_infinite().any():
+            raise InputError(
+                f"{where}: attribute '{plain(spec.name)}' has infinite values. Mend them first."
+            )
     n_missing = values.null_count()
     present = values.drop_nulls() if n_missing else values
     warnings = []
@@ -115,14 +126,11 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
         known: list[Value] = list(labels)
         if spec.binning.quantiles and len(labels) < spec.binning.quantiles:
             warnings.append(
-                f"attribute '{spec.name}': many equal numbers, so {len(labels)} bins instead of "
-                f"the {spec.binning.quantiles} quantiles asked for"
+                f"attribute '{spec.name}': too few different numbers, so {len(labels)} bins "
+                f"instead of the {spec.binning.quantiles} quantiles asked for"
             )
     else:
-        if present.dtype.is_float() and (present == present.round()).all():
-            present = present.cast(pl.Int64)
-        elif not (present.dtype.is_numeric() or present.dtype == pl.Boolean):
-            present = present.cast(pl.String)
+        present = _as_plain_values(present, spec, where)
         present_codes, distinct = encode(present)
         known = distinct.to_list()
         if present.dtype.is_float() and len(known) > _LOOKS_CONTINUOUS:
@@ -147,6 +155,26 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
     return _attribute(spec, codes, known, n_missing, warnings)
 
 
+def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.Series:
+    """Whole numbers, true/false and text as such; what is none of them is refused."""
+    kind = present.dtype
+    if kind.is_float():
+        as_whole = present.cast(pl.Int64, strict=False)
+        is_whole = not as_whole.null_count() and (as_whole.cast(pl.Float64) == present).all()
+        return as_whole if is_whole else present
+    if kind.is_numeric() or kind == pl.Boolean:
+        return present
+    try:
+        if not kind.is_nested():
+            return present.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        pass
+    raise InputError(
+        f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. "
+        "An attribute has one value a user: text, a whole number or true/false."
+    )
+
+
 def _attribute(
     spec: AttributeSpec,
     codes: CodeArray,
@@ -165,10 +193,11 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
     assert spec.binning is not None
     if not present.dtype.is_numeric() and len(present):
         raise InputError(
-            f"{where}: attribute '{spec.name}' is not numeric (it holds {present[0]!r}), so it "
-            f"cannot be binned. Name it without the binning: --by {spec.name}"
+            f"{where}: attribute '{spec.name}' is not numeric (it holds "
+            f"{plain(repr(present[0]))}), so it cannot be binned. "
+            f"Name it without the binning: --by {spec.name}"
         )
-    numbers = present.cast(pl.Float64).to_numpy()
-    if not np.isfinite(numbers).all():
-        raise InputError(f"{where}: attribute '{spec.name}' has infinite values. Mend them first.")
-    return bin_numbers(numbers, spec.binning)
+    try:
+        return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
+    except InputError as error:
+        raise InputError(f"{where}: attribute '{plain(spec.name)}': {error}") from error

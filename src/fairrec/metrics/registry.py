@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 
 from fairrec.arrays import FloatArray
-from fairrec.errors import InputError, MetricError
+from fairrec.errors import InputError, MetricError, plain
 from fairrec.registry import Registry
 from fairrec.scoring.ranked import RankedLists
 
@@ -171,13 +171,15 @@ def parse_metric(text: str) -> MetricAtK:
     found = METRICS[name]
     if not found.has_cutoff:
         if at:
-            raise InputError(f"Metric '{text}': {name} looks at all candidates. Write '{name}'.")
+            raise InputError(
+                f"Metric '{plain(text)}': {name} looks at all candidates. Write '{name}'."
+            )
         return MetricAtK(found, None)
     if not at:
         return MetricAtK(found, DEFAULT_K)
-    if not (cutoff.isdecimal() and 1 <= int(cutoff) <= MAX_K):
+    if not (cutoff.isdecimal() and len(cutoff) < 9 and 1 <= int(cutoff) <= MAX_K):
         raise InputError(
-            f"Metric '{text}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
+            f"Metric '{plain(text)}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
             f"Example: {name}@5"
         )
     return MetricAtK(found, int(cutoff))

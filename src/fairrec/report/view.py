@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fairrec.report.words import group_label, number, p_value, plain, plural, signed
+from fairrec.errors import plain
+from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
 Status = Literal["gap found", "no gap detected", "not tested"]
 FINDINGS_SHOWN = 10
+LONGEST_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,12 @@ def build_view(summary: AuditSummary) -> ReportView:
         findings=_findings(summary),
         ends=_ends(summary),
         coverage=_coverage(summary),
-        warnings=tuple(plain_sentence(warning) for warning in summary.warnings),
+        warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
         reproduce=(
-            f"{plain_sentence(summary.command)}  (FairRec {summary.fairrec_version}, "
+            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"
         ),
     )
-
-
-def plain_sentence(text: str) -> str:
-    """Outside text that may be long, on one line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def status_of(result: MetricResult, alpha: float) -> Status:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from fairrec.errors import plain
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
-
-LONGEST_TEXT = 80
 
 
 def number(value: float | None) -> str:
@@ -46,21 +45,9 @@ def p_value(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
-def plain(text: object) -> str:
-    r"""Outside text on one line: control characters escaped, long text cut.
-
-    >>> print(plain("a\nb"))
-    a\nb
-    """
-    shown = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
-    )
-    return shown if len(shown) <= LONGEST_TEXT else shown[: LONGEST_TEXT - 1] + "…"
-
-
 def group_label(group: Mapping[str, Value]) -> str:
     """The conditions of a group on one line."""
-    return Group.of({plain(name): plain(value) for name, value in group.items()}).label
+    return Group(tuple((plain(name), plain(value)) for name, value in group.items())).label
 
 
 def plural(n: int, noun: str) -> str:

@@ -82,10 +82,11 @@ class AuditResult:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
                 part = Path(scratch)
                 (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
-                self.group_table.write_parquet(part / "groups.parquet", compression_level=1)
-                self.per_user.write_parquet(part / "per_user.parquet", compression_level=1)
-                for file in sorted(part.iterdir()):
-                    file.replace(folder / file.name)
+                for name, table in (("groups", self.group_table), ("per_user", self.per_user)):
+                    # opened here, because Polars takes no path that is not Unicode
+                    with (part / f"{name}.parquet").open("wb") as file:
+                        table.write_parquet(file, compression_level=1)
+                put_in_place(part, folder)
         except OSError as error:
             raise OutputError(
                 f"{folder}: cannot be written ({error}). Choose another --out."
@@ -114,6 +115,16 @@ def load_summary(folder: str | Path) -> AuditSummary:
         raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
     except ValueError as error:
         raise InputError(f"{path}: is no result of this version of FairRec ({error}).") from error
+
+
+def put_in_place(part: Path, folder: Path) -> None:
+    """Move all files of a folder to another: all of them, or none where a name is taken."""
+    files = sorted(part.iterdir())
+    for file in files:
+        if (folder / file.name).is_dir():
+            raise IsADirectoryError(f"{file.name} is a folder there")
+    for file in files:
+        file.replace(folder / file.name)
 
 
 def check_writable(folder: Path) -> None:

@@ -1,0 +1,73 @@
+"""Run the command line, in this process or in one of its own, on small files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from builders import Tables, make_tables
+from fairrec.cli import app
+
+AUDIT = ("audit", "predictions.parquet", "--users", "users.parquet", "--permutations", "19")
+"""An audit of the files of `write_tables`, which still needs `--by`."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def run_here(*arguments: str) -> Ran:
+    """Run the command line in this process; an exception that is no exit is raised."""
+    result = CliRunner().invoke(app, arguments)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Ran(result.exit_code, result.stdout, result.stderr)
+
+
+def run_process(
+    *arguments: str | bytes, folder: Path, environment: Mapping[str, str] | None = None
+) -> Ran:
+    """Run the command line in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fairrec.cli", *arguments],
+        cwd=folder,
+        env=plain_environment(environment),
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def plain_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment without what would colour the output or choose its encoding."""
+    unwanted = ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE", "PYTHONIOENCODING")
+    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+    return {**kept, "PYTHONUTF8": "1", "PYTHONWARNINGS": "error", **(more or {})}
+
+
+def write_tables(folder: Path, tables: Tables | None = None) -> Tables:
+    """Write `predictions.parquet`, `users.parquet`, `items.parquet`, `history.parquet`."""
+    tables = tables or make_tables()
+    for name, table in tables._asdict().items():
+        table.write_parquet(folder / f"{name}.parquet")
+    return tables
+
+
+def files_in(folder: Path) -> dict[str, bytes | None]:
+    """Every path under a folder with its content; None for folders."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }

@@ -1,0 +1,544 @@
+"""The command line: its options, what it prints and what it writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import jsonschema
+import polars as pl
+import pytest
+import typer
+from command_line import AUDIT, Ran, plain_environment, run_here, run_process, write_tables
+
+from builders import audit, make_tables, numbers_of, without_origin
+from fairrec.cli import app
+from fairrec.metrics import METRICS
+from fairrec.result.audit_result import load_summary
+from fairrec.version import __version__
+from worlds import random_world
+
+FILES = ["groups.parquet", "per_user.parquet", "result.json"]
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of a folder's files."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def strict_json(text: str) -> Any:
+    """JSON without NaN and Infinity, which the standard does not know."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture(scope="module")
+def full_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
+    """One audit with all options, in a process of its own, and the folder it ran in."""
+    folder = tmp_path_factory.mktemp("audit")
+    tables = make_tables()
+    write_tables(folder, tables)
+    tables.users.rename({"user_id": "who"}).write_csv(folder / "the users.csv")
+    tables.items.rename({"categories": "tags"}).write_ipc(folder / "items.arrow")
+    ran = run_process(
+        *("audit", "predictions.parquet", "--users", "the users.csv", "--by", "gender,age:20"),
+        *("--items", "items.arrow", "--history", "history.parquet"),
+        *("--metrics", "auc,pooled_auc,mrr@3,urd@5,urp"),
+        *("--columns", "users.user_id=who", "--columns", "items.categories=tags"),
+        *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
+        *("--correction", "bh", "--seed", "7", "--threads", "2"),
+        *("--out", "my results/first", "--format", "json"),
+        folder=folder,
+    )
+    return ran, folder
+
+
+def test_json_on_standard_output_is_the_result_that_is_written(full_run: tuple[Ran, Path]):
+    ran, folder = full_run
+    assert ran.code == 0
+    printed = strict_json(ran.stdout)
+    written = strict_json((folder / "my results/first/result.json").read_text("utf-8"))
+    assert printed == written
+
+
+def test_standard_error_says_what_was_written_and_shows_no_progress(full_run: tuple[Ran, Path]):
+    ran, folder = full_run
+    assert ran.stderr == (
+        "Written to my results/first: result.json, groups.parquet, per_user.parquet\n"
+    )
+    assert names_in(folder / "my results/first") == FILES
+
+
+def test_every_option_reaches_the_result(full_run: tuple[Ran, Path]):
+    result = json.loads(full_run[0].stdout)
+    assert [*result["metrics"]] == ["auc", "pooled_auc", "mrr@3", "urd@5", "urp@5"]
+    assert [*result["attributes"]] == ["gender", "age"]
+    assert result["attributes"]["age"]["binning"] == "width 20"
+    assert result["depth"] == 2
+    assert result["coverage"]["min_users"] == 3
+    assert result["permutations"] == 49
+    assert result["metrics"]["mrr@3"]["chance"]["permutations"] == 49
+    assert result["alpha"] == 0.2
+    assert result["correction"] == "bh"
+    assert result["seed"] == 7
+    assert result["n_users"] == 48
+    assert result["fairrec_version"] == __version__
+    assert {part: entry["name"] for part, entry in result["inputs"].items()} == {
+        "predictions": "predictions.parquet",
+        "users": "the users.csv",
+        "items": "items.arrow",
+        "history": "history.parquet",
+    }
+    assert all(re.fullmatch("[0-9a-f]{64}", entry["sha256"]) for entry in result["inputs"].values())
+
+
+def test_the_command_in_the_result_gives_the_same_numbers_on_one_thread(
+    full_run: tuple[Ran, Path],
+):
+    ran, folder = full_run
+    first = json.loads(ran.stdout)
+    program, *arguments = shlex.split(first["command"])
+    assert program == "fairrec"
+    again = run_process(*arguments, "--threads", "1", "--out", "again", folder=folder)
+    assert again.code == 0
+    assert without_origin(json.loads(again.stdout)) == without_origin(first)
+    for name in ("groups.parquet", "per_user.parquet"):
+        written = pl.read_parquet(folder / "my results/first" / name)
+        assert written.equals(pl.read_parquet(folder / "again" / name))
+
+
+def test_the_library_gives_the_numbers_of_the_command(full_run: tuple[Ran, Path]):
+    tables = make_tables()
+    result = audit(
+        *tables[:2],
+        by=["gender", "age:20"],
+        items=tables.items,
+        history=tables.history,
+        metrics=["auc", "pooled_auc", "mrr@3", "urd", "urp"],
+        depth=2,
+        min_support=3,
+        permutations=49,
+        alpha=0.2,
+        correction="bh",
+        seed=7,
+    )
+    assert numbers_of(result) == without_origin(json.loads(full_run[0].stdout))
+
+
+def test_the_result_has_the_parts_that_were_promised(full_run: tuple[Ran, Path]):
+    result = json.loads(full_run[0].stdout)
+    assert {
+        *("schema_version", "fairrec_version", "seed", "command", "n_users", "attributes"),
+        *("warnings", "search", "metrics"),
+    } <= set(result)
+    assert {"name", "users_scored", "users_total", "seconds"} <= set(result["search"])
+    metric = result["metrics"]["mrr@3"]
+    assert {
+        *("mean", "n_defined", "gap", "advantaged", "disadvantaged", "chance", "findings"),
+    } <= set(metric)
+    assert {"group", "value", "support"} <= set(metric["advantaged"])
+    assert {"mean", "q95", "p_value", "permutations"} <= set(metric["chance"])
+
+
+def _schema() -> dict[str, Any]:
+    ran = run_here("schema")
+    assert ran.code == 0
+    return strict_json(ran.stdout)
+
+
+def _findings(folder: Path) -> dict[str, Any]:
+    """Write a world with a badly served group, and audit it."""
+    users, predictions = random_world(worse_served={"age": "65+"}, effect=3.0, seed=1)
+    write_tables(folder, make_tables()._replace(users=users, predictions=predictions))
+    ran = run_here(*AUDIT, "--by", "age,gender", "--out", "out", "--format", "json", "--quiet")
+    assert ran.code == 0
+    assert ran.stderr == ""
+    return strict_json(ran.stdout)
+
+
+def test_results_validate_against_the_schema(
+    full_run: tuple[Ran, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    schema = _schema()
+    validator = jsonschema.validators.validator_for(schema)
+    validator.check_schema(schema)
+    check = validator(schema)
+    check.validate(json.loads(full_run[0].stdout))
+    monkeypatch.chdir(tmp_path)
+    with_findings = _findings(tmp_path)
+    assert with_findings["metrics"]["mrr@5"]["findings"]
+    check.validate(with_findings)
+    untested = run_here(
+        *AUDIT, "--by", "age,gender", "--permutations", "0", "--depth", "full", "--format", "json"
+    )
+    check.validate(strict_json(untested.stdout))
+    for part in ("metrics", "n_users", "warnings"):
+        assert not check.is_valid(
+            {name: with_findings[name] for name in schema["properties"] if name != part}
+        )
+    assert not check.is_valid({**with_findings, "verdict": "fair"})
+
+
+def test_a_saved_result_can_be_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    printed = _findings(tmp_path)
+    assert json.loads(load_summary(tmp_path / "out").model_dump_json()) == printed
+
+
+def _is_group(table: pl.DataFrame, group: dict[str, Any], attributes: list[str]) -> pl.DataFrame:
+    """The rows of exactly this group."""
+    return table.filter(
+        pl.col(name) == str(group[name]) if name in group else pl.col(name).is_null()
+        for name in attributes
+    )
+
+
+def test_the_tables_say_what_the_result_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    result = _findings(tmp_path)
+    groups = pl.read_parquet(tmp_path / "out/groups.parquet")
+    per_user = pl.read_parquet(tmp_path / "out/per_user.parquet")
+    attributes = [*result["attributes"]]
+    assert per_user.columns == ["user_id", *attributes, *result["metrics"]]
+    assert per_user.height == result["n_users"]
+    for name, metric in result["metrics"].items():
+        rows = groups.filter(pl.col("metric") == name)
+        assert rows.height == metric["n_groups"]
+        values = per_user[name].drop_nulls()
+        assert len(values) == metric["n_defined"]
+        assert values.mean() == pytest.approx(metric["mean"], abs=1e-12)
+        full = rows.filter(pl.col("depth") == len(attributes))
+        assert full["value"].max() - full["value"].min() == pytest.approx(metric["gap"])
+        assert metric["findings"]
+        for entry in (metric["advantaged"], metric["disadvantaged"], *metric["findings"]):
+            row = _is_group(rows, entry["group"], attributes).row(0, named=True)
+            assert row["value"] == entry["value"]
+            assert row["support"] == entry["support"]
+            members = per_user.filter(
+                pl.col(attribute) == str(value) for attribute, value in entry["group"].items()
+            )
+            assert members[name].count() == entry["support"]
+            assert members[name].mean() == pytest.approx(entry["value"], abs=1e-12)
+        for finding in metric["findings"]:
+            row = _is_group(rows, finding["group"], attributes).row(0, named=True)
+            assert row["p_value"] == finding["p_value"]
+            assert row["p_adjusted"] == finding["p_adjusted"]
+            assert row["difference"] == finding["difference"]
+            assert [row["difference_low"], row["difference_high"]] == finding["interval"]
+        significant = rows.filter(pl.col("p_adjusted") <= result["alpha"])
+        assert significant.height == metric["n_significant"]
+
+
+def test_a_second_audit_replaces_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/notes.txt").write_text("mine")
+    for by in ("gender,age:10", "member"):
+        assert run_here(*AUDIT, "--by", by, "--out", "out").code == 0
+    assert names_in(tmp_path / "out") == sorted([*FILES, "notes.txt"])
+    assert (tmp_path / "out/notes.txt").read_text() == "mine"
+    assert [*json.loads((tmp_path / "out/result.json").read_text())["attributes"]] == ["member"]
+    assert "gender" not in pl.read_parquet(tmp_path / "out/groups.parquet").columns
+    assert "gender" not in pl.read_parquet(tmp_path / "out/per_user.parquet").columns
+
+
+def test_without_out_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = names_in(tmp_path)
+    ran = run_here(*AUDIT, "--by", "gender")
+    assert ran.code == 0
+    assert ran.stderr == ""
+    assert names_in(tmp_path) == before
+
+
+def test_text_says_the_verdict_before_any_table_and_without_colours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    _findings(tmp_path)
+    ran = run_here(*AUDIT, "--by", "age,gender", "--format", "text")
+    assert ran.code == 0
+    assert "\x1b" not in ran.stdout
+    assert ran.stdout == run_here(*AUDIT, "--by", "age,gender").stdout
+    assert 0 < ran.stdout.index("gap found") < ran.stdout.index("age=65+") < ran.stdout.index("┃")
+    assert max(map(len, ran.stdout.splitlines())) <= 120
+
+
+def test_markdown_is_a_table_of_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    _findings(tmp_path)
+    ran = run_here(*AUDIT, "--by", "age,gender", "--format", "markdown")
+    assert ran.code == 0
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith("# ")
+    assert any(line.startswith("| mrr@5 | **gap found** |") for line in lines)
+    assert "age=65\\+" in ran.stdout
+    assert ran.stdout.endswith("\n")
+    assert not ran.stdout.endswith("\n\n")
+
+
+def test_quiet_says_nothing_on_standard_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    loud = run_here(*AUDIT, "--by", "gender", "--out", "out")
+    quiet = run_here(*AUDIT, "--by", "gender", "--out", "out", "--quiet")
+    assert "Written to out" in loud.stderr
+    assert quiet.stderr == ""
+    assert quiet.stdout == loud.stdout
+
+
+def _with_terminal_for_errors(*arguments: str, folder: Path) -> tuple[str, str]:
+    """Standard output in a pipe and what a terminal on standard error was sent."""
+    terminal, inner = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairrec.cli", *arguments],
+        cwd=folder,
+        env=plain_environment({"TERM": "xterm"}),
+        stdout=subprocess.PIPE,
+        stderr=inner,
+    )
+    os.close(inner)
+    shown: list[bytes] = []
+
+    def watch() -> None:
+        while True:
+            try:
+                chunk = os.read(terminal, 65536)
+            except OSError:
+                # the other end is closed
+                return
+            if not chunk:
+                return
+            shown.append(chunk)
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    stdout, _ = process.communicate(timeout=60)
+    watcher.join(timeout=60)
+    os.close(terminal)
+    assert process.returncode == 0
+    return stdout.decode(), b"".join(shown).decode()
+
+
+def test_progress_is_shown_on_a_terminal_and_never_on_standard_output(tmp_path: Path):
+    write_tables(tmp_path)
+    arguments = (*AUDIT, "--by", "gender", "--permutations", "400", "--format", "json")
+    stdout, shown = _with_terminal_for_errors(*arguments, folder=tmp_path)
+    assert strict_json(stdout)["permutations"] == 400
+    assert "━" in shown
+
+
+def test_quiet_shows_no_progress_on_a_terminal(tmp_path: Path):
+    write_tables(tmp_path)
+    arguments = (*AUDIT, "--by", "gender", "--quiet", "--format", "json")
+    stdout, shown = _with_terminal_for_errors(*arguments, folder=tmp_path)
+    assert strict_json(stdout)["n_users"] == 48
+    assert shown == ""
+
+
+def test_colours_asked_for_in_the_environment_bring_no_progress_into_a_pipe(tmp_path: Path):
+    write_tables(tmp_path)
+    ran = run_process(
+        *AUDIT,
+        *("--by", "gender", "--format", "json"),
+        folder=tmp_path,
+        environment={"FORCE_COLOR": "1"},
+    )
+    assert ran.code == 0
+    assert ran.stderr == ""
+    assert strict_json(ran.stdout)["n_users"] == 48
+
+
+OWN_METRIC = """
+import fairrec
+
+@fairrec.metric("{name}", higher_is_better={higher}, needs="labels")
+def own(lists, k):
+    "Labels among the first k."
+    return (lists.labels(k) > 0).sum(axis=1)
+"""
+
+
+def test_own_metrics_are_loaded_from_a_file_and_from_a_module(tmp_path: Path):
+    write_tables(tmp_path)
+    (tmp_path / "own.py").write_text(OWN_METRIC.format(name="found", higher=True))
+    (tmp_path / "lost_metric.py").write_text(OWN_METRIC.format(name="lost", higher=False))
+    ran = run_process(
+        *AUDIT,
+        *("--by", "gender", "--metrics", "found@2,lost@2", "--format", "json"),
+        *("--load", "own.py", "--load", "lost_metric"),
+        folder=tmp_path,
+    )
+    assert ran.code == 0
+    metrics = strict_json(ran.stdout)["metrics"]
+    assert metrics["found@2"]["definition"] == "Labels among the first k."
+    assert metrics["found@2"]["mean"] == metrics["lost@2"]["mean"] > 0
+    assert metrics["found@2"]["advantaged"] == metrics["lost@2"]["disadvantaged"]
+    assert metrics["found@2"]["gap"] > 0
+
+
+def test_an_own_metric_that_returns_nonsense_is_refused(tmp_path: Path):
+    write_tables(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "import fairrec\n\n@fairrec.metric('odd')\ndef odd(lists):\n    return [1.0, 2.0]\n"
+    )
+    ran = run_process(
+        *AUDIT,
+        *("--by", "gender", "--metrics", "odd", "--load", "own.py", "--out", "out"),
+        folder=tmp_path,
+    )
+    assert ran.code == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("MetricError: Metric 'odd' returned shape (2,) for 48 users.")
+    assert len(ran.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_depth_full_looks_at_full_combinations_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    depths = {}
+    for depth in ("full", "1", "2", "9"):
+        ran = run_here(*AUDIT, "--by", "gender,member", "--depth", depth, "--out", depth)
+        assert ran.code == 0
+        depths[depth] = set(pl.read_parquet(tmp_path / depth / "groups.parquet")["depth"])
+    assert depths == {"full": {2}, "1": {1, 2}, "2": {1, 2}, "9": {1, 2}}
+
+
+def test_without_permutations_nothing_is_tested_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    ran = run_here(*AUDIT, "--by", "gender", "--permutations", "0", "--format", "json")
+    result = strict_json(ran.stdout)
+    assert result["metrics"]["mrr@5"]["chance"] is None
+    assert result["metrics"]["mrr@5"]["findings"] == []
+    assert any("no permutations" in warning for warning in result["warnings"])
+    assert "not tested" in run_here(*AUDIT, "--by", "gender", "--permutations", "0").stdout
+
+
+def test_another_seed_deals_anew_and_measures_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    one, same, other = (
+        strict_json(run_here(*AUDIT, "--by", "gender", "--seed", seed, "--format", "json").stdout)
+        for seed in ("1", "1", "2")
+    )
+    assert without_origin(one) == without_origin(same)
+    one, other = one["metrics"]["mrr@5"], other["metrics"]["mrr@5"]
+    assert one["chance"]["mean"] != other["chance"]["mean"]
+    assert one["gap"] == other["gap"]
+
+
+def test_the_correction_of_benjamini_and_hochberg_finds_at_least_as_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    _findings(tmp_path)
+    by_correction = {}
+    for correction in ("max", "bh"):
+        ran = run_here(
+            *AUDIT,
+            *("--by", "age,gender,job", "--correction", correction, "--permutations", "199"),
+            *("--out", correction, "--alpha", "0.1"),
+        )
+        assert ran.code == 0
+        groups = pl.read_parquet(tmp_path / correction / "groups.parquet")
+        by_correction[correction] = groups.sort("metric", "age", "gender", "job")["p_adjusted"]
+    assert (by_correction["bh"] <= by_correction["max"] + 1e-12).mean() > 0.9
+    assert (by_correction["bh"] < by_correction["max"]).any()
+
+
+def test_columns_may_be_mapped_in_one_option_with_commas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tables = write_tables(tmp_path)
+    tables.predictions.rename({"user_id": "a", "item_id": "b", "score": "c"}).write_parquet(
+        tmp_path / "renamed.parquet"
+    )
+    monkeypatch.chdir(tmp_path)
+    expected = run_here(*AUDIT, "--by", "gender", "--format", "json")
+    ran = run_here(
+        *("audit", "renamed.parquet", *AUDIT[2:], "--by", "gender", "--format", "json"),
+        *("--columns", "predictions.user_id=a,item_id=b,score=c"),
+    )
+    assert ran.code == 0
+    assert without_origin(json.loads(ran.stdout)) == without_origin(json.loads(expected.stdout))
+
+
+def test_version_is_printed():
+    ran = run_here("--version")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, f"fairrec {__version__}\n", "")
+
+
+def test_help_names_every_command_and_option():
+    commands = typer.main.get_command(app).commands
+    overview = run_here("--help")
+    assert overview.code == 0
+    assert {*commands} >= {"audit", "demo", "schema", "metrics"}
+    assert all(name in overview.stdout for name in commands)
+    for name, command in commands.items():
+        ran = run_here(name, "--help")
+        assert ran.code == 0
+        assert ran.stderr == ""
+        for option in command.params:
+            assert option.opts[0] in ran.stdout
+            assert option.help
+
+
+def test_metrics_are_listed_with_their_definitions():
+    ran = run_here("metrics")
+    assert ran.code == 0
+    words = " ".join(ran.stdout.split())
+    for name in METRICS:
+        entry = METRICS[name]
+        assert re.search(rf"^{name}{'@k' if entry.has_cutoff else ''}\b", ran.stdout, re.MULTILINE)
+        assert entry.definition
+        assert entry.definition in words
+    assert "needs --items" in words
+    assert "needs --history" in words
+
+
+def test_metrics_takes_debug():
+    assert run_here("metrics", "--debug").stdout == run_here("metrics").stdout
+
+
+def test_the_demo_prints_its_result_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("demo", "--out", "world", "--seed", "3", "--format", "json", "--debug")
+    assert ran.code == 0
+    assert strict_json(ran.stdout) == strict_json(
+        (tmp_path / "world/audit/result.json").read_text()
+    )
+    assert strict_json(ran.stdout)["seed"] == 3
+    assert names_in(tmp_path) == ["world"]
+
+
+def test_every_option_of_every_command_is_used_by_a_test():
+    tests = Path(__file__).parents[1]
+    sources = "".join(path.read_text("utf-8") for path in tests.rglob("test_*.py"))
+    unused = []
+    for name, command in typer.main.get_command(app).commands.items():
+        for option in command.params:
+            flag = option.opts[0]
+            if flag.startswith("--") and f'"{flag}"' not in sources:
+                unused.append(f"{name} {flag}")
+    assert unused == []

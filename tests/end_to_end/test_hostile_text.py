@@ -1,0 +1,282 @@
+"""Outside text is shown as text, whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command_line import AUDIT, Ran, run_here, run_process, write_tables
+from markdown_it import MarkdownIt
+
+from builders import make_tables, one_each
+from fairrec.report.markdown import to_markdown
+from fairrec.report.view import build_view
+from fairrec.result.audit_result import load_summary
+
+LONG = "long " * 2000
+SHOWN_AS = {
+    "<script>alert('x')</script>": "<script>alert('x')</script>",
+    "<img src=x onerror=alert(1)>": "<img src=x onerror=alert(1)>",
+    'say "it\'s" `code`': 'say "it\'s" `code`',
+    "a|b||c": "a|b||c",
+    "first\nsecond\r\nthird": r"first\nsecond\r\nthird",
+    "left\tright": r"left\tright",
+    "\x1b[31mred\x1b[0m\x1b]0;title\x07": r"\x1b[31mred\x1b[0m\x1b]0;title\x07",
+    "[red]not red[/red][/bold]": "[red]not red[/red][/bold]",
+    "[here](http://example.org) ![i](x) *b* _i_ # h": (
+        "[here](http://example.org) ![i](x) *b* _i_ # h"
+    ),
+    "abc\u202edef\u200fghi": r"abc\u202edef\u200fghi",
+    "дети, 子供, أطفال": "дети, 子供, أطفال",
+    "a\u2028b\u2029c\u0085d": r"a\u2028b\u2029c\x85d",
+    "\u200b\ufeff": r"\u200b\ufeff",
+    "C:\\new\\table\\": "C:\\new\\table\\",
+    "a\x00b": r"a\x00b",
+    "&lt;b&gt; &amp;": "&lt;b&gt; &amp;",
+    "{0} {{x}} %s ${HOME}": "{0} {{x}} %s ${HOME}",
+    LONG: "long long long long",
+}
+"""Values and what a reader must see of them."""
+HOSTILE = pytest.mark.parametrize(
+    "text", SHOWN_AS, ids=lambda text: re.sub("[^a-zA-Z]+", " ", text)[:12].strip() or "marks"
+)
+
+
+def _audit_of(values: list[str], folder: Path, *options: str, name: str = "who") -> Ran:
+    """Audit an attribute with these values: each has eight users, the first is served worst."""
+    ids = [f"u{i}" for i in range(8 * len(values))]
+    users = pl.DataFrame({"user_id": ids, name: [value for value in values for _ in range(8)]})
+    predictions = one_each({user: 4 if i < 8 else 1 + i % 2 for i, user in enumerate(ids)})
+    write_tables(folder, make_tables()._replace(users=users, predictions=predictions))
+    return run_here(*AUDIT, "--by", name, "--metrics", "mrr", "--permutations", "99", *options)
+
+
+def _assert_only_text(shown: str) -> None:
+    """Nothing but characters a terminal prints, and new lines."""
+    odd = {c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")} - {"\n"}
+    assert odd == set()
+
+
+def _times_shown(shown: str, text: str) -> int:
+    """How often the group with this value is named."""
+    # tables fold long cells and sentences wrap, so spaces and rules do not count
+    squeezed = re.sub(r"[\s│┃]+", "", shown)
+    return squeezed.count("who=" + re.sub(r"\s+", "", SHOWN_AS[text]))
+
+
+@HOSTILE
+def test_hostile_values_are_shown_as_text(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ran = _audit_of([text, "fine", "good"], tmp_path, "--quiet")
+    assert ran.code == 0
+    assert ran.stderr == ""
+    _assert_only_text(ran.stdout)
+    assert "gap found" in ran.stdout
+    assert _times_shown(ran.stdout, text) >= 2
+
+
+@HOSTILE
+def test_hostile_values_are_text_in_markdown(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ran = _audit_of([text, "fine", "good"], tmp_path, "--format", "markdown")
+    assert ran.code == 0
+    _assert_only_text(ran.stdout)
+    _assert_tables_keep_their_columns(ran.stdout)
+    # in the verdict, among the findings and at the worst end
+    assert _times_shown(_text_of_markdown(ran.stdout), text) >= 3
+
+
+def _text_of_markdown(markdown: str) -> str:
+    """The text a reader sees; tags and links from outside would be an error."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    tokens = parser.parse(markdown)
+    inline = [child for token in tokens if token.type == "inline" for child in token.children]
+    assert not [token for token in tokens if token.type == "html_block"]
+    kinds = {token.type for token in inline}
+    assert kinds <= {"text", "text_special", "strong_open", "strong_close", "softbreak"}
+    assert sum(token.type == "heading_open" for token in tokens) == len(
+        [line for line in markdown.splitlines() if re.match("#+ ", line)]
+    )
+    return "\n".join(
+        "".join(child.content for child in token.children)
+        for token in tokens
+        if token.type == "inline"
+    )
+
+
+def _assert_tables_keep_their_columns(markdown: str) -> None:
+    n_cells = None
+    n_rows = 0
+    for line in markdown.split("\n"):
+        if not line.startswith("|"):
+            n_cells = None
+            continue
+        found = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) - 1
+        n_cells = n_cells or found
+        n_rows += 1
+        assert found == n_cells
+    assert n_rows >= 3 * 3
+
+
+@pytest.mark.parametrize("layout", ["text", "markdown"])
+def test_long_values_do_not_flood_the_view(
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    short = _audit_of(["long", "fine", "good"], tmp_path, "--format", layout)
+    ran = _audit_of([LONG, "fine", "good"], tmp_path, "--format", layout)
+    assert ran.code == 0
+    assert len(ran.stdout) < len(short.stdout) + 3000
+    assert "…" in ran.stdout
+
+
+def test_files_hold_hostile_values_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    values = [*SHOWN_AS]
+    ran = _audit_of(values, tmp_path, "--out", "out", "--format", "json", "--min-support", "3")
+    assert ran.code == 0
+    result = json.loads(ran.stdout)
+    assert result["metrics"]["mrr@5"]["disadvantaged"]["group"] == {"who": values[0]}
+    assert result == json.loads((tmp_path / "out/result.json").read_text("utf-8"))
+    assert set(pl.read_parquet(tmp_path / "out/groups.parquet")["who"]) == set(values)
+    assert set(pl.read_parquet(tmp_path / "out/per_user.parquet")["who"]) == set(values)
+
+
+@HOSTILE
+def test_hostile_attribute_names_are_shown_as_text(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    # a comma parts the names, and spaces around them do not count
+    name = text.replace(",", ";").strip()
+    ran = _audit_of(["a", "b", "c"], tmp_path, "--out", "out", name=name)
+    assert ran.code == 0
+    summary = load_summary(tmp_path / "out")
+    for shown in (ran.stdout, to_markdown(build_view(summary))):
+        _assert_only_text(shown)
+        assert "=a" in shown
+    assert summary.metrics["mrr@5"].disadvantaged.group == {name: "a"}
+    assert name in pl.read_parquet(tmp_path / "out/groups.parquet").columns
+
+
+def test_long_attribute_names_that_begin_alike_are_both_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    tables = make_tables()
+    names = {"gender": "q" * 100 + " one", "member": "q" * 100 + " two"}
+    write_tables(tmp_path, tables._replace(users=tables.users.rename(names)))
+    ran = run_here(*AUDIT, "--by", ",".join(names.values()), "--format", "markdown")
+    assert ran.code == 0
+    ends = [line for line in ran.stdout.splitlines() if re.match(r"\| mrr@5 \| (best|worst)", line)]
+    assert len(ends) == 2
+    assert all(line.count("=") == 2 for line in ends)
+
+
+@HOSTILE
+def test_hostile_user_ids_are_audited_and_kept(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ids = [text, "plain"]
+    users = pl.DataFrame({"user_id": ids, "g": ["x", "y"]})
+    predictions = one_each(dict.fromkeys(ids, 1))
+    write_tables(tmp_path, make_tables()._replace(users=users, predictions=predictions))
+    ran = run_here(*AUDIT, "--by", "g", "--out", "out")
+    assert ran.code == 0
+    assert set(pl.read_parquet(tmp_path / "out/per_user.parquet")["user_id"]) == set(ids)
+
+
+@HOSTILE
+def test_hostile_user_ids_are_escaped_and_cut_in_messages(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    users = pl.DataFrame({"user_id": ["plain"], "g": ["x"]})
+    predictions = one_each({"plain": 1, text: 1})
+    write_tables(tmp_path, make_tables()._replace(users=users, predictions=predictions))
+    unknown = run_here(*AUDIT, "--by", "g")
+    users = pl.DataFrame({"user_id": [text] * 2, "g": ["x", "y"]})
+    write_tables(tmp_path, make_tables()._replace(users=users, predictions=predictions))
+    twice = run_here(*AUDIT, "--by", "g")
+    for ran, says in ((unknown, "not in users.parquet"), (twice, "appears more than once")):
+        assert ran.code == 2
+        assert ran.stdout == ""
+        _assert_only_text(ran.stderr)
+        assert len(ran.stderr.splitlines()) == 1
+        assert len(ran.stderr) < 1000
+        assert says in ran.stderr
+
+
+@HOSTILE
+def test_hostile_column_names_are_escaped_and_cut_in_messages(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    tables = make_tables()
+    users = tables.users.rename({"member": text})
+    predictions = tables.predictions.rename({"score": text})
+    write_tables(tmp_path, tables._replace(users=users))
+    unknown_attribute = run_here(*AUDIT, "--by", "nobody")
+    write_tables(tmp_path, tables._replace(predictions=predictions))
+    no_column = run_here(*AUDIT, "--by", "gender")
+    for ran in (unknown_attribute, no_column):
+        assert ran.code == 2
+        assert ran.stdout == ""
+        _assert_only_text(ran.stderr)
+        assert len(ran.stderr.splitlines()) == 1
+        assert len(ran.stderr) < 1500
+    assert "No attribute 'nobody'" in unknown_attribute.stderr
+    assert "no column 'score'" in no_column.stderr
+
+
+def test_a_table_with_very_many_columns_gives_a_short_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    tables = make_tables()
+    wide = tables.users.with_columns(pl.lit(0).alias(f"column{i}") for i in range(500))
+    write_tables(tmp_path, tables._replace(users=wide))
+    ran = run_here(*AUDIT, "--by", "gendr")
+    assert ran.code == 2
+    assert "Did you mean 'gender'?" in ran.stderr
+    assert len(ran.stderr) < 2000
+
+
+def test_options_with_hostile_text_are_escaped_in_messages():
+    ran = run_here("audit", "\x1b[31m.parquet", "--users", "[red]\n.csv", "--by", "x")
+    assert ran.code == 2
+    _assert_only_text(ran.stderr)
+    assert "does not exist" in ran.stderr
+
+
+def test_standard_output_that_knows_only_ascii_does_not_break_the_view(tmp_path: Path):
+    ids = [f"u{i}" for i in range(6)]
+    users = pl.DataFrame({"user_id": ids, "who": ["子供", "é", LONG] * 2})
+    predictions = one_each({user: 1 + i % 3 for i, user in enumerate(ids)})
+    write_tables(tmp_path, make_tables()._replace(users=users, predictions=predictions))
+    ran = run_process(
+        *(*AUDIT, "--by", "who"),
+        folder=tmp_path,
+        environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )
+    assert "Traceback" not in ran.stderr
+    assert ran.code == 0
+    assert "mrr@5" in ran.stdout
+
+
+def test_a_path_that_is_no_unicode_is_written_to(tmp_path: Path):
+    write_tables(tmp_path)
+    ran = run_process(*AUDIT, "--by", "gender", "--out", b"caf\xe9", folder=tmp_path)
+    assert "Traceback" not in ran.stderr
+    assert ran.code == 0
+    (out,) = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert json.loads((out / "result.json").read_text("utf-8"))["n_users"] == 48
