@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+# tests run in parallel; threads of several processes on the same cores wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile("fairrec", deadline=None, max_examples=50)

@@ -254,6 +254,22 @@ def _from_memory(source: Any, name: str) -> pl.LazyFrame:
     except Exception as error:
         # pandas, Arrow and narwhals each have errors of their own for columns of mixed kinds
         raise InputError(
-            f"the {name} table cannot be read ({plain(' '.join(map(str, error.args)), 300)}). "
+            f"the {name} table cannot be read: {_culprit(source)}{plain(error, 300)}. "
             "Give each column one kind of value and a name of its own."
         ) from error
+
+
+def _culprit(source: Any) -> str:
+    """The first column that cannot be read by itself, where one can be told."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(source, eager_only=True)
+    except Exception:
+        return ""
+    for column in frame.columns:
+        try:
+            frame.select(column).to_polars()
+        except Exception:
+            return f"column {plain(repr(column))}, "
+    return ""
