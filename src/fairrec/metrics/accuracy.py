@@ -21,8 +21,11 @@ def _where_relevant(values: AnyArray | np.bool_, lists: RankedLists) -> FloatArr
 
 def discounted_gain(labels: FloatArray) -> FloatArray:
     """(n_users,), labels in ranked order divided by log2(place + 1), summed."""
-    discount: FloatArray = 1 / np.log2(np.arange(2, labels.shape[1] + 2))
-    return np.asarray((labels * discount).sum(axis=1))
+    gain = np.zeros(len(labels))
+    # place by place, so that a user's value depends on no other user's
+    for place in range(labels.shape[1]):
+        gain += labels[:, place] / np.log2(place + 2)
+    return gain
 
 
 @metric("ndcg", bounds=(0, 1))

@@ -67,11 +67,13 @@ class RankedLists:
 
     def labels(self, k: int) -> FloatArray:
         """(n_users, k), their labels; 0 past the end of a list."""
-        return _labels_at(self._best_rows(k), self.all_labels)
+        labels: FloatArray = _labels_at(self._best_rows(k), self.all_labels)
+        return labels
 
     def ideal_labels(self, k: int) -> FloatArray:
         """(n_users, k), the largest labels of each user in falling order, 0 past the end."""
-        return _labels_at(self._ideal_rows(k), self.all_labels)
+        labels: FloatArray = _labels_at(self._ideal_rows(k), self.all_labels)
+        return labels
 
     def _best_rows(self, k: int) -> IntArray:
         return self._by_score[:, :k] if k <= self.max_k else self._select(self.candidates.scores, k)
@@ -105,10 +107,15 @@ class RankedLists:
             pass
 
 
+@numba.njit(cache=True, nogil=True)
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
-    if not len(labels):
-        return np.zeros(rows.shape)
-    return np.where(rows >= 0, labels[rows], 0.0)
+    """Labels of the rows, 0 past the end of a list."""
+    found = np.zeros(rows.shape)
+    for user in range(rows.shape[0]):
+        for place in range(rows.shape[1]):
+            if rows[user, place] >= 0:
+                found[user, place] = labels[rows[user, place]]
+    return found
 
 
 @numba.njit(cache=True, nogil=True)
