@@ -8,7 +8,7 @@ import platform
 from dataclasses import replace
 from importlib.metadata import version
 
-from benchmarks import audit, data, lattice, many_attributes, metrics, prepare, start
+from benchmarks import audit, data, lattice, many_attributes, metrics, models, prepare, start
 from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
@@ -16,6 +16,7 @@ CASES = {
     "metrics": metrics.run,
     "lattice": lattice.run,
     "many-attributes": many_attributes.run,
+    "models": models.run,
     "prepare": prepare.run,
     "start": start.run,
 }

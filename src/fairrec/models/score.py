@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
-from torch import Tensor
 
 from fairrec.arrays import AnyArray, FloatArray, IntArray
 from fairrec.models.base import CTRModel
@@ -15,30 +12,20 @@ CPU_ROWS = 1 << 13
 GPU_ROWS = 1 << 22
 
 
-def score_pairs(
-    model: CTRModel,
-    users: IntArray,
-    items: AnyArray,
-    compiled: Callable[[Tensor, Tensor], Tensor] | None = None,
-) -> FloatArray:
+def score_pairs(model: CTRModel, users: IntArray, items: AnyArray) -> FloatArray:
     """(n_pairs,), the model's logit for each pair of positions.
 
     Memory stays flat: chunks small enough for the cache on a CPU, large on a GPU.
-
-    Parameters
-    ----------
-    compiled : a compiled form of the model to call instead of it
     """
     device = next(model.parameters()).device
     size = CPU_ROWS if device.type == "cpu" else GPU_ROWS
     scores = np.empty(len(users), dtype=np.float64)
-    call = compiled or model
     was_training = model.training
     model.eval()
     with torch.inference_mode():
         for start in range(0, len(users), size):
             part = slice(start, start + size)
-            logits = call(
+            logits = model(
                 torch.from_numpy(users[part]).to(device, torch.int64, non_blocking=True),
                 torch.from_numpy(items[part]).to(device, torch.int64, non_blocking=True),
             )
