@@ -18,7 +18,7 @@ from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute, read_users
+from fairrec.inputs.users import read_users
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.options import AuditOptions, Progress
 from fairrec.result.analysis import Analysis
@@ -26,10 +26,11 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.metric_result import metric_results
+from fairrec.result.notes import reader_notes
+from fairrec.result.per_user_table import per_user_table
 from fairrec.result.pooled_result import pooled_results
-from fairrec.result.schema import AuditSummary, InputSummary, MetricResult, SearchSummary
+from fairrec.result.schema import AuditSummary, InputSummary, SearchSummary
 from fairrec.scoring.ranked import RankedLists
-from fairrec.statistics.findings import MAX_FINDINGS
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import permutation_test
 from fairrec.version import __version__
@@ -179,7 +180,7 @@ def audit(
         correction=correction,
         permutations=permutations,
         coverage=coverage(analysis),
-        warnings=_warnings(len(everyone.ids) - len(rows), attributes, side, results, analysis),
+        warnings=reader_notes(len(everyone.ids) - len(rows), attributes, side, results, analysis),
         search=SearchSummary(
             name="exact",
             users_scored=len(rows),
@@ -191,7 +192,7 @@ def audit(
     return AuditResult(
         summary,
         group_table(analysis, pooled_groups),
-        _per_user_table(everyone.ids[rows], attributes, per_user, values),
+        per_user_table(everyone.ids[rows], attributes, per_user, values),
     )
 
 
@@ -283,76 +284,6 @@ def _why_undefined(metric: MetricAtK, lists: RankedLists) -> str:
     if "history" in needs:
         return "no user has candidates and a history in the history table"
     return "no user has both a relevant and another candidate"
-
-
-def _per_user_table(
-    ids: pl.Series,
-    attributes: Sequence[Attribute],
-    metrics: Sequence[MetricAtK],
-    values: FloatArray,
-) -> pl.DataFrame:
-    labels = [
-        pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String).gather(
-            attribute.codes
-        )
-        for attribute in attributes
-    ]
-    numbers = [
-        pl.Series(metric.name, row).fill_nan(None)
-        for metric, row in zip(metrics, values, strict=True)
-    ]
-    return pl.DataFrame([ids.alias("user_id"), *labels, *numbers])
-
-
-def _warnings(
-    n_without_predictions: int,
-    attributes: Sequence[Attribute],
-    side: SideData,
-    results: Mapping[str, MetricResult],
-    analysis: Analysis,
-) -> tuple[str, ...]:
-    """All that the reader should know; the answer stands nevertheless."""
-    said = []
-    if n_without_predictions:
-        said.append(
-            f"{n_without_predictions:,} users of the users table have no predictions and are "
-            "left out"
-        )
-    said += [warning for attribute in attributes for warning in attribute.warnings]
-    said += side.warnings
-    said += [
-        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are "
-        "left out of its means"
-        for name, result in results.items()
-        if result.n_undefined
-    ]
-    if not analysis.lattice.is_full.any():
-        said.append(
-            f"no full combination of the {len(attributes)} attributes has {analysis.min_users:,} "
-            "users, so there is no gap between full combinations; the findings are on partial ones"
-        )
-    options = analysis.options
-    if not options.permutations:
-        said.append("no permutations: chance levels, p-values and findings were not computed")
-    elif 1 / (options.permutations + 1) > options.alpha:
-        said.append(
-            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {round(1 / options.alpha):,}"
-        )
-    elif options.correction == "bh":
-        n_tests = int(analysis.is_tested.sum())
-        if n_tests / (options.permutations + 1) > options.alpha:
-            said.append(
-                f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
-                f"{n_tests:,} groups only together with many others; raise --permutations"
-            )
-    said += [
-        f"{name}: the {len(result.findings):,} strongest findings are listed; "
-        f"{result.n_significant:,} groups are under alpha"
-        for name, result in results.items()
-        if len(result.findings) == MAX_FINDINGS
-    ]
-    return tuple(said)
 
 
 def _input_summary(table: Table) -> InputSummary:

@@ -1,0 +1,62 @@
+"""What the reader of a result should know; the answer stands nevertheless."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fairrec.inputs.side import SideData
+from fairrec.inputs.users import Attribute
+from fairrec.result.analysis import Analysis
+from fairrec.result.schema import MetricResult
+from fairrec.statistics.findings import MAX_FINDINGS
+
+
+def reader_notes(
+    n_without_predictions: int,
+    attributes: Sequence[Attribute],
+    side: SideData,
+    results: Mapping[str, MetricResult],
+    analysis: Analysis,
+) -> tuple[str, ...]:
+    """All that is worth a note about the data and the tests."""
+    said = []
+    if n_without_predictions:
+        said.append(
+            f"{n_without_predictions:,} users of the users table have no predictions and are "
+            "left out"
+        )
+    said += [warning for attribute in attributes for warning in attribute.warnings]
+    said += side.warnings
+    said += [
+        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are "
+        "left out of its means"
+        for name, result in results.items()
+        if result.n_undefined
+    ]
+    if not analysis.lattice.is_full.any():
+        said.append(
+            f"no full combination of the {len(attributes)} attributes has {analysis.min_users:,} "
+            "users, so there is no gap between full combinations; the findings are on partial ones"
+        )
+    options = analysis.options
+    if not options.permutations:
+        said.append("no permutations: chance levels, p-values and findings were not computed")
+    elif 1 / (options.permutations + 1) > options.alpha:
+        said.append(
+            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
+            f"use at least {round(1 / options.alpha):,}"
+        )
+    elif options.correction == "bh":
+        n_tests = int(analysis.is_tested.sum())
+        if n_tests / (options.permutations + 1) > options.alpha:
+            said.append(
+                f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
+                f"{n_tests:,} groups only together with many others; raise --permutations"
+            )
+    said += [
+        f"{name}: the {len(result.findings):,} strongest findings are listed; "
+        f"{result.n_significant:,} groups are under alpha"
+        for name, result in results.items()
+        if len(result.findings) == MAX_FINDINGS
+    ]
+    return tuple(said)
