@@ -72,7 +72,8 @@ def audit(
     depth : every combination of up to so many attributes, or "full" for full combinations only
     min_support : share of users below 1, number of users from 1
     permutations : how often attributes are dealt out anew; 0 for no tests
-    alpha : an audit of a world without gaps has findings with at most this probability
+    alpha : where attributes have nothing to do with the values, an audit has findings with at
+        most this probability
     correction : "max" bounds the chance of any false finding, "bh" the share of false ones
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
@@ -180,7 +181,9 @@ def audit(
         correction=correction,
         permutations=permutations,
         coverage=coverage(analysis),
-        warnings=reader_notes(len(everyone.ids) - len(rows), attributes, side, results, analysis),
+        warnings=reader_notes(
+            len(everyone.ids) - len(rows), attributes, side, results, pooled, analysis
+        ),
         search=SearchSummary(
             name="exact",
             users_scored=len(rows),

@@ -24,7 +24,8 @@ class AuditOptions:
     depth : every combination of up to so many attributes, or "full" for full combinations only
     min_support : share of users below 1, number of users from 1
     permutations : how often attributes are dealt out anew; 0 for no tests
-    alpha : an audit of a world without gaps has findings with at most this probability
+    alpha : where attributes have nothing to do with the values, an audit has findings with at
+        most this probability
     correction : "max" bounds the chance of any false finding, "bh" the share of false ones
     """
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
 from command_line import run_here
+from safetensors.torch import load_file
 
 from fairrec.datasets.bundle import read_bundle
 
@@ -155,3 +160,22 @@ def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):
     ran = run_here("demo", "--model", "wide_deep", "--out", "d", "--quiet", "--format", "json")
     assert ran.code == 0, ran.stderr
     assert json.loads(Path("d/run/run.json").read_text())["model"] == "wide_deep"
+
+
+def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
+    command = [sys.executable, "-m", "fairrec.cli", "train", "synthetic", "--data", "world"]
+    command += ["--model", "deepfm", "--epochs", "6", "--patience", "6", "--batch-size", "64"]
+    command += ["--quiet", "--out"]
+    subprocess.run([*command, "whole"], check=True, stdout=subprocess.DEVNULL)
+    killed = subprocess.Popen([*command, "broken"], stdout=subprocess.DEVNULL)
+    record = Path("broken/run.json")
+    while not (record.exists() and json.loads(record.read_text())["epochs"]):
+        assert killed.poll() is None, "training ended before it could be killed"
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    done = len(json.loads(record.read_text())["epochs"])
+    assert 1 <= done < 6
+    subprocess.run([*command, "broken"], check=True, stdout=subprocess.DEVNULL)
+    whole, broken = (load_file(Path(f, "model.safetensors")) for f in ("whole", "broken"))
+    assert all(torch.equal(whole[name], broken[name]) for name in whole)

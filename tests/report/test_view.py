@@ -47,9 +47,9 @@ def test_without_a_gap_the_view_says_what_could_have_been_found():
 def test_without_permutations_nothing_is_called_a_gap():
     result = planted_result().summary.model_copy(update={"permutations": 0})
     untested = result.metrics["auc"].model_copy(
-        update={"chance": None, "findings": (), "detectable": ()}
+        update={"chance": None, "findings": (), "detectable": (), "is_tested": False}
     )
-    assert status_of(untested, 0.05) == "not tested"
+    assert status_of(untested) == "not tested"
 
 
 def test_a_report_never_calls_a_model_fair():

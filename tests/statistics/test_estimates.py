@@ -38,6 +38,14 @@ def test_large_groups_have_the_interval_of_welchs_test():
     assert found.difference_high[0, 0] == pytest.approx(expected.high, rel=0.01)
 
 
+def test_both_sides_of_a_comparison_have_the_same_interval():
+    rng = np.random.default_rng(1)
+    world = population([[0] * 6 + [1] * 994], rng.normal(size=1000))
+    found = estimate(world.moments, world.lattice, 0.05, FREE)
+    assert found.difference_low[0, 0] == pytest.approx(-found.difference_high[0, 1])
+    assert found.difference_high[0, 0] == pytest.approx(-found.difference_low[0, 1])
+
+
 def test_a_small_group_without_spread_is_not_certain():
     rng = np.random.default_rng(0)
     values = rng.integers(0, 2, 500).astype(float)

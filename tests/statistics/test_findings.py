@@ -85,6 +85,15 @@ def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     assert selection.groups == [world.position(1)]
 
 
+def test_a_group_is_not_listed_with_a_difference_that_points_the_other_way():
+    # women are worse off, those in group 1 a little less so, men in group 1 a little more
+    effects = {(0, ANY, ANY): -0.9, (0, 1, ANY): 0.35, (1, 1, ANY): -0.35}
+    groups, _, _ = world_with(effects, n_users=8000)
+    assert (0, ANY, ANY) in groups
+    assert (0, 1, ANY) not in groups
+    assert (1, 1, ANY) not in groups
+
+
 def test_of_groups_with_the_same_users_the_simplest_is_named():
     # everyone with value 1 of the first attribute has value 1 of the second
     rng = np.random.default_rng(0)

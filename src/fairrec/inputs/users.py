@@ -14,7 +14,7 @@ from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
-Value = str | int | float | bool
+Value = bool | int | float | str
 MISSING = "(missing)"
 """The value of a user whose attribute is not known: a group of its own, never dropped."""
 

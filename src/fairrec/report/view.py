@@ -68,16 +68,19 @@ def build_view(summary: AuditSummary) -> ReportView:
     )
 
 
-def status_of(result: MetricResult, alpha: float) -> Status:
-    """Whether anything stands out: a group, or the gap between full combinations."""
-    if result.chance is None and not result.detectable:
+def status_of(result: MetricResult) -> Status:
+    """Whether a group stands out.
+
+    Findings alone decide: they are adjusted for all groups and metrics of the audit. The gap
+    between full combinations has a p-value of its own, for its metric alone.
+    """
+    if not result.is_tested:
         return "not tested"
-    gap_stands_out = result.chance is not None and result.chance.p_value <= alpha
-    return "gap found" if result.findings or gap_stands_out else "no gap detected"
+    return "gap found" if result.findings else "no gap detected"
 
 
 def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
-    status = status_of(result, summary.alpha)
+    status = status_of(result)
     return Verdict(
         metric=plain(name),
         status=status,
@@ -88,16 +91,17 @@ def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
 
 
 def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    looked_at = (
-        f"{plural(result.n_groups, 'group')} of at least {summary.coverage.min_users:,} users"
-    )
+    smallest = plural(summary.coverage.min_users, "user")
+    if not result.n_groups:
+        return f"No group has {smallest} for whom it is defined."
+    looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
     if status == "not tested":
         return f"{looked_at}, without a test against chance."
     if not result.findings:
-        among = f"None of {looked_at} differs from the rest by more than chance"
-        if status == "gap found":
-            return f"{among}, but the gap between full combinations is larger than chance shows."
-        return f"{among} (alpha {summary.alpha:g})."
+        return (
+            f"None of {looked_at} differs from the rest by more than chance "
+            f"(alpha {summary.alpha:g})."
+        )
     first = result.findings[0]
     differ = (
         "1 group differs" if len(result.findings) == 1 else f"{len(result.findings)} groups differ"
@@ -131,8 +135,10 @@ def _gap_sentence(result: MetricResult, alpha: float) -> str:
 
 
 def _power_sentence(result: MetricResult) -> str:
-    if not result.detectable or result.findings:
+    if not result.is_tested or result.findings or not result.n_groups:
         return ""
+    if not result.detectable:
+        return "No possible difference would be found 4 times in 5 in groups of these sizes."
     sizes = ", ".join(
         f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
     )

@@ -80,9 +80,12 @@ class Analysis:
         """The absolute statistic from which a group is significant."""
         if self.test is None:
             return math.inf
+        by_chance = self.test.critical(self.options.alpha)
         if self.options.correction == "max":
-            return self.test.critical(self.options.alpha)
-        return float(np.abs(self.test.statistic[self.is_significant]).min(initial=math.inf))
+            return by_chance
+        # step-up thresholds depend on what is found; without findings the stricter one stands in
+        found = np.abs(self.test.statistic[self.is_significant])
+        return min(by_chance, float(found.min(initial=math.inf)))
 
     def group(self, position: int) -> Group:
         """The group at a position of the lattice."""

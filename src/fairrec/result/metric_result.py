@@ -30,9 +30,10 @@ def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
                 value=float(analysis.estimates.value[i, full[at]]),
                 support=int(moments.n[i, full[at]]),
             )
-            for at in extremes(analysis.estimates.value[i, full])
+            for at in extremes(analysis.estimates.value[i, full], moments.n[i, full])
         ]
         advantaged, disadvantaged = ordered_ends(values, metric)
+        findings, n_not_listed = _findings(i, metric, analysis)
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
             higher_is_better=metric.metric.higher_is_better,
@@ -40,20 +41,24 @@ def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
             n_defined=int(moments.n_users[i]),
             n_undefined=int((~moments.is_defined[i]).sum()),
             n_groups=int(analysis.is_tested[i].sum()),
+            is_tested=analysis.test is not None,
             gap=None if advantaged is None else float(gaps[i]),
             advantaged=advantaged,
             disadvantaged=disadvantaged,
             chance=_chance(i, gaps, analysis.test),
-            findings=_findings(i, metric, analysis),
+            findings=findings,
             n_significant=int(analysis.is_significant[i].sum()),
-            detectable=_detectable(i, analysis),
+            n_not_listed=n_not_listed,
+            detectable=_detectable(i, metric, analysis),
         )
     return results
 
 
-def extremes(values: FloatArray) -> tuple[int, int] | tuple[()]:
-    """Positions of the highest and the lowest value; nothing where there is none."""
-    return (int(values.argmax()), int(values.argmin())) if len(values) else ()
+def extremes(values: FloatArray, support: FloatArray) -> tuple[int, int] | tuple[()]:
+    """Positions of the highest and the lowest value, of equal ones the one with most users."""
+    if not len(values):
+        return ()
+    return int(np.lexsort((-support, -values))[0]), int(np.lexsort((-support, values))[0])
 
 
 def ordered_ends(
@@ -78,10 +83,11 @@ def _chance(i: int, gaps: FloatArray, test: PermutationTest | None) -> Chance | 
     )
 
 
-def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[Finding, ...]:
+def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Finding, ...], int]:
+    """The findings, worst first, and how many groups there was no more room for."""
     test, estimates = analysis.test, analysis.estimates
     if test is None:
-        return ()
+        return (), 0
     higher_is_better = metric.metric.higher_is_better
     selection = select_findings(
         i,
@@ -116,7 +122,7 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[Finding, .
             )
         )
     found.sort(key=lambda finding: _harm(finding.difference, higher_is_better), reverse=True)
-    return tuple(found)
+    return tuple(found), selection.n_left
 
 
 def _harm(difference: float, higher_is_better: bool | None) -> float:
@@ -126,10 +132,14 @@ def _harm(difference: float, higher_is_better: bool | None) -> float:
     return -difference if higher_is_better else difference
 
 
-def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
-    """The power of the audit at a few sizes, from the smallest group up to half of all users."""
+def _detectable(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[Detectable, ...]:
+    """The power of the audit at a few sizes, from the smallest group up to half of all users.
+
+    Sizes at which even the largest possible difference would be missed are left out.
+    """
     if not math.isfinite(analysis.critical):
         return ()
+    low, high = metric.metric.bounds or (-math.inf, math.inf)
     n_users = analysis.moments.n_users[i]
     sizes = []
     size = analysis.min_users
@@ -142,4 +152,5 @@ def _detectable(i: int, analysis: Analysis) -> tuple[Detectable, ...]:
     return tuple(
         Detectable(support=size, difference=float(difference))
         for size, difference in zip(sizes, differences, strict=True)
+        if difference <= high - low
     )

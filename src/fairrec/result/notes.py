@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fairrec.inputs.side import SideData
 from fairrec.inputs.users import Attribute
 from fairrec.result.analysis import Analysis
 from fairrec.result.schema import MetricResult
-from fairrec.statistics.findings import MAX_FINDINGS
 
 
 def reader_notes(
@@ -16,14 +15,19 @@ def reader_notes(
     attributes: Sequence[Attribute],
     side: SideData,
     results: Mapping[str, MetricResult],
+    pooled: Collection[str],
     analysis: Analysis,
 ) -> tuple[str, ...]:
-    """All that is worth a note about the data and the tests."""
+    """All that is worth a note about the data and the tests.
+
+    Parameters
+    ----------
+    pooled : names of the metrics that are no mean over users
+    """
     said = []
     if n_without_predictions:
         said.append(
-            f"{n_without_predictions:,} users of the users table have no predictions and are "
-            "left out"
+            f"users of the users table without predictions, left out: {n_without_predictions:,}"
         )
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += side.warnings
@@ -31,7 +35,13 @@ def reader_notes(
         f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are "
         "left out of its means"
         for name, result in results.items()
-        if result.n_undefined
+        if result.n_undefined and name not in pooled
+    ]
+    said += [
+        f"{name} is undefined for groups with {results[name].n_undefined:,} users in all, whose "
+        "candidates are all relevant or all not"
+        for name in pooled
+        if results[name].n_undefined
     ]
     if not analysis.lattice.is_full.any():
         said.append(
@@ -55,8 +65,8 @@ def reader_notes(
             )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
-        f"{result.n_significant:,} groups are under alpha"
+        f"{result.n_not_listed:,} more groups are under alpha and not folded into them"
         for name, result in results.items()
-        if len(result.findings) == MAX_FINDINGS
+        if result.n_not_listed
     ]
     return tuple(said)

@@ -49,7 +49,7 @@ def pooled_results(
                 value=float(values[at]),
                 support=int(analysis.lattice.n_users[groups[at]]),
             )
-            for at in extremes(values)
+            for at in extremes(values, analysis.lattice.n_users[groups].astype(np.float64))
         ]
         advantaged, disadvantaged = ordered_ends(ends, metric)
         results[metric.name] = MetricResult(
@@ -59,12 +59,14 @@ def pooled_results(
             n_defined=analysis.n_users - n_undefined,
             n_undefined=n_undefined,
             n_groups=len(groups),
+            is_tested=False,
             gap=float(np.ptp(values)) if len(values) else None,
             advantaged=advantaged,
             disadvantaged=disadvantaged,
             chance=None,
             findings=(),
             n_significant=0,
+            n_not_listed=0,
             detectable=(),
         )
         groups_and_values[metric.name] = (groups, values)

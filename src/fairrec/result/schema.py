@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Value = bool | int | float | str
+from fairrec.inputs.users import Value
 
 
 class _Part(BaseModel):
@@ -74,12 +74,14 @@ class MetricResult(_Part):
     n_defined: int
     n_undefined: int
     n_groups: int = Field(description="groups with enough users, all depths")
+    is_tested: bool = Field(description="whether groups were tested against chance")
     gap: float | None = Field(description="over full combinations; null where none is eligible")
     advantaged: GroupValue | None
     disadvantaged: GroupValue | None
     chance: Chance | None = Field(description="null where nothing was permuted")
     findings: tuple[Finding, ...]
     n_significant: int = Field(description="groups under alpha before folding")
+    n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
 
 

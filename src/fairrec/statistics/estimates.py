@@ -50,6 +50,9 @@ def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArra
         error = np.sqrt(variance / n)
         difference_error = np.sqrt(variance / n + others_variance / others)
         reach = stdtrit(np.maximum(n - 1, 0) + PRIOR_USERS, 1 - alpha / 2)
+        # the smaller side decides how well the spread of a difference is known
+        smaller = np.maximum(np.minimum(n, others) - 1, 0)
+        difference_reach = stdtrit(smaller + PRIOR_USERS, 1 - alpha / 2)
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(moments.mean[:, None] + deviation, bounds[:, :1], bounds[:, 1:])
     difference = moments.difference
@@ -59,8 +62,8 @@ def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArra
         value_high=np.minimum(value + reach * error, bounds[:, 1:]),
         shrunken=moments.mean[:, None] + deviation * _kept_share(moments, lattice, variance),
         difference=difference,
-        difference_low=difference - reach * difference_error,
-        difference_high=difference + reach * difference_error,
+        difference_low=difference - difference_reach * difference_error,
+        difference_high=difference + difference_reach * difference_error,
     )
 
 

@@ -57,6 +57,7 @@ def select_findings(
     scale = moments.sd[metric] * np.sqrt(n * np.maximum(n_users - n, 0) / n_users)
     usable = is_significant & (scale > 0)
     residual = moments.total[metric].copy()
+    sign = np.sign(residual)
     n_per_cell = cells.sums(moments.is_defined[metric])
     depth = (lattice.codes >= 0).sum(axis=1)
     open_groups = np.flatnonzero(usable)
@@ -84,6 +85,8 @@ def select_findings(
         lift = others - residual[best] / n[best]
         residual += lift * overlap - lift * n[best] / n_users * n
         kept = np.abs(residual[open_groups] / scale[open_groups]) >= critical
+        # what now stands out the other way would be listed with a difference that misleads
+        kept &= np.sign(residual[open_groups]) == sign[open_groups]
         kept &= open_groups != best
         n_folded.append(int(len(open_groups) - kept.sum() - 1))
         open_groups = open_groups[kept]

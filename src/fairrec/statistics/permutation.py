@@ -3,7 +3,8 @@
 Dealing the attributes of users anew keeps every group's size and every user's values and
 breaks only their connection. One shuffle serves all groups and all metrics at once, so the
 largest statistic among them gives p-values adjusted for everything that was looked at
-(Westfall and Young 1993, single step).
+(Westfall and Young 1993, single step). Metrics that are undefined for different users share
+the shuffled order, each without the users it is undefined for.
 """
 
 from __future__ import annotations
