@@ -9,7 +9,7 @@ import fairrec
 
 PACKAGE = Path(fairrec.__file__).parent
 STAGES = ["inputs", "scoring", "metrics", "groups", "statistics", "result", "report"]
-FOUNDATIONS = {"arrays", "errors", "options", "registry", "threads", "version"}
+FOUNDATIONS = {"arrays", "errors", "files", "options", "registry", "threads", "version"}
 
 
 def imported_modules(file: Path) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.errors import InputError
+from fairrec.files import file_sum
 from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.candidates import CandidateLists, read_candidates
@@ -168,6 +168,7 @@ def audit(
     )
     pooled, pooled_groups = pooled_results(wanted, candidates, list_of_user, analysis)
     results = metric_results(analysis) | pooled
+    n_without_predictions = len(everyone.ids) - len(rows)
     summary = AuditSummary(
         fairrec_version=__version__,
         seed=seed,
@@ -181,9 +182,7 @@ def audit(
         correction=correction,
         permutations=permutations,
         coverage=coverage(analysis),
-        warnings=reader_notes(
-            len(everyone.ids) - len(rows), attributes, side, results, pooled, analysis
-        ),
+        warnings=reader_notes(n_without_predictions, attributes, side, results, pooled, analysis),
         search=SearchSummary(
             name="exact",
             users_scored=len(rows),
@@ -290,12 +289,7 @@ def _why_undefined(metric: MetricAtK, lists: RankedLists) -> str:
 
 
 def _input_summary(table: Table) -> InputSummary:
-    if table.path is None:
-        return InputSummary(name=table.where, sha256=None)
-    with table.path.open("rb") as file:
-        return InputSummary(
-            name=table.where, sha256=hashlib.file_digest(file, "sha256").hexdigest()
-        )
+    return InputSummary(name=table.where, sha256=file_sum(table.path) if table.path else None)
 
 
 def _unicode(text: str) -> str:

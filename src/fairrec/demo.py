@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,12 @@ import polars as pl
 from fairrec.auditing import audit
 from fairrec.datasets.bundle import Bundle, write_bundle
 from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
-from fairrec.errors import InputError
+from fairrec.errors import InputError, unknown_name
+from fairrec.files import check_writable
 from fairrec.models.ease import Ease
 from fairrec.models.training_data import TrainingData, training_data
 from fairrec.options import Progress
-from fairrec.result.audit_result import AuditResult, check_writable
+from fairrec.result.audit_result import AuditResult
 
 PLANTED = {"gender": "F", "age": "56+"}
 BY = ("gender", "age", "occupation")
@@ -31,6 +33,8 @@ def run_demo(
     """
     check_writable(folder)
     told = progress or (lambda stage, done, total: None)
+    if model != "ease":
+        _require_model(model)
     told("making a world", 0, 0)
     bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
     told(f"training {model}", 0, 0)
@@ -64,10 +68,11 @@ def run_demo(
 
 def audit_command(folder: Path, seed: int) -> str:
     """The command that audits the demo's tables."""
-    return (
-        f"fairrec audit {folder}/predictions.parquet --users {folder}/users.parquet "
-        f"--items {folder}/items.parquet --history {folder}/history.parquet "
-        f"--by {','.join(BY)} --seed {seed} --out {folder}/audit"
+    tables = {name: str(folder / f"{name}.parquet") for name in ("users", "items", "history")}
+    options = [part for name, file in tables.items() for part in (f"--{name}", file)]
+    settings = ["--by", ",".join(BY), "--seed", str(seed), "--out", str(folder / "audit")]
+    return shlex.join(
+        ["fairrec", "audit", str(folder / "predictions.parquet"), *options, *settings]
     )
 
 
@@ -88,18 +93,26 @@ def _score_with_ease(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
     )
 
 
-def _score_with_deep_model(
-    bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _require_model(model: str) -> None:
+    """Refuse a model that is not known, or cannot be trained here, before anything is written."""
     try:
-        from fairrec.models.run import load_run
-        from fairrec.models.training import TrainingOptions, train
+        from fairrec.models.registry import MODELS
     except ModuleNotFoundError as error:
         raise InputError(
             f"--model {model} needs {error.name}: pip install 'fairrec[models]'"
         ) from error
+    if model not in MODELS:
+        raise unknown_name("model", model, ("ease", *MODELS))
+
+
+def _score_with_deep_model(
+    bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    from fairrec.models.run import load_run
+    from fairrec.models.training import TrainingOptions, train
+
     write_bundle(bundle, folder / "bundle")
     run = folder / "run"
     options = TrainingOptions(seed=seed, batch_size=1024)
     train(bundle, model, run, options=options, restart=True, progress=progress)
-    return load_run(run).predictions(), pl.read_parquet(run / "history.parquet")
+    return load_run(run).predictions(), pl.read_parquet(run / "history.parquet", glob=False)

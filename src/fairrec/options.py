@@ -53,7 +53,7 @@ class AuditOptions:
         _require(few, "permutations", self.permutations, f"0 to {MOST_PERMUTATIONS:,}")
         _require(0 < self.alpha < 1, "alpha", self.alpha, "a number between 0 and 1")
         _require(self.correction in ("max", "bh"), "correction", self.correction, "'max' or 'bh'")
-        _require(self.seed >= 0, "seed", self.seed, "0 or more")
+        _require(0 <= self.seed < 2**32, "seed", self.seed, f"0 to {2**32 - 1}")
         _require(self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more")
 
     def min_users(self, n_users: int) -> int:

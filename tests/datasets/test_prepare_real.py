@@ -17,7 +17,7 @@ COUNTS = {
     "online-retail": (266_792, 266_792, 4_338, 3_665),
 }
 NOTES = {
-    "movielens-1m": "ratings without a time, first in their user's order: 337,147",
+    "movielens-1m": "ratings without a time: 337,147",
     "blackfriday": "users without stay_in_current_city_years: 1,942",
     "lfm360k": "users without gender, age or country, dropped: 278",
     "online-retail": "lines without a customer, dropped: 135,080",

@@ -124,6 +124,7 @@ def test_worlds_of_every_kind_are_made(tmp_path, monkeypatch):
     ran = run_here(
         *("synthetic", "--out", "w", "--shape", "blackfriday", "--users", "200", "--items", "90"),
         *("--worse-served", "gender=F", "--gap", "diversity", "--strength", "0.5", "--skew", "1"),
+        *("--categories", "30", "--interactions", "12", "--taste", "0.7"),
     )
     assert ran.code == 0, ran.stderr
     assert "planted in gender=F" in read_bundle(Path("w")).manifest.source
@@ -134,6 +135,9 @@ def test_worlds_of_every_kind_are_made(tmp_path, monkeypatch):
         (("--attributes", "a"), "name:number"),
         (("--worse-served", "gender"), "attribute=value"),
         (("--shape", "movielens"), "Did you mean 'movielens-1m'"),
+        (("--attributes", "user_id:2"), "cannot be called user_id"),
+        (("--skew", "nan"), "--skew nan is not possible"),
+        (("--seed", "-1"), "--seed -1 is not possible"),
     ):
         ran = run_here("synthetic", "--out", "u", *arguments)
         assert ran.code == 2
@@ -153,6 +157,14 @@ def test_data_sets_are_listed_and_prepared(movielens, tmp_path, monkeypatch):
     ran = run_here("prepare", "movielens", "--raw", str(movielens), "--out", "x")
     assert ran.code == 2
     assert "Did you mean 'movielens-1m'" in ran.stderr
+
+
+def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("demo", "--model", "deepmf", "--out", "d")
+    assert ran.code == 2
+    assert "Did you mean 'deepfm'" in ran.stderr
+    assert not Path("d").exists()
 
 
 def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):

@@ -103,6 +103,27 @@ def test_missing_attributes_have_a_code_of_their_own():
     assert (codes == 0).sum() == (bundle.users["gender"] == "F").sum()
 
 
+@pytest.mark.parametrize(
+    ("name", "hyper"),
+    [
+        ("dcn", {"embedding": 0}),
+        ("dcn", {"embedding": 8.5}),
+        ("dcn", {"dropout": 2.0}),
+        ("dcn", {"layers": 0}),
+        ("dcn", {"cross_layers": 0}),
+        ("fgcnn", {"width": 2}),
+        ("fgcnn", {"filters": 8}),
+    ],
+)
+def test_impossible_hyper_parameters_are_refused(name, hyper):
+    with pytest.raises(FairRecError, match="--hyper"):
+        build_model(name, hyper, tables())
+
+
+def test_one_layer_may_be_given_as_a_number():
+    assert build_model("dcn", {"layers": 12}, tables()).hyper.layers == (12,)
+
+
 def test_unknown_models_and_hyper_parameters_are_refused():
     with pytest.raises(FairRecError, match="Did you mean 'deepfm'"):
         build_model("deepmf", {}, tables())

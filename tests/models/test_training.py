@@ -78,7 +78,53 @@ def test_a_killed_training_goes_on_and_ends_as_an_unbroken_one(bundle, tmp_path,
     record = train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
     assert len(record.epochs) == 3
     assert same_weights(tmp_path / "whole", tmp_path / "broken")
-    assert not (tmp_path / "broken" / "training.safetensors").exists()
+    assert not list((tmp_path / "broken").glob("training-*"))
+
+
+def test_a_kill_between_state_and_record_loses_one_epoch_and_no_more(bundle, tmp_path, monkeypatch):
+    train(bundle, "dcn", tmp_path / "whole", {"layers": (16,)}, OPTIONS)
+    save = training.save_record
+    n_calls = 0
+
+    def killed(*args):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 2:
+            raise KeyboardInterrupt
+        save(*args)
+
+    monkeypatch.setattr(training, "save_record", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
+    monkeypatch.setattr(training, "save_record", save)
+    train(bundle, "dcn", tmp_path / "broken", {"layers": (16,)}, OPTIONS)
+    assert same_weights(tmp_path / "whole", tmp_path / "broken")
+
+
+def test_a_restart_killed_at_once_leaves_no_old_model_beside_new_tables(
+    bundle, tmp_path, monkeypatch
+):
+    train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
+
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "_one_epoch", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS, restart=True)
+    with pytest.raises(InputError, match="no run there"):
+        load_run(tmp_path / "run")
+
+
+def test_tables_that_do_not_belong_to_the_run_are_refused(run):
+    candidates = pl.read_parquet(run / "test.parquet")
+    foreign = candidates.with_columns(user_id=pl.lit("nobody"))
+    foreign.write_parquet(run / "test.parquet")
+    with pytest.raises(InputError, match="'nobody' is not in the table"):
+        load_run(run).predictions()
+    pl.read_parquet(run / "users.parquet").drop("gender").write_parquet(run / "users.parquet")
+    with pytest.raises(InputError, match="not those of its run"):
+        load_run(run)
 
 
 def test_the_best_epoch_is_kept_and_patience_ends_training(bundle, tmp_path, monkeypatch):
@@ -200,6 +246,8 @@ def test_training_rows_held_out_rows_and_targets_do_not_overlap(bundle):
         ({"learning_rate": 0}, "--learning-rate"),
         ({"holdout": 1.0}, "--holdout"),
         ({"candidates": 1}, "--candidates"),
+        ({"seed": -1}, "--seed"),
+        ({"seed": 2**40}, "--seed"),
     ],
 )
 def test_impossible_options_are_refused(options, said):

@@ -85,8 +85,8 @@ def audit_command(
     """Find the groups served best and worst, and tell real gaps from chance."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.auditing import audit
+        from fairrec.files import check_writable
         from fairrec.inputs.columns import parse_mapping
-        from fairrec.result.audit_result import check_writable
 
         if out is not None:
             check_writable(out)
@@ -207,7 +207,10 @@ def _load_metrics(source: str) -> None:
             spec.loader.exec_module(importlib.util.module_from_spec(spec))
         else:
             sys.path.insert(0, "")
-            importlib.import_module(source)
+            try:
+                importlib.import_module(source)
+            finally:
+                sys.path.remove("")
     except FairRecError:
         raise
     except Exception as error:

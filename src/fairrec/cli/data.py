@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +71,14 @@ def synthetic_command(
     attributes: Annotated[
         str | None, typer.Option(help="Attributes and their numbers of values: gender:2,age:7")
     ] = None,
+    categories: Annotated[int | None, typer.Option(help="Number of categories.")] = None,
+    interactions: Annotated[
+        float | None, typer.Option(help="Mean number of interactions of a user.")
+    ] = None,
     skew: Annotated[float | None, typer.Option(help="How fast popularity falls.")] = None,
+    taste: Annotated[
+        float | None, typer.Option(help="Share of choices in favourite categories.")
+    ] = None,
     worse_served: Annotated[
         str | None, typer.Option(help="The group with a gap: gender=F,age=56+. Default: none.")
     ] = None,
@@ -90,7 +98,10 @@ def synthetic_command(
             "n_users": users,
             "n_items": items,
             "attributes": None if attributes is None else _attributes(attributes),
+            "n_categories": categories,
+            "interactions": interactions,
             "skew": skew,
+            "taste": taste,
             "worse_served": None if worse_served is None else _group(worse_served),
             "gap": gap,
             "strength": strength,
@@ -144,4 +155,5 @@ def _print_manifest(manifest: Manifest, out: Path, quiet: bool) -> None:
     for note in manifest.notes:
         console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
     if not quiet:
-        say(f"Written to {out}. Next: fairrec train {manifest.name!r} --data {out} --model deepfm")
+        train = ("fairrec", "train", manifest.name, "--data", str(out), "--model", "deepfm")
+        say(f"Written to {out}. Next: {shlex.join([*train, '--out', 'runs/deepfm'])}")

@@ -91,7 +91,7 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeRemainingColumn(),
         console=console,

@@ -122,8 +122,6 @@ def _hyper(pairs: list[str] | tuple[str, ...]) -> dict[str, Any]:
             raise InputError(
                 f"--hyper {pair!r} is not of the form name=number or name=number-number"
             )
-        if name in ("layers", "filters", "new_maps") and isinstance(values[name], int):
-            values[name] = (values[name],)
     return values
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fairrec.errors import InputError, OutputError
-from fairrec.result.audit_result import check_writable, put_in_place
+from fairrec.files import check_writable, file_sum, put_in_place
 
 TABLES = ("interactions", "users", "items")
 
@@ -103,11 +102,5 @@ def read_bundle(folder: Path) -> Bundle:
                 f"{file}: is missing or not what was prepared (its checksum differs from "
                 "manifest.json). Prepare the data again."
             )
-        tables[name] = pl.read_parquet(file)
+        tables[name] = pl.read_parquet(file, glob=False)
     return Bundle(manifest=manifest, **tables)
-
-
-def file_sum(file: Path) -> str:
-    """The SHA-256 checksum of a file."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -122,7 +122,7 @@ def _bundle(name: str, ratings: RawTable, users: RawTable, items: RawTable) -> B
         order="time of the rating",
         notes=(
             *notes,
-            *counted("ratings without a time, first in their user's order", timeless),
+            *counted("ratings without a time", timeless),
             *counted("movies without ratings, kept", unrated),
         ),
     )

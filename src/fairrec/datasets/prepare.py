@@ -7,8 +7,8 @@ from pathlib import Path
 from fairrec.datasets.bundle import Manifest, write_bundle
 from fairrec.datasets.registry import DATASETS
 from fairrec.errors import InputError
+from fairrec.files import check_writable
 from fairrec.options import Progress
-from fairrec.result.audit_result import check_writable
 
 
 def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -> Manifest:

@@ -27,20 +27,25 @@ class Split:
 def split_last(positives: pl.DataFrame, seed: int = 0) -> Split:
     """The last positive interaction of a user is the test target, the one before it validates.
 
-    Where times are not known, the order of a user's interactions is drawn at random; rows with
-    a time come after rows without. Equal times keep the order of the rows. At least one
-    interaction stays for training, so a user with two has no validation target.
+    A user of whose interactions some have no time gets them in random order: which times are
+    missing may depend on what happened, and so would the targets. Equal times keep the order
+    of the rows. At least one interaction stays for training, so a user with two has no
+    validation target.
     """
-    rng = np.random.default_rng(seed)
-    place = pl.int_range(pl.len()).over("user_id")
+    rng = np.random.default_rng([seed, 1])
+    has_all_times = pl.col("time").is_not_null().all().over("user_id")
+    draw = pl.Series("_draw", rng.random(positives.height))
     ordered = (
-        positives.with_columns(pl.Series("_draw", rng.random(positives.height)))
-        .with_columns(
-            pl.when(pl.col("time").is_null()).then(pl.col("_draw")).otherwise(0.0).alias("_draw")
+        positives.with_columns(
+            pl.when(has_all_times).then(pl.col("time")).alias("_time"),
+            pl.when(has_all_times).then(0.0).otherwise(draw).alias("_draw"),
         )
-        .sort("user_id", "time", "_draw", nulls_last=False, maintain_order=True)
-        .drop("_draw")
-        .with_columns(place.alias("_place"), pl.len().over("user_id").alias("_n"))
+        .sort("user_id", "_time", "_draw", maintain_order=True)
+        .drop("_time", "_draw")
+        .with_columns(
+            pl.int_range(pl.len()).over("user_id").alias("_place"),
+            pl.len().over("user_id").alias("_n"),
+        )
     )
     from_end = pl.col("_n") - 1 - pl.col("_place")
     is_test = (from_end == 0) & (pl.col("_n") >= 2)

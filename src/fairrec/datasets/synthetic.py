@@ -56,6 +56,16 @@ class WorldOptions:
             raise InputError(
                 "A world needs users, at least two categories, and an item for each category."
             )
+        if "user_id" in self.attributes:
+            raise InputError("An attribute cannot be called user_id. Choose another name.")
+        numbers = {"skew": self.skew, "interactions": self.interactions, "taste": self.taste}
+        for option, number in numbers.items():
+            if not 0 <= number < (1.0001 if option == "taste" else float("inf")):
+                raise InputError(
+                    f"--{option} {number:g} is not possible. Give 0 or more, for taste up to 1."
+                )
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"--seed {self.seed} is not possible. Give 0 to {2**32 - 1}.")
         if not 0 <= self.strength <= 1:
             raise InputError(f"--strength {self.strength:g} is not possible. Give 0 to 1.")
         if self.gap not in ("accuracy", "diversity", "popularity"):

@@ -59,7 +59,7 @@ def bin_numbers(numbers: FloatArray, binning: Binning) -> tuple[CodeArray, list[
 def _bins_of_width(numbers: FloatArray, width: float) -> tuple[CodeArray, list[str]]:
     with np.errstate(over="ignore"):
         place = np.floor(numbers / width)
-    if not np.isfinite(place).all() or np.abs(place).max() >= 2**52:
+    if not np.isfinite(place).all() or np.abs(place).max() >= 1e11:
         raise InputError(f"bins of width {width:g} are too fine for its numbers. Use wider ones.")
     # 3 * 0.1 is a hair above 0.3, so a bin's edge is the number its label shows
     place += numbers >= _edge(place + 1, width)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import CodeArray, IntArray
+from fairrec.errors import InputError, some_of
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _LOOKUP_ROOM = 1 << 26
@@ -42,6 +43,18 @@ def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
         .collect()["position"]
     )
     return found.fill_null(-1).to_numpy()
+
+
+def known_positions(values: pl.Series, keys: pl.Series) -> IntArray:
+    """Position of each value in `keys`; a value that is not there is an error."""
+    positions = positions_in(values, keys).astype(np.int64)
+    if len(positions) and positions.min() < 0:
+        unknown = values.filter(pl.Series(positions < 0)).unique(maintain_order=True)
+        raise InputError(
+            f"{values.name} {some_of(unknown.head(3).to_list(), len(unknown))} is not in the table "
+            "it refers to. The tables do not belong together."
+        )
+    return positions
 
 
 def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:

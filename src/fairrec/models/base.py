@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -21,6 +21,20 @@ class HyperParameters:
     embedding: int = 8
     layers: tuple[int, ...] = (256, 128)
     dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "dropout":
+                fits, allowed = 0 <= value < 1, "from 0 to below 1"
+            elif isinstance(field.default, tuple):
+                is_tuple = isinstance(value, tuple)
+                fits = is_tuple and all(isinstance(n, int) and n >= 1 for n in value)
+                allowed = "whole numbers from 1, such as 256-128"
+            else:
+                fits, allowed = isinstance(value, int) and value >= 1, "a whole number from 1"
+            if not fits:
+                raise InputError(f"--hyper {field.name}={value} is not possible. Give {allowed}.")
 
 
 class Fields(nn.Module):

@@ -60,16 +60,18 @@ class RunRecord(BaseModel):
 def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:
     """A new model of this name; unknown hyper-parameters are errors."""
     kind = MODELS[name]
-    known = {field.name for field in dataclasses.fields(kind.hyper_parameters)}
-    unknown = sorted(set(hyper) - known)
+    fields = dataclasses.fields(kind.hyper_parameters)
+    is_tuple = {field.name: isinstance(field.default, tuple) for field in fields}
+    unknown = sorted(set(hyper) - set(is_tuple))
     if unknown:
         raise InputError(
             f"Model '{name}' has no hyper-parameter '{unknown[0]}'. "
-            f"Known: {', '.join(sorted(known))}."
+            f"Known: {', '.join(sorted(is_tuple))}."
         )
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in hyper.items()
-    }
+    values: dict[str, Any] = {}
+    for key, value in hyper.items():
+        several = value if isinstance(value, list | tuple) else (value,)
+        values[key] = tuple(several) if is_tuple[key] else value
     return kind(tables, kind.hyper_parameters(**values))
 
 

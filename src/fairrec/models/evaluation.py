@@ -36,7 +36,7 @@ def target_auc(model: CTRModel, targets: Targets) -> float:
 
 def evaluated(record: RunRecord, model: CTRModel, data: TrainingData, seed: int) -> RunRecord:
     """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([seed, 4])
     negatives = data.sampler.draw(data.holdout_users, rng)
     users = np.concatenate([data.holdout_users, data.holdout_users])
     items = np.concatenate([data.holdout_items, negatives])

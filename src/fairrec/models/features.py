@@ -23,10 +23,8 @@ class FeatureTables:
     item_categories : (n_items, most_categories), codes from 1; 0 where there is no more
     """
 
-    user_fields: tuple[str, ...]
     user_sizes: tuple[int, ...]
     user_codes: CodeArray
-    item_fields: tuple[str, ...]
     item_sizes: tuple[int, ...]
     item_codes: CodeArray
     n_categories: int
@@ -55,10 +53,8 @@ def feature_tables(
         sizes.append(n_codes)
     n_categories, categories = _category_codes(items)
     return FeatureTables(
-        user_fields=("user_id", *attributes),
         user_sizes=tuple(sizes),
         user_codes=np.stack(columns, axis=1),
-        item_fields=("item_id",),
         item_sizes=(items.height,),
         item_codes=np.arange(items.height, dtype=np.int32)[:, None],
         n_categories=n_categories,

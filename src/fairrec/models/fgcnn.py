@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from fairrec.errors import InputError
 from fairrec.models.base import CTRModel, Fields, HyperParameters, tower
 from fairrec.models.features import FeatureTables
 
@@ -27,6 +28,14 @@ class FGCNNHyperParameters(HyperParameters):
     width: int = 3
     new_maps: tuple[int, ...] = (2, 2)
     pooling: int = 2
+
+    def __post_init__(self) -> None:
+        HyperParameters.__post_init__(self)
+        if self.width % 2 == 0 or len(self.filters) != len(self.new_maps):
+            raise InputError(
+                "fgcnn needs an odd --hyper width, and as many filters as new_maps "
+                f"(now width={self.width}, {len(self.filters)} and {len(self.new_maps)})."
+            )
 
 
 class FGCNN(CTRModel):

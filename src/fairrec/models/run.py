@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from fairrec.errors import InputError, OutputError
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import known_positions
 from fairrec.models.base import CTRModel, chosen_device
 from fairrec.models.checkpoint import RunRecord, build_model, load_record, load_weights
 from fairrec.models.features import feature_tables
@@ -32,8 +31,8 @@ class Run:
         rows = _read(self.folder / f"{target}.parquet").explode("item_id", "label")
         scores = score_pairs(
             self.model,
-            positions_in(rows["user_id"], self.users["user_id"]).astype(np.int64),
-            positions_in(rows["item_id"], self.items["item_id"]),
+            known_positions(rows["user_id"], self.users["user_id"]),
+            known_positions(rows["item_id"], self.items["item_id"]),
         )
         return rows.with_columns(pl.Series("score", scores))
 
@@ -62,6 +61,9 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
             "Give the same fairrec train command again to go on."
         )
     users, items = _read(folder / "users.parquet"), _read(folder / "items.parquet")
+    missing = {"user_id", *record.attributes} - set(users.columns)
+    if missing or "item_id" not in items.columns:
+        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
     tables = feature_tables(users, items, record.attributes)
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
@@ -72,6 +74,6 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
 
 def _read(file: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(file)
+        return pl.read_parquet(file, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

@@ -17,6 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.datasets.bundle import Bundle
 from fairrec.errors import InputError
+from fairrec.files import check_writable
 from fairrec.models.base import CTRModel, chosen_device
 from fairrec.models.checkpoint import (
     EpochRecord,
@@ -30,8 +31,9 @@ from fairrec.models.checkpoint import (
 from fairrec.models.evaluation import evaluated, target_auc
 from fairrec.models.training_data import TrainingData, training_data
 from fairrec.options import Progress
-from fairrec.result.audit_result import check_writable
 from fairrec.version import __version__
+
+_STATE = "training-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,10 @@ class TrainingOptions:
         for name in ("epochs", "patience", "batch_size"):
             if getattr(self, name) < 1:
                 raise InputError(f"--{name.replace('_', '-')} must be at least 1.")
-        if self.learning_rate <= 0:
+        if not 0 < self.learning_rate < float("inf"):
             raise InputError("--learning-rate must be above 0.")
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"--seed {self.seed} is not possible. Give 0 to {2**32 - 1}.")
         if not 0 < self.holdout < 1:
             raise InputError("--holdout must be between 0 and 1.")
         if self.candidates < 2:
@@ -108,23 +112,34 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
     state = _State(model, optimizer, folder)
     if record.epochs:
-        state.load()
+        state.load(len(record.epochs))
     else:
+        _clear(folder)
         _write_tables(bundle, data, folder)
         state.keep_best()
     while not _is_over(record, options):
         record = _one_epoch(record, state, data, options, told)
         if record.best_epoch == len(record.epochs):
             state.keep_best()
-        state.save()
+        # the record names the state it goes with, so a kill between the two loses one epoch at most
+        state.save(len(record.epochs))
         save_record(record, folder / "run.json")
+        state.forget_before(len(record.epochs))
     told("evaluating", 0, 0)
     model.load_state_dict(state.best)
     record = evaluated(record, model, data, options.seed)
     save_tensors(model.state_dict(), folder / "model.safetensors")
     save_record(record, folder / "run.json")
-    state.file.unlink(missing_ok=True)
+    state.forget_before(len(record.epochs) + 1)
     return record
+
+
+def _clear(folder: Path) -> None:
+    """Take an older run out before its tables are written over."""
+    for name in ("run.json", "model.safetensors"):
+        (folder / name).unlink(missing_ok=True)
+    for state in folder.glob(f"{_STATE}*"):
+        state.unlink()
 
 
 class _State:
@@ -133,7 +148,7 @@ class _State:
     def __init__(self, model: CTRModel, optimizer: torch.optim.Adam, folder: Path) -> None:
         self.model = model
         self.optimizer = optimizer
-        self.file = folder / "training.safetensors"
+        self.folder = folder
         self.best: dict[str, Tensor] = {}
 
     def keep_best(self) -> None:
@@ -141,24 +156,34 @@ class _State:
             name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()
         }
 
-    def save(self) -> None:
+    def file(self, epoch: int) -> Path:
+        return self.folder / f"{_STATE}{epoch:04d}.safetensors"
+
+    def forget_before(self, epoch: int) -> None:
+        for file in self.folder.glob(f"{_STATE}*"):
+            if file.name < self.file(epoch).name:
+                file.unlink()
+
+    def save(self, epoch: int) -> None:
         tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
         tensors |= {f"best.{name}": t for name, t in self.best.items()}
         for number, means in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": t.clone() for name, t in means.items()}
-        save_tensors(tensors, self.file)
+        save_tensors(tensors, self.file(epoch))
 
-    def load(self) -> None:
+    def load(self, epoch: int) -> None:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         try:
-            tensors = load_file(self.file)
-        except (OSError, SafetensorError) as error:
+            self._fill(load_file(self.file(epoch)))
+        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
             raise InputError(
-                f"{self.file}: the unfinished training cannot be read ({error}). "
+                f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
                 "Begin anew with --restart."
             ) from error
+
+    def _fill(self, tensors: dict[str, Tensor]) -> None:
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
@@ -236,7 +261,7 @@ def _one_epoch(
     started = time.perf_counter()
     number = len(record.epochs) + 1
     # numbers of an epoch depend on the seed and the epoch alone, so a resumed run is the same
-    rng = np.random.default_rng([options.seed, number])
+    rng = np.random.default_rng([options.seed, number, 3])
     torch.manual_seed(options.seed * 1_000_003 + number)
     model, device = state.model, options.torch_device
     model.train()

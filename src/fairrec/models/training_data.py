@@ -12,7 +12,7 @@ from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.negatives import NegativeSampler
 from fairrec.datasets.split import split_last
 from fairrec.errors import InputError
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import known_positions
 from fairrec.models.features import FeatureTables, feature_tables
 
 
@@ -78,18 +78,28 @@ def training_data(
             "No user has two positive interactions, so there is nothing to test on. "
             "Check the data or count all interactions as positive."
         )
-    rng = np.random.default_rng(seed)
+    if split.validation.is_empty():
+        raise InputError(
+            "No user has three positive interactions, so there is no validation target to stop "
+            "training by. Check the data or count all interactions as positive."
+        )
+    rng = np.random.default_rng([seed, 2])
 
     def codes(table: pl.DataFrame) -> tuple[IntArray, IntArray]:
         return (
-            positions_in(table["user_id"], bundle.users["user_id"]).astype(np.int64),
-            positions_in(table["item_id"], bundle.items["item_id"]).astype(np.int64),
+            known_positions(table["user_id"], bundle.users["user_id"]),
+            known_positions(table["item_id"], bundle.items["item_id"]),
         )
 
     # whatever a user touched, rated high or low, is no item they never interacted with
     sampler = NegativeSampler(*codes(interactions), bundle.users.height, bundle.items.height)
     users, items = codes(split.train)
     is_held_out = rng.random(len(users)) < holdout
+    if is_held_out.all() or not is_held_out.any():
+        raise InputError(
+            f"A share of {holdout:g} of {len(users):,} training rows leaves nothing to train on, "
+            "or nothing to keep out. Choose another --holdout."
+        )
 
     def targets(part: pl.DataFrame) -> Targets:
         target_users, target_items = codes(part)

@@ -74,7 +74,7 @@ def status_of(result: MetricResult) -> Status:
     Findings alone decide: they are adjusted for all groups and metrics of the audit. The gap
     between full combinations has a p-value of its own, for its metric alone.
     """
-    if not result.is_tested:
+    if not (result.is_tested and result.n_groups):
         return "not tested"
     return "gap found" if result.findings else "no gap detected"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.errors import InputError, OutputError, unknown_name
+from fairrec.files import check_writable, put_in_place
 from fairrec.result.schema import AuditSummary, Finding, Gap, MetricResult
 
 
@@ -115,24 +115,3 @@ def load_summary(folder: str | Path) -> AuditSummary:
         raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
     except ValueError as error:
         raise InputError(f"{path}: is no result of this version of FairRec ({error}).") from error
-
-
-def put_in_place(part: Path, folder: Path) -> None:
-    """Move all files of a folder to another: all of them, or none where a name is taken."""
-    files = sorted(part.iterdir())
-    for file in files:
-        if (folder / file.name).is_dir():
-            raise IsADirectoryError(f"{file.name} is a folder there")
-    for file in files:
-        file.replace(folder / file.name)
-
-
-def check_writable(folder: Path) -> None:
-    """Refuse an output folder that cannot be made or written, before any work is done."""
-    nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another --out.")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another --out.")

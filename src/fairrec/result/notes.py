@@ -27,7 +27,10 @@ def reader_notes(
     said = []
     if n_without_predictions:
         said.append(
-            f"users of the users table without predictions, left out: {n_without_predictions:,}"
+            f"{n_without_predictions:,} users of the users table have no predictions and are "
+            "left out"
+            if n_without_predictions > 1
+            else "1 user of the users table has no predictions and is left out"
         )
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += side.warnings
