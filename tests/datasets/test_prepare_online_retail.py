@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+import polars as pl
 import pytest
 from raw_files import prepared, refusal, write
 
@@ -100,11 +103,54 @@ def test_broken_files_are_refused_by_line(tmp_path, lines, message):
     assert refusal(NAME, tmp_path / "raw").startswith(message)
 
 
-def test_a_workbook_alone_is_refused_with_what_to_do(tmp_path):
+def workbook(folder, *rows) -> None:
+    """The rows as UCI's workbook has them: numbers and times in cells of their own kind."""
+    cells = pl.DataFrame(
+        {
+            "InvoiceNo": [row[0] for row in rows],
+            "StockCode": [row[1] for row in rows],
+            "Description": [row[2] for row in rows],
+            "Quantity": [row[3] for row in rows],
+            "InvoiceDate": [row[4] for row in rows],
+            "UnitPrice": [row[5] for row in rows],
+            "CustomerID": [row[6] for row in rows],
+            "Country": [row[7] for row in rows],
+        }
+    )
+    folder.mkdir()
+    cells.write_excel(folder / "Online Retail.xlsx")
+
+
+def test_the_workbook_gives_the_bundle_of_the_csv(tmp_path):
+    workbook(
+        tmp_path / "book",
+        ("536365", "85123A", "WHITE", 6, datetime(2010, 12, 1, 8, 26), 2.55, 17850.0, "France"),
+        ("536366", "71053", None, 2, datetime(2010, 12, 13, 8, 28), 3.39, 17850.0, "France"),
+        ("536370", "22752", "BOXES", 5, datetime(2010, 12, 2, 9, 0), 7.65, None, "France"),
+        ("C36371", "22752", "BOXES", -5, datetime(2010, 12, 2, 9, 0), 7.65, 17850.0, "France"),
+    )
+    write(
+        tmp_path / "text",
+        FILE,
+        HEADER,
+        "536365,85123A,WHITE,6,2010-12-01 08:26:00,2.55,17850,France",
+        "536366,71053,,2,2010-12-13 08:28:00,3.39,17850,France",
+        "536370,22752,BOXES,5,2010-12-02 09:00:00,7.65,,France",
+        "C36371,22752,BOXES,-5,2010-12-02 09:00:00,7.65,17850,France",
+    )
+    book = prepared(NAME, tmp_path / "book", tmp_path / "a")
+    text = prepared(NAME, tmp_path / "text", tmp_path / "b")
+    for name in ("interactions", "users", "items"):
+        assert getattr(book, name).equals(getattr(text, name))
+    assert book.manifest.notes == text.manifest.notes
+
+
+def test_a_broken_workbook_is_refused(tmp_path):
     write(tmp_path / "raw", "Online Retail.xlsx", "PK")
     message = refusal(NAME, tmp_path / "raw")
-    assert "Online Retail.xlsx: a workbook is not read." in message
-    assert "save it as 'Online Retail.csv' in the same folder" in message
+    assert message.startswith("Online Retail.xlsx: cannot be read as a workbook")
+    workbook(tmp_path / "odd", ("1", "2", "3", "many", datetime(2010, 12, 1), 1.0, 5.0, "France"))
+    assert refusal(NAME, tmp_path / "odd").startswith("Online Retail.xlsx, row 2: Quantity 'many'")
 
 
 def test_text_in_two_byte_characters_is_refused(tmp_path):

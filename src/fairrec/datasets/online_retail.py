@@ -84,18 +84,42 @@ def read(raw: Path, told: Progress) -> Bundle:
 
 def _tables(raw: Path) -> tuple[RawTable, pl.DataFrame]:
     """Invoice lines, and the names of items."""
-    if (raw / WORKBOOK).is_file() and not any((raw / name).is_file() for name in FILES):
-        raise InputError(
-            f"{raw / WORKBOOK}: a workbook is not read. Open it in a spreadsheet program and save "
-            f"it as '{FILES[0]}' in the same folder."
-        )
-    path = find_file("online-retail", raw, *FILES)
-    table = read_csv(path, tuple(COLUMNS), UTF_8_OR_LATIN_1)
+    path = find_file("online-retail", raw, WORKBOOK, *FILES)
+    if path.name == WORKBOOK:
+        table = _workbook(path)
+    else:
+        table = read_csv(path, tuple(COLUMNS), UTF_8_OR_LATIN_1)
     table.refuse_empty("StockCode")
     table = _with_dates(table).whole_numbers("Quantity").decimals("UnitPrice")
     table = table.whole_numbers("CustomerID", may_be_empty=True).rename(COLUMNS)
     described = table.rows.with_columns(pl.col("description").str.strip_chars().alias("name"))
     return table, most_frequent("name", "item_id", described.filter(pl.col("name") != ""))
+
+
+def _workbook(path: Path) -> RawTable:
+    """The first sheet of the workbook, every cell as text like a line of CSV."""
+    try:
+        import fastexcel
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path.name}: a workbook needs fastexcel: pip install 'fairrec[excel]'. Or save it as "
+            f"'{FILES[0]}' in the same folder and take the workbook out."
+        ) from error
+    try:
+        sheet = pl.read_excel(path, infer_schema_length=0)
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"{path.name}: cannot be read as a workbook ({reason}). Get the file again."
+        ) from error
+    missing = [column for column in COLUMNS if column not in sheet.columns]
+    if missing:
+        raise InputError(
+            f"{path.name}: no column '{missing[0]}' in its first sheet. Get the file again."
+        )
+    cells = sheet.select(pl.col(column).cast(pl.String).fill_null("") for column in COLUMNS)
+    # the first row holds the names
+    return RawTable(cells.with_row_index("line", offset=2).lazy(), path.name, unit="row")
 
 
 def _with_dates(table: RawTable) -> RawTable:
@@ -136,7 +160,7 @@ DATASETS.add(
         where="https://archive.ics.uci.edu/dataset/352/online+retail",
         licence="CC BY 4.0; name the author (Daqing Chen, 2015) and the UCI Machine Learning "
         "Repository, DOI 10.24432/C5BW33",
-        files=("Online Retail.csv, saved from Online Retail.xlsx",),
+        files=("Online Retail.xlsx (needs fairrec[excel]), or the same as Online Retail.csv",),
         attributes=ATTRIBUTES,
         n_groups="1,000 (10 x 10 x 10)",
         read=read,
