@@ -305,3 +305,11 @@ def test_codes_and_values_give_the_attribute_back(values: list[Any]):
     assert len(set(attribute.values)) == len(attribute.values)
     ordered = [value for value in attribute.values if value != MISSING]
     assert ordered == sorted(ordered)
+
+
+def test_leading_zeros_of_an_attribute_in_csv_are_kept(tmp_path):
+    predictions, users = two_groups(zip_code=["02139", "94110"] * 4, age=[30, 40] * 4)
+    users.write_csv(tmp_path / "users.csv")
+    result = audit(predictions, tmp_path / "users.csv", ["zip_code", "age"])
+    assert set(result.per_user["zip_code"]) == {"02139", "94110"}
+    assert result.gap("mrr").advantaged.group["age"] in (30, 40)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,25 @@ class Table:
             return name
         return next((column for column in self.columns if plain_name(column) == name), None)
 
-    def read(self, columns: Mapping[str, str]) -> pl.DataFrame:
-        """The named columns as a frame: new name -> column of the table."""
+    def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
+        """The named columns as a frame: new name -> column of the table.
+
+        Parameters
+        ----------
+        labels : those that only name something, so that '007' is not 7
+        """
         ids = [column for name, column in columns.items() if name in ("user_id", "item_id")]
         with self._read_errors():
             frame = self._frame
             if self.path and self.is_csv:
                 # as text, or user '007' of one file would not be user '007' of the other
-                frame = _scan(self.path, self.where, text=ids)
+                kinds = self._frame.collect_schema()
+                labels = [name for name in labels if kinds[columns[name]].is_integer()]
+                frame = _scan(self.path, self.where, [*ids, *(columns[name] for name in labels)])
             picked = frame.select(pl.col(column).alias(name) for name, column in columns.items())
             table = picked.collect()
+            if self.is_csv:
+                table = table.with_columns(_whole_or_text(table[name]) for name in labels)
         if table.height == 0:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in ("user_id", "item_id"):
@@ -172,8 +181,15 @@ def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are of type {kind} and not all are text. Ids must be whole numbers or "
             "text."
         ) from error
+    return _whole_or_text(text)
+
+
+def _whole_or_text(text: pl.Series) -> pl.Series:
+    """Int64 where that is just another way to write every text, the text itself otherwise."""
     as_int64 = text.cast(pl.Int64, strict=False)
-    is_canonical = not as_int64.null_count() and (as_int64.cast(pl.String) == text).all()
+    is_canonical = as_int64.null_count() == text.null_count() and bool(
+        (as_int64.cast(pl.String) == text).all()
+    )
     return as_int64 if is_canonical else text
 
 

@@ -80,7 +80,10 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         if names.count(name) > 1:
             raise InputError(f"Attribute '{name}' is named twice in --by. Name it once.")
     user_column = table.require("user_id")
-    frame = table.read({"user_id": user_column, **{f"={s.name}": s.column for s in specs}})
+    frame = table.read(
+        {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
+        labels=[f"={spec.name}" for spec in specs if spec.binning is None],
+    )
     frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
     keys = ids_as_integers_or_text(frame["user_id"], table.where)
     table.refuse_duplicates(keys, user_column, "Keep one row per user.")
