@@ -8,7 +8,17 @@ import platform
 from dataclasses import replace
 from importlib.metadata import version
 
-from benchmarks import audit, data, lattice, many_attributes, metrics, models, prepare, start
+from benchmarks import (
+    audit,
+    data,
+    lattice,
+    many_attributes,
+    metrics,
+    models,
+    prepare,
+    search,
+    start,
+)
 from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
@@ -18,6 +28,7 @@ CASES = {
     "many-attributes": many_attributes.run,
     "models": models.run,
     "prepare": prepare.run,
+    "search": search.run,
     "start": start.run,
 }
 NEEDS_LISTS = {"audit", "metrics", "lattice"}

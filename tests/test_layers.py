@@ -8,7 +8,7 @@ from pathlib import Path
 import fairrec
 
 PACKAGE = Path(fairrec.__file__).parent
-STAGES = ["inputs", "scoring", "metrics", "groups", "statistics", "result", "report"]
+STAGES = ["inputs", "scoring", "metrics", "groups", "search", "statistics", "result", "report"]
 FOUNDATIONS = {"arrays", "errors", "files", "options", "registry", "threads", "version"}
 
 

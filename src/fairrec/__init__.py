@@ -2,7 +2,7 @@
 
 >>> import fairrec
 >>> sorted(fairrec.__all__)
-['AuditResult', 'FairRecError', 'Group', '__version__', 'audit', 'metric']
+['AuditResult', 'FairRecError', 'Group', 'SearchOptions', '__version__', 'audit', 'metric']
 """
 
 from __future__ import annotations
@@ -18,14 +18,24 @@ if TYPE_CHECKING:
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
     from fairrec.result.audit_result import AuditResult
+    from fairrec.search.options import SearchOptions
 
-__all__ = ["AuditResult", "FairRecError", "Group", "__version__", "audit", "metric"]
+__all__ = [
+    "AuditResult",
+    "FairRecError",
+    "Group",
+    "SearchOptions",
+    "__version__",
+    "audit",
+    "metric",
+]
 
 # loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
 _HOME = {
     "AuditResult": "fairrec.result.audit_result",
     "FairRecError": "fairrec.errors",
     "Group": "fairrec.groups.group",
+    "SearchOptions": "fairrec.search.options",
     "audit": "fairrec.auditing",
     "metric": "fairrec.metrics",
 }

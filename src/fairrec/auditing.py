@@ -7,32 +7,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.arrays import BoolArray, FloatArray
 from fairrec.errors import InputError
-from fairrec.files import file_sum
-from fairrec.groups.cells import cells_of
-from fairrec.groups.lattice import build_lattice
-from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.side import SideData, read_categories, read_popularity
-from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_users
-from fairrec.metrics import MetricAtK, parse_metric
+from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.lattice import Lattice, build_lattice
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measure import values_per_user
 from fairrec.options import AuditOptions, Progress
+from fairrec.reading import AuditInputs, names_of, read_inputs
 from fairrec.result.analysis import Analysis
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.coverage import attribute_summaries, coverage
-from fairrec.result.group_table import RESERVED, group_table
+from fairrec.result.group_table import group_table
 from fairrec.result.metric_result import metric_results
 from fairrec.result.notes import reader_notes
 from fairrec.result.per_user_table import per_user_table
 from fairrec.result.pooled_result import pooled_results
-from fairrec.result.schema import AuditSummary, InputSummary, SearchSummary
-from fairrec.scoring.ranked import RankedLists
-from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import permutation_test
+from fairrec.result.schema import AuditSummary
+from fairrec.result.search_result import exact_summary, search_summary
+from fairrec.scoring.scorer import ScoringFunction
+from fairrec.search.evidence import Evidence
+from fairrec.search.options import SearchOptions
+from fairrec.search.space import Space
+from fairrec.searching import run_search
+from fairrec.statistics.moments import Moments, group_moments, sampled_moments
+from fairrec.statistics.permutation import PermutationTest, permutation_test
+from fairrec.statistics.sampled_test import sampled_test
 from fairrec.version import __version__
 
 
@@ -52,6 +54,10 @@ def audit(
     correction: Literal["max", "bh"] = "max",
     seed: int = 0,
     threads: int | None = None,
+    top: int = 1,
+    search: SearchOptions | str | None = None,
+    scorer: ScoringFunction | None = None,
+    scorer_identity: str = "",
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -75,6 +81,12 @@ def audit(
     alpha : where attributes have nothing to do with the values, an audit has findings with at
         most this probability
     correction : "max" bounds the chance of any false finding, "bh" the share of false ones
+    top : how many of the best and of the worst served full combinations to name
+    search : score users as a searcher asks for them, such as "adaptive", or with a budget
+        `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
+    scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table
+        has no scores
+    scorer_identity : names the model, so that a ledger is never used for another
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -92,204 +104,169 @@ def audit(
     {'gender': 'F'}
     """
     started = time.perf_counter()
-    options = AuditOptions(depth, min_support, permutations, alpha, correction, seed, threads)
+    options = AuditOptions(depth, min_support, permutations, alpha, correction, seed, threads, top)
+    how = _search_options(search, scorer)
     told = progress or (lambda stage, done, total: None)
-    by, wanted = _names(by), _wanted_metrics(metrics, items, history)
-    check_mapping(columns or {})
-    for name, source in (("predictions", predictions), ("users", users)):
-        if source is None:
-            raise InputError(f"The {name} table is missing. Give a path or a table.")
-    tables = {
-        name: Table(source, name, columns)
-        for name, source in (
-            ("predictions", predictions),
-            ("users", users),
-            ("items", items),
-            ("history", history),
-        )
-        if source is not None
-    }
-
-    refuse_unused(columns or {}, {name: table.columns for name, table in tables.items()})
-
     told("reading", 0, 0)
-    everyone = read_users(tables["users"], by)
-    _refuse_clash([spec.name for spec in everyone.specs], wanted)
-    needs_labels = any("labels" in metric.metric.needs for metric in wanted)
-    candidates, row_of_list = read_candidates(
-        tables["predictions"], everyone.keys, everyone.where, needs_labels
+    inputs = read_inputs(
+        predictions,
+        users=users,
+        by=by,
+        items=items,
+        history=history,
+        metrics=metrics,
+        columns=columns,
+        has_scores=scorer is None,
+        wants_popularity=how is not None,
     )
-    side = _side_data(tables, wanted, candidates, everyone.keys[row_of_list])
-    # from here on, users in the order of their ids
-    list_of_user = np.argsort(row_of_list)
-    rows = row_of_list[list_of_user]
-    attributes = everyone.attributes(rows)
-
-    told("measuring", 0, 0)
-    per_user = [metric for metric in wanted if not metric.metric.pooled]
-    values = _values_per_user(per_user, candidates, side, list_of_user, options.n_threads)
-
-    told("grouping", 0, 0)
-    cells = cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
-    min_users = options.min_users(len(rows))
-    lattice = build_lattice(
-        cells, None if options.depth == "full" else options.depth, min_users, options.n_threads
+    cells = cells_of(
+        [a.codes for a in inputs.attributes], [len(a.values) for a in inputs.attributes]
     )
-    if not len(lattice):
-        raise InputError(
-            f"No group has {min_users:,} users (--min-support {options.min_support:g} of "
-            f"{len(rows):,} users). Lower --min-support or name fewer attributes in --by."
+    min_users = options.min_users(inputs.n_users)
+    lattice = _lattice(cells, min_users, inputs.n_users, options)
+
+    n_threads = options.n_threads
+    if how is None:
+        told("measuring", 0, 0)
+        values = _values(inputs, n_threads)
+        moments = group_moments(values, cells, lattice, n_threads)
+    else:
+        space = Space(cells, lattice, min_users)
+        outcome, ledger = run_search(
+            inputs, space, how, seed, scorer, scorer_identity, n_threads, told
         )
-    moments = group_moments(values, cells, lattice, options.n_threads)
+        values = outcome.evidence.values_per_user
+        moments = _moments_of_search(inputs, outcome.evidence, cells, lattice, n_threads)
     is_tested = moments.n >= min_users
-    test = None
-    if options.permutations and per_user:
-        n_done = 0
-
-        def advance() -> None:
-            nonlocal n_done
-            n_done += 1
-            told("testing against chance", n_done, options.permutations)
-
-        test = permutation_test(
-            moments,
-            cells,
-            lattice,
-            is_tested,
-            options.permutations,
-            seed,
-            options.n_threads,
-            advance,
-        )
+    test = _test(moments, cells, lattice, is_tested, min_users, options, told)
 
     told("reporting", 0, 0)
+    per_user = inputs.per_user_metrics
     analysis = Analysis(
-        tuple(per_user), attributes, cells, lattice, moments, is_tested, test, options
+        per_user, inputs.attributes, cells, lattice, moments, is_tested, test, options
     )
-    pooled, pooled_groups = pooled_results(wanted, candidates, list_of_user, analysis)
+    pooled, pooled_groups = pooled_results(
+        inputs.metrics, inputs.candidates, inputs.list_of_user, analysis
+    )
     results = metric_results(analysis) | pooled
-    n_without_predictions = len(everyone.ids) - len(rows)
+    seconds = time.perf_counter() - started
     summary = AuditSummary(
         fairrec_version=__version__,
         seed=seed,
-        command=_unicode(command or _as_call(by, wanted, options)),
-        inputs={name: _input_summary(table) for name, table in tables.items()},
-        n_users=len(rows),
-        n_candidates=len(candidates.scores),
+        command=_unicode(command or _as_call(names_of(by), inputs.metrics, options)),
+        inputs=inputs.summaries(),
+        n_users=inputs.n_users,
+        n_candidates=len(inputs.candidates.items),
         attributes=attribute_summaries(analysis),
         depth=options.depth,
         alpha=alpha,
         correction=correction,
         permutations=permutations,
         coverage=coverage(analysis),
-        warnings=reader_notes(n_without_predictions, attributes, side, results, pooled, analysis),
-        search=SearchSummary(
-            name="exact",
-            users_scored=len(rows),
-            users_total=len(rows),
-            seconds=round(time.perf_counter() - started, 3),
+        warnings=reader_notes(
+            inputs.n_without_predictions, inputs.attributes, inputs.side, results, pooled, analysis
         ),
-        metrics={metric.name: results[metric.name] for metric in wanted},
+        search=(
+            exact_summary(inputs.n_users, seconds)
+            if how is None
+            else search_summary(outcome, how, per_user, ledger, seconds)
+        ),
+        metrics={metric.name: results[metric.name] for metric in inputs.metrics},
     )
     return AuditResult(
         summary,
         group_table(analysis, pooled_groups),
-        per_user_table(everyone.ids[rows], attributes, per_user, values),
+        per_user_table(inputs.user_ids, inputs.attributes, per_user, values),
     )
 
 
-def _names(given: Sequence[str] | str) -> list[str]:
-    """Names from a sequence or from text with commas."""
-    parts = given.split(",") if isinstance(given, str) else given
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _wanted_metrics(
-    metrics: Sequence[str] | str | None, items: Any, history: Any
-) -> list[MetricAtK]:
-    if metrics is None:
-        names = ["auc", "mrr", "ndcg"]
-        names += ["urd"] if items is not None else []
-        names += ["urp"] if history is not None else []
-    else:
-        names = _names(metrics)
-    if not names:
-        raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
-    wanted = list({metric.name: metric for metric in map(parse_metric, names)}.values())
-    for metric in wanted:
-        for need, table in (("items", items), ("history", history)):
-            if need in metric.metric.needs and table is None:
-                raise InputError(
-                    f"Metric '{metric.name}' needs the {need} table. "
-                    f"Give --{need} FILE or leave the metric out."
-                )
-    return wanted
-
-
-def _refuse_clash(attributes: Sequence[str], metrics: Sequence[MetricAtK]) -> None:
-    taken = {*RESERVED, "user_id", *(metric.name for metric in metrics)}
-    for name in attributes:
-        if name in taken:
-            raise InputError(
-                f"Attribute '{name}' has the name of a column of the result. "
-                "Rename that column of the users table."
-            )
-
-
-def _side_data(
-    tables: Mapping[str, Table],
-    wanted: Sequence[MetricAtK],
-    candidates: CandidateLists,
-    user_ids: pl.Series,
-) -> SideData:
-    """The side data the metrics ask for."""
-    needed = {need for metric in wanted for need in metric.metric.needs}
-    categories, popularity, warnings = None, None, []
-    if "items" in needed:
-        categories, about_items = read_categories(tables["items"], candidates.item_ids)
-        warnings += about_items
-    if "history" in needed:
-        popularity, about_history = read_popularity(
-            tables["history"], candidates.item_ids, user_ids
+def _lattice(cells: Cells, min_users: int, n_users: int, options: AuditOptions) -> Lattice:
+    depth = None if options.depth == "full" else options.depth
+    lattice = build_lattice(cells, depth, min_users, options.n_threads)
+    if not len(lattice):
+        raise InputError(
+            f"No group has {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{n_users:,} users). Lower --min-support or name fewer attributes in --by."
         )
-        warnings += about_history
-    return SideData(categories, popularity, tuple(warnings))
+    return lattice
 
 
-def _values_per_user(
-    metrics: Sequence[MetricAtK],
-    candidates: CandidateLists,
-    side: SideData,
-    list_of_user: IntArray,
-    threads: int,
-) -> FloatArray:
+def _search_options(
+    search: SearchOptions | str | None, scorer: ScoringFunction | None
+) -> SearchOptions | None:
+    """None where all scores are at hand and all of them are wanted."""
+    if search is None:
+        return None if scorer is None else SearchOptions("exact")
+    return SearchOptions(search) if isinstance(search, str) else search
+
+
+def _moments_of_search(
+    inputs: AuditInputs, evidence: Evidence, cells: Cells, lattice: Lattice, threads: int
+) -> Moments:
+    """Exact where the search came to score everyone."""
+    values = evidence.values_per_user
+    known = values if evidence.is_scored.all() else values[:, evidence.is_reference]
+    for metric, row in zip(inputs.per_user_metrics, known, strict=True):
+        if np.isnan(row).all():
+            raise InputError(
+                f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
+                "scored at random. Leave it out, or raise the budget or --reference."
+            )
+    if evidence.is_scored.all():
+        return group_moments(values, cells, lattice, threads)
+    return sampled_moments(
+        values, evidence.is_scored, evidence.is_reference, cells, lattice, threads
+    )
+
+
+def _test(
+    moments: Moments,
+    cells: Cells,
+    lattice: Lattice,
+    is_tested: BoolArray,
+    min_users: int,
+    options: AuditOptions,
+    told: Progress,
+) -> PermutationTest | None:
+    """The test against chance, where permutations are asked for."""
+    if not options.permutations or not len(moments.mean):
+        return None
+    n_done = 0
+
+    def advance() -> None:
+        nonlocal n_done
+        n_done += 1
+        told("testing against chance", n_done, options.permutations)
+
+    settings = (options.permutations, options.seed, options.n_threads, advance)
+    if moments.sample is None:
+        return permutation_test(moments, cells, lattice, is_tested, *settings)
+    return sampled_test(moments, moments.sample, cells, lattice, is_tested, min_users, *settings)
+
+
+def _values(inputs: AuditInputs, threads: int) -> FloatArray:
     """(n_metrics, n_users), NaN where undefined; a metric undefined for all is an error."""
-    max_k = max((metric.k or 0 for metric in metrics), default=0)
-    lists = RankedLists(candidates, max_k, side, threads)
-    values = np.empty((len(metrics), len(list_of_user)))
-    for i, metric in enumerate(metrics):
-        values[i] = metric.per_user(lists)[list_of_user]
-        if np.isnan(values[i]).all():
+    metrics = inputs.per_user_metrics
+    values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
+    for metric, row in zip(metrics, values, strict=True):
+        if np.isnan(row).all():
             raise InputError(
                 f"Metric '{metric.name}' is undefined for every user: "
-                f"{_why_undefined(metric, lists)}. Mend the table or leave the metric out."
+                f"{_why_undefined(metric, inputs.candidates)}. Mend the table or leave the metric "
+                "out."
             )
-    return values
+    return values[:, inputs.list_of_user]
 
 
-def _why_undefined(metric: MetricAtK, lists: RankedLists) -> str:
+def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
     needs = metric.metric.needs
-    if "labels" in needs and not (lists.n_relevant > 0).any():
+    if "labels" in needs and candidates.labels is not None and not (candidates.labels > 0).any():
         return "no candidate has a label above 0"
     if "items" in needs:
         return "no user has two candidates with categories in the items table"
     if "history" in needs:
         return "no user has candidates and a history in the history table"
     return "no user has both a relevant and another candidate"
-
-
-def _input_summary(table: Table) -> InputSummary:
-    return InputSummary(name=table.where, sha256=file_sum(table.path) if table.path else None)
 
 
 def _unicode(text: str) -> str:

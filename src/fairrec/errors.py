@@ -22,6 +22,10 @@ class MetricError(FairRecError, ValueError):
     """A metric returned something other than one number per user."""
 
 
+class ScoringError(FairRecError, RuntimeError):
+    """A model failed, or returned something other than one number per candidate."""
+
+
 class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
 

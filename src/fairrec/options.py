@@ -11,6 +11,7 @@ from fairrec.errors import InputError
 from fairrec.threads import available_threads
 
 MOST_PERMUTATIONS = 10_000_000
+MOST_TOP = 1000
 Progress = Callable[[str, int, int], None]
 """Told the stage, the steps done and the steps in all (0 where they are not known)."""
 
@@ -27,6 +28,7 @@ class AuditOptions:
     alpha : where attributes have nothing to do with the values, an audit has findings with at
         most this probability
     correction : "max" bounds the chance of any false finding, "bh" the share of false ones
+    top : how many of the best and of the worst served full combinations to name
     """
 
     depth: int | Literal["full"] = 3
@@ -36,6 +38,7 @@ class AuditOptions:
     correction: Literal["max", "bh"] = "max"
     seed: int = 0
     threads: int | None = None
+    top: int = 1
 
     def __post_init__(self) -> None:
         whole = isinstance(self.depth, int) and self.depth >= 1
@@ -54,6 +57,7 @@ class AuditOptions:
         _require(0 < self.alpha < 1, "alpha", self.alpha, "a number between 0 and 1")
         _require(self.correction in ("max", "bh"), "correction", self.correction, "'max' or 'bh'")
         _require(0 <= self.seed < 2**32, "seed", self.seed, f"0 to {2**32 - 1}")
+        _require(1 <= self.top <= MOST_TOP, "top", self.top, f"1 to {MOST_TOP:,}")
         _require(self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more")
 
     def min_users(self, n_users: int) -> int:

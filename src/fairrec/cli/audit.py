@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from enum import StrEnum
@@ -28,6 +29,7 @@ from fairrec.errors import FairRecError, InputError
 
 if TYPE_CHECKING:
     from fairrec.options import Progress
+    from fairrec.search.options import SearchOptions
 
 
 class Correction(StrEnum):
@@ -72,6 +74,37 @@ def audit_command(
     correction: Annotated[
         Correction, typer.Option(help="max: no false finding; bh: few among many.")
     ] = Correction.max,
+    top: Annotated[
+        int, typer.Option(help="So many full combinations at each end, best and worst served.")
+    ] = 1,
+    search: Annotated[
+        str | None,
+        typer.Option(help="Score only the users a searcher asks for; see fairrec searchers."),
+    ] = None,
+    budget_users: Annotated[
+        str | None, typer.Option(help="With --search: score at most N users, or a share: 10%.")
+    ] = None,
+    budget_seconds: Annotated[
+        float | None, typer.Option(help="With --search: stop after so many seconds.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="With --search: 'paper' for 0.005 s for each user and combination."),
+    ] = None,
+    theta: Annotated[
+        float | None, typer.Option(help="With --search testsgd: smallest share of a group.")
+    ] = None,
+    hyper: Annotated[
+        list[str] | None, typer.Option(help="With --search: a hyper-parameter, name=value.")
+    ] = None,
+    reference: Annotated[
+        float | None,
+        typer.Option(help="With --search: share of the budget for users drawn at random."),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="With --search: file that keeps every score, to go on from later."),
+    ] = None,
     seed: SeedOption = 0,
     threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
     load: Annotated[
@@ -92,9 +125,21 @@ def audit_command(
             check_writable(out)
         for source in load or ():
             _load_metrics(source)
-        tables = _tables(predictions, run, users, items, history, by, progress)
+        how = search_options(
+            search,
+            hyper=hyper,
+            theta=theta,
+            budget_users=budget_users,
+            budget_seconds=budget_seconds,
+            budget=budget,
+            reference=reference,
+            ledger=ledger,
+        )
+        tables = _tables(predictions, run, users, items, history, by, how is not None, progress)
         result = audit(
             **tables,
+            search=how,
+            top=top,
             metrics=metrics,
             columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
             depth=_depth(depth),
@@ -152,9 +197,13 @@ def _tables(
     items: Path | None,
     history: Path | None,
     by: str | None,
+    is_search: bool,
     progress: Progress,
 ) -> dict[str, Any]:
-    """The tables to audit: those named, or those of a run where none is named instead."""
+    """The tables to audit: those named, or those of a run where none is named instead.
+
+    A search asks the run for scores as it needs them.
+    """
     if (predictions is None) == (run is None):
         raise InputError(
             "Name either a table of predictions or a run: "
@@ -162,13 +211,23 @@ def _tables(
         )
     if run is not None:
         need_torch()
+        from fairrec.files import file_sum
         from fairrec.models.run import load_run
 
         progress("scoring", 0, 0)
         loaded = load_run(run, "auto")
         own_items = run / "items.parquet" if loaded.record.has_categories else None
+        scored: dict[str, Any] = (
+            {"predictions": loaded.predictions()}
+            if not is_search
+            else {
+                "predictions": loaded.candidates(),
+                "scorer": loaded.score,
+                "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
+            }
+        )
         return {
-            "predictions": loaded.predictions(),
+            **scored,
             "users": users or run / "users.parquet",
             "items": items or own_items,
             "history": history or run / "history.parquet",
@@ -184,6 +243,43 @@ def _tables(
         "history": history,
         "by": by,
     }
+
+
+def search_options(
+    name: str | None,
+    *,
+    hyper: list[str] | None,
+    theta: float | None,
+    **settings: Any,
+) -> SearchOptions | None:
+    """The search asked for; None where none is, and then nothing else about it may be set."""
+    given = {option: value for option, value in settings.items() if value is not None}
+    if name is None:
+        lone = [*given, *(["hyper"] if hyper else []), *(["theta"] if theta is not None else [])]
+        if lone:
+            option = lone[0].replace("_", "-")
+            raise InputError(
+                f"--{option} is for a search. Add --search NAME, such as --search adaptive."
+            )
+        return None
+    from fairrec.search.options import SearchOptions
+
+    numbers = dict(map(hyper_parameter, hyper or ()))
+    if theta is not None:
+        numbers["theta"] = theta
+    return SearchOptions(name, hyper=numbers, **given)
+
+
+def hyper_parameter(text: str) -> tuple[str, float]:
+    """`name=value` as a pair."""
+    name, equals, value = text.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (name.strip() and equals and math.isfinite(number)):
+        raise InputError(f"--hyper {text} is not possible. Write name=number: --hyper alpha=0.09")
+    return name.strip(), number
 
 
 def _depth(text: str) -> int | Literal["full"]:

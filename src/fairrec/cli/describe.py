@@ -1,4 +1,4 @@
-"""`fairrec schema` and `fairrec metrics`: what FairRec knows about itself."""
+"""`fairrec schema`, `fairrec metrics` and `fairrec searchers`: what FairRec knows about itself."""
 
 from __future__ import annotations
 
@@ -28,3 +28,24 @@ def metrics_command(debug: DebugOption = False) -> None:
             label = f"{name}@k" if entry.has_cutoff else name
             needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
             console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
+
+
+def searchers_command(debug: DebugOption = False) -> None:
+    """List the searchers with their hyper-parameters."""
+    with errors_in_words(debug):
+        from dataclasses import fields
+
+        from fairrec.search import SEARCHERS
+
+        console = stdout()
+        for name in SEARCHERS:
+            entry = SEARCHERS[name]
+            settings = ", ".join(
+                f"{field.name}={'by size' if field.default is None else field.default}"
+                for field in fields(entry.hyper_parameters)
+            )
+            console.print(
+                Text.assemble(
+                    (f"{name:<10}", "bold"), entry.about, f" ({settings})" * bool(settings)
+                )
+            )

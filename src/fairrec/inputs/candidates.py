@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.errors import InputError, plain, some_of
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -40,16 +40,65 @@ class CandidateLists:
         """The number of candidate lists."""
         return len(self.offsets) - 1
 
+    def take(self, lists: IntArray, scores: FloatArray) -> CandidateLists:
+        """Some of the lists, in the order of `lists`, with the scores given for them.
+
+        Parameters
+        ----------
+        lists : positions of candidate lists
+        scores : of all their candidates, one list after the other
+        """
+        labels = self.labels
+        return CandidateLists(
+            np.concatenate([[0], np.cumsum(self.offsets[lists + 1] - self.offsets[lists])]),
+            gather_lists(self.items, self.offsets, lists),
+            scores,
+            labels if labels is None else gather_lists(labels, self.offsets, lists),
+            self.item_ids,
+        )
+
+
+def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:
+    """The parts of a flat array that belong to some lists, one after the other.
+
+    For all lists in their order that is the array itself, not to be written to.
+
+    >>> gather_lists(np.array([5, 6, 7, 8]), np.array([0, 1, 3, 4]), np.array([2, 1])).tolist()
+    [8, 6, 7]
+    """
+    if len(lists) == len(offsets) - 1 and np.array_equal(lists, np.arange(len(lists))):
+        whole = flat[:]
+        whole.flags.writeable = False
+        return whole
+    part = np.empty(int((offsets[lists + 1] - offsets[lists]).sum()), dtype=flat.dtype)
+    _copy_lists(flat, offsets, lists, part)
+    return part
+
+
+@numba.njit(cache=True, nogil=True)
+def _copy_lists(flat: AnyArray, offsets: IntArray, lists: IntArray, part: AnyArray) -> None:
+    at = 0
+    for one in lists:
+        for row in range(offsets[one], offsets[one + 1]):
+            part[at] = flat[row]
+            at += 1
+
 
 def read_candidates(
-    table: Table, user_ids: pl.Series, users_where: str, needs_labels: bool
+    table: Table,
+    user_ids: pl.Series,
+    users_where: str,
+    needs_labels: bool,
+    has_scores: bool = True,
 ) -> tuple[CandidateLists, IntArray]:
     """Candidate lists, and for each list the position of its user in `user_ids`.
 
     Long form (one row a candidate, in any order) and list form (one row a user) give the
-    same lists. Lists follow the order in which their users first appear.
+    same lists. Lists follow the order in which their users first appear. Without scores, which
+    a scorer will give, the column is not looked at and the lists have none.
     """
-    parts = {name: table.require(name) for name in ("user_id", "item_id", "score")}
+    wanted = ("user_id", "item_id", "score") if has_scores else ("user_id", "item_id")
+    parts = {name: table.require(name) for name in wanted}
     label = table.require("label") if needs_labels else table.find("label")
     if label is not None:
         parts["label"] = label
@@ -61,7 +110,9 @@ def read_candidates(
     _refuse_unknown_users(heads, positions, table.where, users_where)
 
     bounds = offsets if nested else None
-    scores = table.numbers(flat.pop("score"), parts["score"], bounds).to_numpy()
+    scores = np.empty(0)
+    if has_scores:
+        scores = table.numbers(flat.pop("score"), parts["score"], bounds).to_numpy()
     labels = None
     if label is not None:
         labels = table.numbers(flat.pop("label"), label, bounds).to_numpy()
@@ -71,7 +122,7 @@ def read_candidates(
     n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
     if n_runs_per_user.max(initial=0) > 1:
         positions, offsets, order = _gather_runs(positions, offsets, n_runs_per_user > 0)
-        items, scores = items[order], scores[order]
+        items, scores = items[order], scores[order] if has_scores else scores
         labels = labels if labels is None else labels[order]
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
     _refuse_duplicate_pairs(lists, positions, user_ids, table.where)

@@ -37,6 +37,10 @@ class Popularity:
     per_item: FloatArray
     history_per_user: FloatArray
 
+    def for_lists(self, lists: IntArray) -> Popularity:
+        """The same for the users of some candidate lists, in that order."""
+        return Popularity(self.per_item, self.history_per_user[lists])
+
 
 @dataclass(frozen=True, slots=True)
 class SideData:
@@ -45,6 +49,11 @@ class SideData:
     categories: Categories | None = None
     popularity: Popularity | None = None
     warnings: tuple[str, ...] = field(default=())
+
+    def for_lists(self, lists: IntArray) -> SideData:
+        """The same for some candidate lists, in that order."""
+        popularity = self.popularity and self.popularity.for_lists(lists)
+        return SideData(self.categories, popularity, self.warnings)
 
 
 def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list[str]]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from fairrec.arrays import AnyArray, FloatArray
 from fairrec.errors import InputError, OutputError
 from fairrec.inputs.ids import known_positions
 from fairrec.models.base import CTRModel, chosen_device
@@ -26,15 +27,22 @@ class Run:
     items: pl.DataFrame
     folder: Path
 
+    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """The model's logit for each pair of user and item."""
+        users = known_positions(pl.Series(user_ids), self.users["user_id"])
+        items = known_positions(pl.Series(item_ids), self.items["item_id"])
+        return score_pairs(self.model, users, items)
+
+    def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+        return _read(self.folder / f"{target}.parquet")
+
     def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
-        rows = _read(self.folder / f"{target}.parquet").explode("item_id", "label")
-        scores = score_pairs(
-            self.model,
-            known_positions(rows["user_id"], self.users["user_id"]),
-            known_positions(rows["item_id"], self.items["item_id"]),
-        )
-        return rows.with_columns(pl.Series("score", scores))
+        rows = self.candidates(target).explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.users["user_id"])
+        items = known_positions(rows["item_id"], self.items["item_id"])
+        return rows.with_columns(pl.Series("score", score_pairs(self.model, users, items)))
 
 
 def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:

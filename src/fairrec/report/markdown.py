@@ -25,7 +25,7 @@ def to_markdown(view: ReportView) -> str:
     for table in (view.findings, view.ends):
         if table.rows:
             lines += ["", f"### {escape(table.title)}", "", *_table(table)]
-    lines += ["", *(f"- {escape(line)}" for line in view.coverage)]
+    lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
     powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
     lines += powers
     if view.warnings:

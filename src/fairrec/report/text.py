@@ -32,7 +32,7 @@ def print_text(view: ReportView, console: Console) -> None:
             console.print()
             console.print(_rich_table(table))
     console.print()
-    for line in view.coverage:
+    for line in (*view.search, *view.coverage):
         console.print(Text(line))
     for warning in view.warnings:
         console.print(Text.assemble(("note: ", "yellow"), warning))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from fairrec.errors import plain
 from fairrec.report.words import group_label, number, p_value, plural, signed
-from fairrec.result.schema import AuditSummary, Finding, MetricResult
+from fairrec.result.schema import AuditSummary, Finding, MetricResult, SearchSummary
 
 Status = Literal["gap found", "no gap detected", "not tested"]
 FINDINGS_SHOWN = 10
@@ -44,6 +44,7 @@ class ReportView:
     verdicts: tuple[Verdict, ...]
     findings: TableView
     ends: TableView
+    search: tuple[str, ...]
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
     reproduce: str
@@ -53,12 +54,14 @@ def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
     return ReportView(
         title=(
-            f"{plural(summary.n_users, 'user')}, {plural(summary.n_candidates, 'candidate')}, "
+            f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, "
+            f"{plural(summary.n_candidates, 'candidate')}, "
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
         verdicts=tuple(_verdict(name, result, summary) for name, result in summary.metrics.items()),
         findings=_findings(summary),
         ends=_ends(summary),
+        search=_search(summary),
         coverage=_coverage(summary),
         warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
         reproduce=(
@@ -85,7 +88,9 @@ def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
         metric=plain(name),
         status=status,
         headline=_headline(status, result, summary),
-        gap=_gap_sentence(result, summary.alpha),
+        gap=" ".join(
+            filter(None, (_gap_sentence(result, summary.alpha), _bound_sentence(name, summary)))
+        ),
         power=_power_sentence(result),
     )
 
@@ -131,6 +136,23 @@ def _gap_sentence(result: MetricResult, alpha: float) -> str:
     return (
         f"{ends}, {judged} chance shows ({number(chance.mean)} on average, 95% up to "
         f"{number(chance.q95)}; p = {p_value(chance.p_value)})."
+    )
+
+
+def _bound_sentence(name: str, summary: AuditSummary) -> str:
+    """What a search may have missed."""
+    search = summary.search
+    if not search.n_not_verified or name not in search.metrics:
+        return ""
+    bound = search.metrics[name].may_be_larger_by
+    if bound is None:
+        return (
+            f"{plural(search.n_not_verified, 'full combination')} not scored in full may lie "
+            "beyond."
+        )
+    return (
+        f"The exact gap is larger by {number(bound)} at most, at {search.confidence:.0%} "
+        "confidence in the model of the search."
     )
 
 
@@ -188,17 +210,65 @@ def _ends(summary: AuditSummary) -> TableView:
     for name, result in summary.metrics.items():
         if result.advantaged is None or result.disadvantaged is None:
             continue
-        ends = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
-        for end, which in zip((result.advantaged, result.disadvantaged), ends, strict=True):
-            rows.append(
-                (plain(name), which, group_label(end.group), f"{end.support:,}", number(end.value))
-            )
+        names = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
+        both = (result.most_advantaged, result.most_disadvantaged)
+        for which, ends in zip(names, both, strict=True):
+            for place, end in enumerate(ends, start=1):
+                rows.append(
+                    (
+                        plain(name),
+                        which if len(ends) == 1 else f"{which} {place}",
+                        group_label(end.group),
+                        f"{end.support:,}",
+                        number(end.value),
+                    )
+                )
     return TableView(
         title="Full combinations at both ends",
         columns=("metric", "end", "group", "users", "value"),
         numeric=(False, False, False, True, True),
         rows=tuple(rows),
     )
+
+
+def _scored(search: SearchSummary) -> str:
+    if search.users_scored == search.users_total:
+        return ""
+    return f" ({search.users_scored:,} of them scored)"
+
+
+def _search(summary: AuditSummary) -> tuple[str, ...]:
+    """How users were chosen for scoring; nothing where all scores were at hand."""
+    search = summary.search
+    if not search.metrics:
+        return ()
+    endings = {
+        "finished": "it had finished",
+        "users spent": f"the budget of {plural(search.budget_users or 0, 'user')} was spent",
+        "time spent": f"the budget of {search.budget_seconds or 0:g} s was spent",
+    }
+    share = search.users_scored / search.users_total
+    lines = [
+        f"The searcher {search.name} scored {search.users_scored:,} of "
+        f"{plural(search.users_total, 'user')} ({share:.1%}) and ended because "
+        f"{endings[search.ending]}."
+    ]
+    n_full = search.n_verified + search.n_not_verified
+    if search.n_not_verified:
+        lines.append(
+            f"{search.n_verified:,} of {plural(n_full, 'full combination')} were scored in full; "
+            "only between them is the gap measured."
+        )
+        lines.append(
+            f"{plural(search.users_reference, 'user')} were drawn at random before anything was "
+            "scored: means over all, and tests of groups not scored in full, rest on them."
+        )
+    before = f", and {search.users_before:,} users' scores were in the ledger"
+    lines.append(
+        f"The recommender was asked for {plural(search.rows_paid, 'score')} in "
+        f"{plural(search.calls, 'call')}{before if search.users_before else ''}."
+    )
+    return tuple(lines)
 
 
 def _coverage(summary: AuditSummary) -> tuple[str, ...]:

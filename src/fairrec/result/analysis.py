@@ -47,6 +47,18 @@ class Analysis:
         return len(self.cells.of_user)
 
     @property
+    def is_whole(self) -> BoolArray:
+        """(n_groups,), groups of which every user is scored."""
+        sample = self.moments.sample
+        return np.ones(len(self.lattice), dtype=bool) if sample is None else sample.is_whole_group
+
+    @property
+    def is_scored(self) -> BoolArray:
+        """(n_users,), users whose values were looked at, defined or not."""
+        sample = self.moments.sample
+        return np.ones(self.n_users, dtype=bool) if sample is None else sample.is_scored
+
+    @property
     def min_users(self) -> int:
         """The smallest number of users of an eligible group."""
         return self.options.min_users(self.n_users)

@@ -24,7 +24,7 @@ NUMBERS = (
     "p_value",
     "p_adjusted",
 )
-RESERVED = ("metric", "depth", "support", *NUMBERS)
+RESERVED = ("metric", "depth", "support", "is_whole", *NUMBERS)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -58,6 +58,7 @@ def group_table(
             pl.lit(name).alias("metric"),
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
+            pl.Series("is_whole", analysis.is_whole[rows]),
             *(
                 pl.Series(column, numbers.get(column, undefined))
                 .replace([np.inf], None)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.arrays import FloatArray
+from fairrec.arrays import FloatArray, IntArray
 from fairrec.metrics import MetricAtK
 from fairrec.result.analysis import Analysis
 from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
@@ -20,31 +19,28 @@ from fairrec.statistics.permutation import PermutationTest, observed_gaps
 def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
     """The result of each per-user metric."""
     moments = analysis.moments
-    gaps = observed_gaps(moments, analysis.lattice, analysis.is_tested)
+    is_compared = analysis.is_tested & analysis.is_whole & analysis.lattice.is_full
+    gaps = observed_gaps(moments, analysis.lattice, is_compared)
     results = {}
     for i, metric in enumerate(analysis.metrics):
-        full = np.flatnonzero(analysis.lattice.is_full & analysis.is_tested[i])
-        values = [
-            GroupValue(
-                group=analysis.group(int(full[at])).as_dict(),
-                value=float(analysis.estimates.value[i, full[at]]),
-                support=int(moments.n[i, full[at]]),
-            )
-            for at in extremes(analysis.estimates.value[i, full], moments.n[i, full])
-        ]
-        advantaged, disadvantaged = ordered_ends(values, metric)
+        full = np.flatnonzero(is_compared[i])
+        most, least = best_and_worst(
+            metric, analysis, full, analysis.estimates.value[i, full], moments.n[i, full]
+        )
         findings, n_not_listed = _findings(i, metric, analysis)
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
             higher_is_better=metric.metric.higher_is_better,
             mean=float(moments.mean[i]),
-            n_defined=int(moments.n_users[i]),
-            n_undefined=int((~moments.is_defined[i]).sum()),
+            n_defined=int(moments.is_defined[i].sum()),
+            n_undefined=int((analysis.is_scored & ~moments.is_defined[i]).sum()),
             n_groups=int(analysis.is_tested[i].sum()),
             is_tested=analysis.test is not None,
-            gap=None if advantaged is None else float(gaps[i]),
-            advantaged=advantaged,
-            disadvantaged=disadvantaged,
+            gap=float(gaps[i]) if most else None,
+            advantaged=most[0] if most else None,
+            disadvantaged=least[0] if least else None,
+            most_advantaged=most,
+            most_disadvantaged=least,
             chance=_chance(i, gaps, analysis.test),
             findings=findings,
             n_significant=int(analysis.is_significant[i].sum()),
@@ -54,21 +50,33 @@ def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
     return results
 
 
-def extremes(values: FloatArray, support: FloatArray) -> tuple[int, int] | tuple[()]:
-    """Positions of the highest and the lowest value, of equal ones the one with most users."""
-    if not len(values):
-        return ()
-    return int(np.lexsort((-support, -values))[0]), int(np.lexsort((-support, values))[0])
+def best_and_worst(
+    metric: MetricAtK,
+    analysis: Analysis,
+    groups: IntArray,
+    values: FloatArray,
+    support: FloatArray,
+) -> tuple[tuple[GroupValue, ...], tuple[GroupValue, ...]]:
+    """The best and the worst served groups, as many as asked for.
 
+    Where neither end is better, the highest and the lowest. Of equal values the group with most
+    users comes first.
+    """
 
-def ordered_ends(
-    highest_and_lowest: Sequence[GroupValue], metric: MetricAtK
-) -> tuple[GroupValue | None, GroupValue | None]:
-    """Advantaged and disadvantaged; where neither end is better, highest and lowest."""
-    if not highest_and_lowest:
-        return None, None
-    highest, lowest = highest_and_lowest
-    return (lowest, highest) if metric.metric.higher_is_better is False else (highest, lowest)
+    def named(order: IntArray) -> tuple[GroupValue, ...]:
+        return tuple(
+            GroupValue(
+                group=analysis.group(int(groups[at])).as_dict(),
+                value=float(values[at]),
+                support=int(support[at]),
+            )
+            for at in order[: analysis.options.top]
+        )
+
+    highest, lowest = np.lexsort((-support, -values)), np.lexsort((-support, values))
+    if metric.metric.higher_is_better is False:
+        highest, lowest = lowest, highest
+    return named(highest), named(lowest)
 
 
 def _chance(i: int, gaps: FloatArray, test: PermutationTest | None) -> Chance | None:

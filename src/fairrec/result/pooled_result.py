@@ -11,8 +11,8 @@ from fairrec.errors import InputError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
 from fairrec.result.analysis import Analysis
-from fairrec.result.metric_result import extremes, ordered_ends
-from fairrec.result.schema import GroupValue, MetricResult
+from fairrec.result.metric_result import best_and_worst
+from fairrec.result.schema import MetricResult
 from fairrec.statistics.pooled import pooled_per_cell
 
 
@@ -43,15 +43,8 @@ def pooled_results(
         is_defined = ~np.isnan(in_lattice)
         groups, values = full[is_defined], in_lattice[is_defined]
         n_undefined = int(analysis.lattice.n_users[full[~is_defined]].sum())
-        ends = [
-            GroupValue(
-                group=analysis.group(int(groups[at])).as_dict(),
-                value=float(values[at]),
-                support=int(analysis.lattice.n_users[groups[at]]),
-            )
-            for at in extremes(values, analysis.lattice.n_users[groups].astype(np.float64))
-        ]
-        advantaged, disadvantaged = ordered_ends(ends, metric)
+        support = analysis.lattice.n_users[groups].astype(np.float64)
+        most, least = best_and_worst(metric, analysis, groups, values, support)
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
             higher_is_better=metric.metric.higher_is_better,
@@ -61,8 +54,10 @@ def pooled_results(
             n_groups=len(groups),
             is_tested=False,
             gap=float(np.ptp(values)) if len(values) else None,
-            advantaged=advantaged,
-            disadvantaged=disadvantaged,
+            advantaged=most[0] if most else None,
+            disadvantaged=least[0] if least else None,
+            most_advantaged=most,
+            most_disadvantaged=least,
             chance=None,
             findings=(),
             n_significant=0,

@@ -78,6 +78,12 @@ class MetricResult(_Part):
     gap: float | None = Field(description="over full combinations; null where none is eligible")
     advantaged: GroupValue | None
     disadvantaged: GroupValue | None
+    most_advantaged: tuple[GroupValue, ...] = Field(
+        description="full combinations served best, best first, as many as asked for"
+    )
+    most_disadvantaged: tuple[GroupValue, ...] = Field(
+        description="full combinations served worst, worst first"
+    )
     chance: Chance | None = Field(description="null where nothing was permuted")
     findings: tuple[Finding, ...]
     n_significant: int = Field(description="groups under alpha before folding")
@@ -116,6 +122,23 @@ class Coverage(_Part):
     n_users_below: int = Field(description="users in full combinations below the support")
 
 
+class HistoryPoint(_Part):
+    """What a search had found by then."""
+
+    users: int = Field(description="scored so far")
+    gap: float
+
+
+class SearchedMetric(_Part):
+    """What a search came to for one metric."""
+
+    may_be_larger_by: float | None = Field(
+        description="the exact gap is not larger by more than this, with the confidence stated; "
+        "null where the searcher gives no bound"
+    )
+    history: tuple[HistoryPoint, ...]
+
+
 class SearchSummary(_Part):
     """How users were chosen for scoring."""
 
@@ -123,6 +146,22 @@ class SearchSummary(_Part):
     users_scored: int
     users_total: int
     seconds: float
+    ending: Literal["finished", "users spent", "time spent"] = "finished"
+    budget_users: int | None = None
+    budget_seconds: float | None = None
+    hyper_parameters: dict[str, float | None] = Field(default_factory=dict)
+    users_reference: int = Field(
+        default=0, description="scored first, at random; tests against chance rest on them"
+    )
+    confidence: float | None = Field(default=None, description="of may_be_larger_by")
+    n_verified: int = Field(default=0, description="full combinations with every user scored")
+    n_not_verified: int = Field(default=0, description="eligible ones without")
+    users_paid: int = Field(default=0, description="scored by the model in this run")
+    users_before: int = Field(default=0, description="users whose scores the ledger had")
+    rows_paid: int = 0
+    calls: int = Field(default=0, description="of the model in this run")
+    seconds_scoring: float = 0.0
+    metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 
 class InputSummary(_Part):

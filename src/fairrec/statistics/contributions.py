@@ -21,7 +21,8 @@ def shapley_contributions(
 
     The worth of a set of conditions is the difference between those who meet them and all
     others; a condition's share is its mean gain over all orders of adding them (Shapley 1953).
-    Empty for a group of more than MAX_CONDITIONS conditions.
+    Empty for a group of more than MAX_CONDITIONS conditions, and where a search has scored
+    nobody in one of the sets.
 
     Returns
     -------
@@ -31,8 +32,7 @@ def shapley_contributions(
     if len(conditions) > MAX_CONDITIONS:
         return {}
     is_met = [cells.codes[attribute] == codes[attribute] for attribute in conditions]
-    n_per_cell = cells.sums(moments.is_defined[metric])
-    total_per_cell = cells.sums(moments.centred_per_user[metric])
+    known = moments.known_cells(metric, cells)
     n_sets = 1 << len(conditions)
     worth = np.zeros(n_sets)
     for chosen in range(1, n_sets):
@@ -40,10 +40,11 @@ def shapley_contributions(
         for position, met in enumerate(is_met):
             if chosen >> position & 1:
                 is_member &= met
-        n = n_per_cell[is_member].sum()
-        others = moments.n_users[metric] - n
-        if n > 0 and others > 0:
-            worth[chosen] = total_per_cell[is_member].sum() / n * moments.n_users[metric] / others
+        difference = known.difference(is_member)
+        if difference is not None:
+            worth[chosen] = difference
+        elif moments.sample is not None:
+            return {}
     return {
         int(attribute): _shapley(worth, position, len(conditions))
         for position, attribute in enumerate(conditions)

@@ -43,9 +43,10 @@ def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArra
     with np.errstate(invalid="ignore", divide="ignore"):
         deviation = moments.deviation
         variance = moderated_variance(moments.squares - n * deviation**2, n, moments.sd[:, None])
-        others = n_users - n
+        others = moments.n_others
         all_squares = moments.sd[:, None] ** 2 * (n_users - 1)
-        others_squares = all_squares - moments.squares - (moments.total**2) / others
+        shared = moments if moments.sample is None else moments.sample
+        others_squares = all_squares - shared.squares - (shared.total**2) / others
         others_variance = moderated_variance(others_squares, others, moments.sd[:, None])
         error = np.sqrt(variance / n)
         difference_error = np.sqrt(variance / n + others_variance / others)

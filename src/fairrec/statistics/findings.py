@@ -53,12 +53,18 @@ def select_findings(
     worse_sign : -1 where a lower value is worse, 1 where a higher one is, 0 where neither is;
         the worse end wins a tie, such as that between the two values of an attribute
     """
+    # a group in a sample stands for all its users
     n, n_users = moments.n[metric], moments.n_users[metric]
-    scale = moments.sd[metric] * np.sqrt(n * np.maximum(n_users - n, 0) / n_users)
-    usable = is_significant & (scale > 0)
-    residual = moments.total[metric].copy()
-    sign = np.sign(residual)
     n_per_cell = cells.sums(moments.is_defined[metric])
+    if moments.sample is not None:
+        n, n_users = lattice.n_users.astype(np.float64), float(len(cells.of_user))
+        n_per_cell = cells.n_users.astype(np.float64)
+    to_total = n * np.maximum(n_users - n, 0) / n_users
+    with np.errstate(invalid="ignore"):
+        scale = np.nan_to_num(moments.chance_error[metric] * to_total)
+        residual = np.nan_to_num(moments.difference[metric] * to_total)
+    usable = is_significant & (scale > 0)
+    sign = np.sign(residual)
     depth = (lattice.codes >= 0).sum(axis=1)
     open_groups = np.flatnonzero(usable)
     chosen: list[int] = []

@@ -12,10 +12,35 @@ from fairrec.groups.lattice import Lattice
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """What is known where not everyone is scored: a fair sample of everyone, and whole groups.
+
+    Parameters
+    ----------
+    is_scored : (n_users,)
+    is_reference : (n_users,), the fair sample
+    is_whole_cell : (n_cells,), cells of which every user is scored
+    is_whole_group : (n_groups,), groups made of such cells
+    n, total, squares : (n_metrics, n_groups), of the fair sample alone, centred
+    """
+
+    is_scored: BoolArray
+    is_reference: BoolArray
+    is_whole_cell: BoolArray
+    is_whole_group: BoolArray
+    n: FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class Moments:
     """What every estimate and test is made of.
 
-    Values are centred on their mean over all users first, so that squares lose no digits.
+    Values are centred on their mean over all users first, so that squares lose no digits. Where
+    only some users are scored, "all users" is the fair sample among them, a group is known by
+    all its users where it is whole and else by those in the sample, and it is compared with
+    the others in the sample.
 
     Parameters
     ----------
@@ -23,6 +48,7 @@ class Moments:
     n, total, squares : (n_metrics, n_groups), of centred values
     centred_per_user : (n_metrics, n_users), 0 where undefined
     is_defined : (n_metrics, n_users)
+    sample : None where everyone is scored
     """
 
     mean: FloatArray
@@ -33,6 +59,12 @@ class Moments:
     squares: FloatArray
     centred_per_user: FloatArray
     is_defined: BoolArray
+    sample: Sample | None = None
+
+    @property
+    def n_others(self) -> FloatArray:
+        """(n_metrics, n_groups), users a group is compared with."""
+        return self.n_users[:, None] - (self.n if self.sample is None else self.sample.n)
 
     @property
     def deviation(self) -> FloatArray:
@@ -43,10 +75,11 @@ class Moments:
     @property
     def difference(self) -> FloatArray:
         """(n_metrics, n_groups), mean of the group minus mean of all others; NaN without others."""
-        others = self.n_users[:, None] - self.n
+        others = self.n_others
+        shared = self.total if self.sample is None else self.sample.total
         undefined = np.full_like(self.total, np.nan)
-        scale = np.divide(self.n_users[:, None], others, out=undefined, where=others > 0)
-        return self.deviation * scale
+        # centred values add up to 0, so that the others have what the group lacks
+        return self.deviation + np.divide(shared, others, out=undefined, where=others > 0)
 
     @property
     def chance_error(self) -> FloatArray:
@@ -54,11 +87,46 @@ class Moments:
 
         Drawing a group at random from all users gives exactly this spread.
         """
-        others = self.n_users[:, None] - self.n
+        others = self.n_others
         defined = (self.n > 0) & (others > 0)
         undefined = np.full_like(self.total, np.nan)
-        ratio = np.divide(self.n_users[:, None], self.n * others, out=undefined, where=defined)
+        ratio = np.divide(self.n + others, self.n * others, out=undefined, where=defined)
         return self.sd[:, None] * np.sqrt(ratio)
+
+    def known_cells(self, metric: int, cells: Cells) -> KnownCells:
+        """Sums over the cells, from which those of any set of cells follow."""
+        is_defined, centred = self.is_defined[metric], self.centred_per_user[metric]
+        n, total = cells.sums(is_defined), cells.sums(centred)
+        if self.sample is None:
+            whole = np.ones(len(cells), dtype=bool)
+            return KnownCells(n, total, n, total, whole, float(self.n_users[metric]))
+        is_fair = self.sample.is_reference
+        fair_n, fair_total = cells.sums(is_defined & is_fair), cells.sums(centred * is_fair)
+        whole = self.sample.is_whole_cell
+        return KnownCells(n, total, fair_n, fair_total, whole, float(self.n_users[metric]))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCells:
+    """Numbers and centred sums of the scored users of each cell, all and of the fair sample."""
+
+    n: FloatArray
+    total: FloatArray
+    fair_n: FloatArray
+    fair_total: FloatArray
+    is_whole: BoolArray
+    n_users: float
+
+    def difference(self, is_member: BoolArray) -> float | None:
+        """Mean of the users in some cells minus mean of all others; None where not known."""
+        fair_n, fair_total = self.fair_n[is_member].sum(), self.fair_total[is_member].sum()
+        n, total = fair_n, fair_total
+        if self.is_whole[is_member].all():
+            n, total = self.n[is_member].sum(), self.total[is_member].sum()
+        others = self.n_users - fair_n
+        if n == 0 or others <= 0:
+            return None
+        return float(total / n + fair_total / others)
 
 
 def group_moments(
@@ -71,29 +139,67 @@ def group_moments(
     values_per_user : (n_metrics, n_users), NaN where undefined
     """
     is_defined = ~np.isnan(values_per_user)
-    n_users = is_defined.sum(axis=1).astype(np.float64)
-    mean = np.where(is_defined, values_per_user, 0).sum(axis=1) / n_users
+    mean, sd, n_users = _overall(values_per_user, is_defined)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
+    n, total, squares = _group_sums(centred, is_defined, cells, lattice, threads)
+    return Moments(mean, sd, n_users, n, total, squares, centred, is_defined)
+
+
+def sampled_moments(
+    values_per_user: FloatArray,
+    is_scored: BoolArray,
+    is_reference: BoolArray,
+    cells: Cells,
+    lattice: Lattice,
+    threads: int = 1,
+) -> Moments:
+    """Moments where only some users are scored.
+
+    Parameters
+    ----------
+    is_reference : (n_users,), a sample of all users that was drawn before any was scored
+    """
+    is_defined = ~np.isnan(values_per_user)
+    mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
+    centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
+    of_scored = _group_sums(centred, is_defined, cells, lattice, threads)
+    of_sample = _group_sums(
+        centred * is_reference, is_defined & is_reference, cells, lattice, threads
+    )
+    is_whole_cell = cells.sums(is_scored) == cells.n_users
+    is_whole = lattice.sums((~is_whole_cell).astype(np.float64)[None])[0] == 0
+    n, total, squares = (
+        np.where(is_whole, *pair) for pair in zip(of_scored, of_sample, strict=True)
+    )
+    sample = Sample(is_scored, is_reference, is_whole_cell, is_whole, *of_sample)
+    return Moments(mean, sd, n_users, n, total, squares, centred, is_defined, sample)
+
+
+def _overall(
+    values: FloatArray, is_counted: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean, standard deviation and number of the values that count, for each metric."""
+    n_users = is_counted.sum(axis=1).astype(np.float64)
+    mean = np.where(is_counted, values, 0).sum(axis=1) / np.maximum(n_users, 1)
+    centred = np.where(is_counted, values - mean[:, None], 0.0)
     sd = np.sqrt((centred**2).sum(axis=1) / np.maximum(n_users - 1, 1))
     # rounding leaves a trace of spread in a constant metric, which tests would magnify
     sd[sd < 1e-12 * np.maximum(np.abs(mean), 1)] = 0.0
+    return mean, sd, n_users
 
+
+def _group_sums(
+    centred: FloatArray, is_defined: BoolArray, cells: Cells, lattice: Lattice, threads: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(n_metrics, n_groups) each: number, sum and sum of squares."""
     masks, mask_of_metric = distinct_masks(is_defined)
     columns = [cells.sums(mask) for mask in masks]
     columns += [cells.sums(row) for row in centred]
     columns += [cells.sums(row**2) for row in centred]
     sums = lattice.sums(np.array(columns).reshape(-1, len(cells)), threads)
     n_masks, n_metrics = len(masks), len(centred)
-    return Moments(
-        mean=mean,
-        sd=sd,
-        n_users=n_users,
-        n=sums[np.array(mask_of_metric, dtype=np.int64)],
-        total=sums[n_masks : n_masks + n_metrics],
-        squares=sums[n_masks + n_metrics :],
-        centred_per_user=centred,
-        is_defined=is_defined,
-    )
+    n = sums[np.array(mask_of_metric, dtype=np.int64)]
+    return n, sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]
 
 
 def distinct_masks(

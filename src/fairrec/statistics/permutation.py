@@ -21,7 +21,7 @@ from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, distinct_masks
 from fairrec.threads import map_in_threads
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""
 
 
@@ -56,20 +56,20 @@ class PermutationTest:
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), adjusted for all groups and metrics of the audit."""
         ordered = np.sort(self.largest)
-        reach = np.abs(self.statistic) * (1 - _ROUNDING)
+        reach = np.abs(self.statistic) * (1 - ROUNDING)
         n_larger = self.n_permutations - np.searchsorted(ordered, reach, side="left")
         return (1 + n_larger) / (1 + self.n_permutations)
 
     def critical(self, alpha: float) -> float:
         """The absolute statistic from which an adjusted p-value is at most alpha."""
-        allowed = int(np.floor(alpha * (1 + self.n_permutations) + _ROUNDING)) - 1
+        allowed = int(np.floor(alpha * (1 + self.n_permutations) + ROUNDING)) - 1
         if allowed < 0:
             return np.inf
         return float(np.sort(self.largest)[::-1][allowed])
 
     def gap_p_values(self, gaps: FloatArray) -> FloatArray:
         """(n_metrics,), how often chance alone shows a gap at least this large."""
-        n_reached = (self.gaps >= gaps * (1 - _ROUNDING)).sum(axis=0)
+        n_reached = (self.gaps >= gaps * (1 - ROUNDING)).sum(axis=0)
         return np.asarray((1 + n_reached) / (1 + self.n_permutations))
 
 
@@ -94,7 +94,7 @@ def permutation_test(
     """
     weight = _weights(moments, is_tested)
     statistic = moments.total * weight
-    reach = np.abs(statistic) * (1 - _ROUNDING)
+    reach = np.abs(statistic) * (1 - ROUNDING)
     dealer = _Dealer(moments.centred_per_user, moments.is_defined, cells)
     spread = _Spread(moments, lattice, is_tested)
 

@@ -1,0 +1,292 @@
+"""`fairrec search-bench`: searchers beside the exact answer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from fairrec.cli.shared import (
+    DebugOption,
+    QuietOption,
+    SeedOption,
+    errors_in_words,
+    need_torch,
+    say,
+    shown_progress,
+    stdout,
+)
+from fairrec.errors import InputError, OutputError, plain
+
+if TYPE_CHECKING:
+    from fairrec.options import Progress
+    from fairrec.search_bench import SearchBench
+
+FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
+
+
+class Source(NamedTuple):
+    """The tables to search in, and what to call them."""
+
+    title: str
+    tables: dict[str, Any]
+
+
+def search_bench_command(
+    predictions: Annotated[
+        Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="A trained run instead of tables; see fairrec train.")
+    ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(help="A synthetic world instead: movielens-1m, lfm360k, blackfriday, ..."),
+    ] = None,
+    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Attributes, with commas; numbers in bins: gender,age:10,income:q5"),
+    ] = None,
+    items: Annotated[Path | None, typer.Option(help="Items and their categories, for urd.")] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="Training interactions, for urp, urp_abs and the stand-in.")
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="Metrics, with commas: auc,ndcg@10. Default: what the tables allow."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Other column names: user_id=uid or items.categories=tags."),
+    ] = None,
+    searchers: Annotated[
+        str, typer.Option(help="Searchers to compare, with commas.")
+    ] = "adaptive,dpso,pso,fairas,random",
+    seeds: Annotated[int, typer.Option(help="Searches of each searcher.")] = 10,
+    budgets: Annotated[
+        str, typer.Option(help="Shares of the users of eligible groups, with commas.")
+    ] = "2%,5%,10%,20%,30%,50%",
+    together: Annotated[
+        bool, typer.Option("--together", help="One search for all metrics, not one for each.")
+    ] = False,
+    min_support: Annotated[
+        float, typer.Option(help="Smallest group: a share of users, or a number from 1.")
+    ] = 0.001,
+    hyper: Annotated[
+        list[str] | None, typer.Option(help="Hyper-parameters: dpso.alpha=0.1, testsgd.theta=0.02.")
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for the figures and tables.")] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Compare searchers: how much of the exact gap each finds after how many users."""
+    with errors_in_words(debug), shown_progress(quiet) as progress:
+        from fairrec.files import check_writable
+        from fairrec.inputs.columns import parse_mapping
+        from fairrec.reading import names_of, read_inputs
+        from fairrec.search_bench import SearchBenchOptions, bench_searchers
+
+        options = SearchBenchOptions(
+            searchers=tuple(dict.fromkeys(names_of(searchers))),
+            n_seeds=seeds,
+            budgets=_budgets(budgets),
+            hyper=_hyper(hyper or ()),
+            together=together,
+            min_support=min_support,
+            seed=seed,
+        )
+        if out is not None:
+            check_writable(out)
+        tables = {"users": users, "items": items, "history": history, "by": by}
+        source = _source(predictions, run, shape, tables, seed, progress)
+        progress("reading", 0, 0)
+        inputs = read_inputs(
+            **source.tables,
+            metrics=metrics,
+            columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
+            wants_popularity=True,
+        )
+        bench = bench_searchers(inputs, options, progress)
+        if out is not None:
+            progress("drawing", 0, 0)
+            _write(bench, source.title, out)
+    _print(bench, source.title)
+    if out is not None and not quiet:
+        say(f"Written to {out}: {', '.join(FILES)}")
+
+
+def _source(
+    predictions: Path | None,
+    run: Path | None,
+    shape: str | None,
+    tables: dict[str, Any],
+    seed: int,
+    progress: Progress,
+) -> Source:
+    """The tables named, or those of a run or of a world where none is named instead."""
+    if sum(source is not None for source in (predictions, run, shape)) != 1:
+        raise InputError(
+            "Name a table of predictions, a run or a shape, and one of them only: "
+            "fairrec search-bench PREDICTIONS --users USERS --by ATTRIBUTES, "
+            "fairrec search-bench --run RUN, or fairrec search-bench --shape lfm360k"
+        )
+    if run is not None:
+        return _of_run(run, tables, progress)
+    if shape is not None:
+        return _of_shape(shape, tables, seed, progress)
+    for name in ("users", "by"):
+        if tables[name] is None:
+            raise InputError(f"--{name} is missing. See fairrec search-bench --help")
+    return Source(plain(predictions), {"predictions": predictions, **tables})
+
+
+def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> Source:
+    need_torch()
+    from fairrec.models.run import load_run
+
+    progress("scoring", 0, 0)
+    loaded = load_run(run, "auto")
+    record = loaded.record
+    own = {
+        "users": run / "users.parquet",
+        "items": run / "items.parquet" if record.has_categories else None,
+        "history": run / "history.parquet",
+        "by": record.attributes,
+    }
+    chosen = {name: tables[name] or own[name] for name in own}
+    return Source(
+        plain(f"{record.dataset}, {record.model}"),
+        {"predictions": loaded.predictions(), **chosen},
+    )
+
+
+def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress) -> Source:
+    for name in ("users", "items", "history"):
+        if tables[name] is not None:
+            raise InputError(f"--shape makes its own tables. Leave out --{name}.")
+    from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+    from fairrec.models.taste import taste_predictions
+    from fairrec.models.training_data import training_data
+
+    progress("making a world", 0, 0)
+    bundle = synthetic_bundle(shaped_like(shape, seed=seed))
+    data = training_data(bundle, seed=seed)
+    return Source(
+        f"synthetic world shaped like {shape}, ranked by popularity and taste",
+        {
+            "predictions": taste_predictions(bundle, data),
+            "users": bundle.users,
+            "items": bundle.items,
+            "history": data.history,
+            "by": tables["by"] or bundle.manifest.attributes,
+        },
+    )
+
+
+def _budgets(text: str) -> tuple[float, ...]:
+    shares = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        if not re.fullmatch(r"\d+(\.\d+)?%", part):
+            raise InputError(
+                f"--budgets {plain(part)} is not possible. Give shares above 0% and up to 100% of "
+                "the users of eligible groups, such as 2%,10%."
+            )
+        shares.append(float(part.removesuffix("%")) / 100)
+    return tuple(sorted(set(shares)))
+
+
+def _hyper(texts: list[str] | tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """`dpso.alpha=0.1` as values by searcher and name."""
+    values: dict[str, dict[str, float]] = {}
+    for pair in (part.strip() for text in texts for part in text.split(",")):
+        try:
+            name, value = pair.split("=")
+            searcher, option = name.split(".")
+            values.setdefault(searcher, {})[option] = float(value)
+        except ValueError as error:
+            raise InputError(
+                f"--hyper {plain(pair)} is not of the form searcher.name=number, such as "
+                "dpso.alpha=0.1"
+            ) from error
+    return values
+
+
+def _about(bench: SearchBench) -> list[str]:
+    """What was compared, in two lines."""
+    options = bench.options
+    how = "one search for all metrics" if options.together else "each metric searched by itself"
+    several = f"mean and spread of {options.n_seeds} seeds" if options.n_seeds > 1 else "one seed"
+    return [
+        f"{bench.n_users:,} users in {bench.n_groups:,} groups of at least {bench.min_users:,}, "
+        f"of {bench.n_combinations:,} combinations; {several}",
+        f"mean over {', '.join(bench.gaps)}; {how}",
+    ]
+
+
+def _print(bench: SearchBench, title: str) -> None:
+    console = stdout()
+    console.print(Text(f"Share of the exact gap found: {title}", style="bold"), soft_wrap=True)
+    for line in _about(bench):
+        console.print(Text(line), soft_wrap=True)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        caption=Text(
+            "After scoring a share of the users of eligible groups; at the end of a search "
+            "without a budget, and the users it took.\n"
+            "ms: the searcher's own time for each group it proposes."
+        ),
+        caption_justify="left",
+    )
+    table.add_column("searcher")
+    for budget in bench.options.budgets:
+        table.add_column(f"{100 * budget:g}%", justify="right")
+    for column in ("at the end", "users", "ms"):
+        table.add_column(column, justify="right")
+    summary = bench.summary()
+    for end in bench.ends().to_dicts():
+        rows = summary.filter(searcher=end["searcher"]).to_dicts()
+        table.add_row(
+            Text(end["searcher"]),
+            *(_spread(row["mean"], row["sd"]) for row in (*rows, end)),
+            f"{100 * end['share']:.0f}%",
+            f"{end['ms_per_ask']:.2g}",
+        )
+    console.print(table)
+    for note in bench.notes:
+        console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
+
+
+def _spread(mean: float, sd: float | None) -> str:
+    return f"{mean:.3f}" if sd is None else f"{mean:.3f}±{sd:.3f}".replace("±0.", "±.")
+
+
+def _write(bench: SearchBench, title: str, folder: Path) -> None:
+    """Write all files, or none where one cannot be written."""
+    import tempfile
+
+    from fairrec.files import put_in_place
+    from fairrec.report.figures.search_curves import search_curves, write_search_curves
+
+    chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
+            part = Path(scratch)
+            for name, frame in (("accuracy", bench.accuracy), ("convergence", bench.convergence)):
+                with (part / f"{name}.csv").open("wb") as file:
+                    frame.write_csv(file)
+            for name in ("search.svg", "search.html"):
+                write_search_curves(chart, part / name)
+            put_in_place(part, folder)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be written ({error}). Choose another --out."
+        ) from error

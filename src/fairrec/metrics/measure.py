@@ -1,0 +1,60 @@
+"""The values of some users, from scores that are paid for when they are first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side import SideData
+from fairrec.metrics.registry import MetricAtK
+from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.ranked import RankedLists
+
+
+def values_per_user(
+    metrics: Sequence[MetricAtK], candidates: CandidateLists, side: SideData, threads: int = 1
+) -> FloatArray:
+    """(n_metrics, n_lists), NaN where undefined."""
+    max_k = max((metric.k or 0 for metric in metrics), default=0)
+    lists = RankedLists(candidates, max_k, side, threads)
+    values = np.empty((len(metrics), candidates.n_users))
+    for i, metric in enumerate(metrics):
+        values[i] = metric.per_user(lists)
+    return values
+
+
+class Measure:
+    """Candidate lists -> the values of their users.
+
+    A user's values are the same to the last digit whoever is measured together with them.
+
+    Parameters
+    ----------
+    metrics : none of them pooled
+    candidates : all lists; their scores are not looked at
+    side : categories and popularity, one entry a list where it is per user
+    ledger : where the scores come from
+    threads : worth more than one only for very many lists at once
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[MetricAtK],
+        candidates: CandidateLists,
+        side: SideData,
+        ledger: Ledger,
+        threads: int = 1,
+    ) -> None:
+        self.metrics = tuple(metrics)
+        self.ledger = ledger
+        self._candidates = candidates
+        self._side = side
+        self._threads = threads
+
+    def __call__(self, lists: IntArray) -> FloatArray:
+        """(n_metrics, len(lists)), NaN where undefined."""
+        candidates = self._candidates.take(lists, self.ledger.scores(lists))
+        return values_per_user(self.metrics, candidates, self._side.for_lists(lists), self._threads)

@@ -1,0 +1,1 @@
+"""Pictures of results: data in, an Altair chart or a file out."""

@@ -1,0 +1,163 @@
+"""The loop of a search: it owns the budget, the scoring and the history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.search.budget import Budget
+from fairrec.search.evidence import Evidence
+from fairrec.search.history import History
+from fairrec.search.searcher import SEARCHERS, Request, Searcher
+from fairrec.search.space import EVERYONE
+
+BATCH_USERS = 256
+"""Users scored in one call; after each the budget is looked at."""
+
+Ending = Literal["finished", "users spent", "time spent"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """What a search came to.
+
+    Parameters
+    ----------
+    evidence : all users scored and their values
+    ending : whether the searcher had finished, or what ran out
+    searchers : as they were at the end
+    """
+
+    evidence: Evidence
+    history: History
+    ending: Ending
+    seconds: float
+    searchers: tuple[Searcher, ...]
+
+
+class _Spent(Exception):  # noqa: N818 - an ending, not an error
+    """The budget is used up."""
+
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
+
+def search(
+    name: str,
+    evidence: Evidence,
+    hyper: Any,
+    *,
+    seed: int = 0,
+    budget: Budget | None = None,
+    n_reference: int = 0,
+    metrics: Sequence[int] | None = None,
+    batch_users: int = BATCH_USERS,
+    advance: Callable[[int], None] = lambda users: None,
+    watch: Callable[[Searcher], Searcher] = lambda searcher: searcher,
+    clock: Callable[[], float] = time.monotonic,
+) -> SearchOutcome:
+    """Search with a registered searcher until it has finished or the budget is spent.
+
+    A searcher that looks at one metric is built once for each, and they take turns; what one
+    pays for serves all.
+
+    Parameters
+    ----------
+    n_reference : users scored first, at random among all
+    metrics : those to search by; all by default
+    advance : told the number of users scored after each batch
+    watch : may stand something between the loop and each searcher, such as a stop-watch
+    """
+    kind = SEARCHERS[name]
+    looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
+    parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
+    searchers = [
+        watch(kind.build(evidence, part, hyper, np.random.default_rng([seed, 2, number])))
+        for number, part in enumerate(parts)
+    ]
+    budget = budget or Budget()
+    started = clock()
+    history = History(len(evidence.totals))
+    ends = _Ends(evidence)
+    space, no_users = evidence.space, np.empty(0, dtype=np.int64)
+
+    def score(users: IntArray) -> None:
+        while len(users):
+            batch = users[:batch_users]
+            if budget.seconds is not None and clock() - started >= budget.seconds:
+                raise _Spent("time spent")
+            if budget.users is not None:
+                batch = batch[: max(budget.users - evidence.users_scored, 0)]
+                if not len(batch):
+                    raise _Spent("users spent")
+            evidence.score(batch)
+            users = users[len(batch) :]
+            if ends.look(batch):
+                history.add(evidence.users_scored, clock() - started, ends.gaps)
+            advance(evidence.users_scored)
+
+    def answer(request: Request) -> None:
+        """Score what is asked for; small groups share a batch."""
+        waiting: list[IntArray] = []
+        for at, group in enumerate(request.groups.tolist()):
+            if group == EVERYONE or not space.lattice.is_full[group]:
+                # it may share users with those that wait
+                score(np.concatenate([no_users, *waiting]))
+                waiting = []
+            n = space.n_users if request.n_users is None else int(request.n_users[at])
+            waiting.append(evidence.next_users(group, n))
+            if group == EVERYONE or not space.lattice.is_full[group]:
+                score(waiting.pop())
+        score(np.concatenate([no_users, *waiting]))
+
+    ending: Ending = "finished"
+    try:
+        evidence.n_reference = min(n_reference, space.n_users)
+        score(evidence.next_users(EVERYONE, evidence.n_reference))
+        active = list(searchers)
+        while active:
+            for one in list(active):
+                request = one.ask()
+                if not len(request.groups):
+                    active.remove(one)
+                    continue
+                answer(request)
+                one.tell(request, evidence)
+    except _Spent as spent:
+        ending = spent.ending
+        evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
+    return SearchOutcome(evidence, history, ending, clock() - started, tuple(searchers))
+
+
+class _Ends:
+    """The highest and lowest verified value of each metric."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.is_eligible = evidence.space.cells.n_users >= evidence.space.min_users
+        n_metrics = len(evidence.totals)
+        self.highest = np.full(n_metrics, -np.inf)
+        self.lowest = np.full(n_metrics, np.inf)
+
+    @property
+    def gaps(self) -> FloatArray:
+        is_known = self.highest >= self.lowest
+        gaps: FloatArray = np.zeros(len(is_known))
+        np.subtract(self.highest, self.lowest, out=gaps, where=is_known)
+        return gaps
+
+    def look(self, users: IntArray) -> bool:
+        """Take in the cells of users just scored; whether another one is verified."""
+        cells = np.unique(self.evidence.space.cells.of_user[users])
+        cells = cells[self.is_eligible[cells] & self.evidence.is_complete[cells]]
+        if not len(cells):
+            return False
+        for values in self.evidence.values_of_cells(cells).T:
+            self.highest = np.fmax(self.highest, values)
+            self.lowest = np.fmin(self.lowest, values)
+        return True

@@ -1,0 +1,113 @@
+"""What a searcher is, and the table of all searchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.errors import InputError, unknown_name
+from fairrec.registry import Registry
+from fairrec.search.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Groups to score next, in this order; none when the searcher has finished.
+
+    Parameters
+    ----------
+    groups : positions in the lattice, or EVERYONE
+    n_users : how many more users of each; None for all of them
+    """
+
+    groups: IntArray
+    n_users: IntArray | None = None
+
+
+NOTHING = Request(np.empty(0, dtype=np.int64))
+
+
+class Searcher(Protocol):
+    """Says which groups to look at next. The loop owns budget, seed and history."""
+
+    def ask(self) -> Request:
+        """What to score next; a group asked for again costs nothing."""
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        """See what was scored."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A searcher that says what it may have missed."""
+
+    confidence: float
+
+    def may_be_larger_by(self) -> FloatArray:
+        """(n_metrics,), how much larger the exact gap may be, at that confidence."""
+
+
+Build = Callable[[Evidence, Sequence[int], Any, np.random.Generator], Searcher]
+"""Evidence, the metrics to look at, hyper-parameters, random numbers -> searcher."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearcherKind:
+    """A registered searcher.
+
+    Parameters
+    ----------
+    about : one line
+    hyper_parameters : a frozen dataclass, all of whose fields have defaults
+    searches_all : looks at all metrics at once; otherwise there is one for each metric
+    """
+
+    build: Build
+    about: str
+    hyper_parameters: type
+    searches_all: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NoHyperParameters:
+    """Nothing to set."""
+
+
+SEARCHERS: Registry[SearcherKind] = Registry("searcher")
+
+
+def searcher(
+    name: str, about: str, *, hyper_parameters: type = NoHyperParameters, searches_all: bool = False
+) -> Callable[[Any], Any]:
+    """Register the decorated class under a name."""
+
+    def register(build: Any) -> Any:
+        SEARCHERS.add(name, SearcherKind(build, about, hyper_parameters, searches_all))
+        return build
+
+    return register
+
+
+def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:
+    """The hyper-parameters of a searcher with some of them set by name.
+
+    >>> hyper_parameters("testsgd", {"theta": 0.02}).theta
+    0.02
+    """
+    kind = SEARCHERS[name].hyper_parameters
+    known = {field.name: field for field in fields(kind)}
+    settings: dict[str, Any] = {}
+    for option, value in given.items():
+        if option not in known:
+            if not known:
+                raise InputError(f"The searcher '{name}' has no hyper-parameter '{option}'.")
+            raise unknown_name(f"hyper-parameter of {name}", option, known)
+        is_whole = str(known[option].type).startswith("int")
+        if is_whole and not float(value).is_integer():
+            raise InputError(f"{option}={value:g} is not possible. Give a whole number.")
+        settings[option] = int(value) if is_whole else float(value)
+    return kind(**settings)

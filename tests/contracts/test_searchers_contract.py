@@ -1,0 +1,452 @@
+"""What every registered searcher must do, whatever it looks for.
+
+A searcher that is registered when the tests are collected is tested here without being named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from fairrec.search import SEARCHERS
+from fairrec.search.budget import Budget
+from fairrec.search.evidence import Evidence
+from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.searcher import hyper_parameters
+from fairrec.search.space import Space
+from search.search_worlds import (
+    exact_gap,
+    gap_found,
+    group_means,
+    product_space,
+    skewed_space,
+    space_of,
+    users_of,
+)
+
+ALL = list(SEARCHERS)
+LOOKS_EVERYWHERE = ["exact", "themis", "random"]
+DRAWS_LOTS = ["dpso", "fairas", "pso", "random"]
+FEW, MANY = 4, 12
+"""Users of the smallest eligible group in the worlds below, and of a larger group."""
+
+every_searcher = pytest.mark.parametrize("name", ALL)
+
+
+class Recorder:
+    """Values of users that are known beforehand; notes who was measured, and when."""
+
+    def __init__(
+        self, values: np.ndarray, seconds_each: float = 0.0, fails_after: int | None = None
+    ):
+        self.values = np.atleast_2d(values)
+        self.batches: list[list[int]] = []
+        self.now = 1_000.0
+        self._seconds_each = seconds_each
+        self._fails_after = fails_after
+
+    @property
+    def users(self) -> list[int]:
+        return [user for batch in self.batches for user in batch]
+
+    def __call__(self, users: np.ndarray) -> np.ndarray:
+        if self._fails_after is not None and len(self.users) + len(users) > self._fails_after:
+            raise RuntimeError("the model is out of order")
+        self.batches.append(users.tolist())
+        assert len(self.users) == len(set(self.users)), "a user was measured twice"
+        self.now += self._seconds_each * len(users)
+        return self.values[:, users]
+
+    def clock(self) -> float:
+        return self.now
+
+
+def run(
+    name: str, space: Space, measure: Recorder | np.ndarray, *, seed: int = 0, **more: object
+) -> SearchOutcome:
+    recorder = measure if isinstance(measure, Recorder) else Recorder(measure)
+    hyper = hyper_parameters(name, more.pop("hyper", {}))
+    evidence = Evidence(space, recorder, len(recorder.values), seed)
+    return search(name, evidence, hyper, seed=seed, clock=recorder.clock, **more)
+
+
+def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Space:
+    return skewed_space(seed, (2, 3, 4), n_users, FEW, depth)
+
+
+def two_metrics(space: Space, seed: int = 0) -> np.ndarray:
+    """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
+    rng = np.random.default_rng(seed + 100)
+    codes = space.cells.codes[:, space.cells.of_user]
+    effects = sum(rng.normal(0, 0.5, 9)[column] for column in codes)
+    smooth = effects + rng.normal(size=space.n_users)
+    rare = (effects + rng.logistic(size=space.n_users) > 1.5).astype(float)
+    values = np.stack([smooth, rare])
+    values[:, ::5] = np.nan
+    return values
+
+
+def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int, ...], float]:
+    """The values of the full combinations of which every user is scored, user by user."""
+    space = outcome.evidence.space
+    is_scored = outcome.evidence.is_scored
+    codes = space.cells.codes[:, space.cells.of_user].T.tolist()
+    open_groups = {tuple(own) for own, done in zip(codes, is_scored, strict=True) if not done}
+    means = group_means(space, values)
+    return {group: mean for group, mean in means.items() if group not in open_groups}
+
+
+@every_searcher
+@pytest.mark.parametrize("n_reference", [0, 40])
+@pytest.mark.parametrize("batch_users", [1, 7, 256])
+def test_budget_in_users_is_used_up_and_never_exceeded(name, n_reference, batch_users):
+    space = world(depth=2)
+    values = two_metrics(space)
+    settings = {"n_reference": n_reference, "batch_users": batch_users}
+    without = run(name, space, values, **settings)
+    assert without.ending == "finished"
+    for users in (1, 33, 199):
+        recorder = Recorder(values)
+        outcome = run(name, space, recorder, budget=Budget(users=users), **settings)
+        needed = without.evidence.users_scored
+        assert len(recorder.users) == outcome.evidence.users_scored == min(users, needed)
+        assert outcome.ending == ("finished" if needed <= users else "users spent")
+        assert max(map(len, recorder.batches)) <= batch_users
+
+
+@every_searcher
+@pytest.mark.parametrize("batch_users", [1, 16])
+@pytest.mark.parametrize("seconds", [3.05, 10.0])
+def test_budget_in_seconds_is_honoured_to_within_a_batch(name, batch_users, seconds):
+    space = world()
+    recorder = Recorder(two_metrics(space), seconds_each=0.1)
+    outcome = run(name, space, recorder, budget=Budget(seconds=seconds), batch_users=batch_users)
+    assert outcome.ending == "time spent"
+    assert seconds <= outcome.seconds == approx(0.1 * len(recorder.users))
+    assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9
+
+
+@every_searcher
+@pytest.mark.parametrize("n_reference", [0, 50])
+@pytest.mark.parametrize("depth", [None, 2])
+def test_nobody_is_scored_who_is_in_no_eligible_group(name, n_reference, depth):
+    base = world(depth=depth)
+    codes = base.cells.codes[:, base.cells.of_user]
+    # three more with values of their own in every attribute: too few for a group of any kind
+    codes = np.concatenate([codes, [[2] * 3, [3] * 3, [4] * 3]], axis=1)
+    space = space_of(codes, (3, 4, 5), FEW, depth)
+    values = two_metrics(space)
+    outcome = run(name, space, values, n_reference=n_reference)
+    groups = range(len(space.lattice)) if name == "adaptive" else space.full
+    eligible = {user for group in groups for user in users_of(space, int(group))}
+    assert len(eligible) < space.n_users
+    scored = set(np.flatnonzero(outcome.evidence.is_scored).tolist())
+    reference = set(np.flatnonzero(outcome.evidence.is_reference).tolist())
+    assert len(reference) == n_reference
+    assert reference <= scored
+    if name == "exact":
+        assert scored == set(range(space.n_users))
+    else:
+        assert scored - reference <= eligible
+
+
+def digest() -> dict[str, list]:
+    """Histories, and who was scored in which order."""
+    space = world(seed=3, depth=2)
+    values = two_metrics(space)
+    found = {}
+    for name in ALL:
+        recorder = Recorder(values)
+        history = run(name, space, recorder, seed=5, n_reference=20).history
+        found[name] = [history.users, [list(gaps) for gaps in history.gaps], recorder.users]
+    return found
+
+
+def test_same_seed_same_history_also_in_a_new_process():
+    here = Path(__file__).parent
+    program = "import json, test_searchers_contract as t; print(json.dumps(t.digest()))"
+    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first = digest()
+    assert json.loads(done.stdout) == first == digest()
+    assert all(users and gaps for users, gaps, _ in first.values())
+
+
+@every_searcher
+def test_another_seed_scores_users_in_another_order(name):
+    space = world()
+    orders = []
+    for seed in (0, 1):
+        recorder = Recorder(two_metrics(space))
+        run(name, space, recorder, seed=seed)
+        orders.append(recorder.users)
+    assert orders[0] != orders[1]
+
+
+@pytest.mark.parametrize("name", DRAWS_LOTS)
+def test_searchers_that_draw_lots_draw_others_with_another_seed(name):
+    space = world()
+    orders = []
+    for seed in (0, 1):
+        recorder = Recorder(two_metrics(space)[0])
+        # the same order within groups: only the searcher has another seed
+        search(name, Evidence(space, recorder, 1, 0), hyper_parameters(name, {}), seed=seed)
+        orders.append(space.cells.of_user[recorder.users].tolist())
+    assert orders[0] != orders[1]
+
+
+@every_searcher
+def test_one_attribute_is_enough(name):
+    codes = np.repeat(np.arange(5), 10)
+    space = space_of([codes], (5,), FEW)
+    outcome = run(name, space, np.arange(50.0))
+    assert outcome.ending == "finished"
+    # group g has the values 10 g to 10 g + 9, so that the ends are 40 apart
+    assert gap_found(outcome) in (10, 20, 30, 40)
+    if name in LOOKS_EVERYWHERE:
+        assert gap_found(outcome) == 40
+
+
+@every_searcher
+@pytest.mark.parametrize("others", [0, FEW - 1], ids=["nobody else", "too few others"])
+def test_one_group_has_no_gap(name, others):
+    space = space_of([[1] * MANY + [0] * others, [0] * MANY + [2] * others], (2, 3), FEW)
+    assert len(space.full) == 1
+    outcome = run(name, space, np.arange(float(MANY + others)))
+    assert outcome.ending == "finished"
+    assert set(outcome.history.gaps) == {(0.0,)}
+
+
+@every_searcher
+def test_no_group_at_all_ends_at_once(name):
+    space = space_of([[0, 1, 2]], (3,), FEW)
+    outcome = run(name, space, np.arange(3.0))
+    assert outcome.ending == "finished"
+    assert outcome.history.gaps == []
+    assert outcome.evidence.users_scored == (3 if name == "exact" else 0)
+
+
+@every_searcher
+def test_two_groups_are_both_found(name):
+    space = space_of([[0] * MANY + [1] * MANY], (2,), FEW)
+    values = np.concatenate([np.full(MANY, 0.25), np.full(MANY, 1.0)])
+    found = [gap_found(run(name, space, values, seed=seed)) for seed in range(40)]
+    assert set(found) <= {0.0, 0.75}
+    # four particles that all start in one of them stay there: 1 time in 8
+    assert found.count(0.75) >= (30 if name in ("dpso", "pso") else 40)
+
+
+@every_searcher
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
+@pytest.mark.parametrize("depth", [None, 2])
+def test_equal_values_have_no_gap(name, value, depth):
+    space = world(depth=depth)
+    outcome = run(name, space, np.full((2, space.n_users), value), n_reference=20)
+    assert outcome.ending == "finished"
+    assert np.array(outcome.history.gaps) == approx(0.0, abs=1e-9 * max(value, 1))
+    assert len(outcome.history.gaps)
+
+
+@every_searcher
+def test_metric_undefined_for_many_is_measured_on_the_others(name):
+    space = world(n_users=400)
+    values = two_metrics(space)
+    values[0, np.random.default_rng(0).random(400) < 0.5] = np.nan
+    outcome = run(name, space, values)
+    means = complete_means(outcome, values[0])
+    assert 0 < gap_found(outcome) == approx(max(means.values()) - min(means.values()), abs=1e-12)
+
+
+@every_searcher
+def test_group_without_a_defined_user_never_counts(name):
+    space = product_space((3, 3), users_each=MANY, min_users=FEW)
+    values = np.random.default_rng(0).normal(size=space.n_users)
+    values[space.cells.of_user == 4] = np.nan
+    outcome = run(name, space, values)
+    means = complete_means(outcome, values)
+    assert len(means) <= 8
+    assert gap_found(outcome) == approx(max(means.values()) - min(means.values()), abs=1e-12)
+    assert np.isnan(outcome.evidence.values(space.full)[0, 4])
+
+
+@every_searcher
+@pytest.mark.parametrize("depth", [None, 2])
+def test_metric_undefined_for_everyone_has_no_gap(name, depth):
+    space = world(depth=depth)
+    values = two_metrics(space)
+    values[0] = np.nan
+    outcome = run(name, space, values, n_reference=20)
+    assert outcome.ending == "finished"
+    gaps = np.array(outcome.history.gaps)
+    assert (gaps[:, 0] == 0).all()
+    assert gaps[-1, 1] > 0
+
+
+@every_searcher
+def test_group_with_too_few_defined_users_never_counts(name):
+    space = product_space((2, 3), users_each=MANY, min_users=FEW)
+    values = np.random.default_rng(0).normal(size=space.n_users)
+    extreme = np.flatnonzero(space.cells.of_user == 2)
+    values[extreme] = 1_000.0
+    values[extreme[FEW - 1 :]] = np.nan
+    assert 0 < gap_found(run(name, space, values)) < 10
+    # with one more, it does
+    values[extreme[FEW - 1]] = 1_000.0
+    if name in [*LOOKS_EVERYWHERE, "adaptive"]:
+        assert gap_found(run(name, space, values)) > 900
+
+
+@every_searcher
+@pytest.mark.parametrize("n_reference", [0, 30])
+def test_what_was_measured_before_a_failure_is_kept(name, n_reference):
+    space = world(depth=2)
+    values = two_metrics(space)
+    recorder = Recorder(values, fails_after=90)
+    evidence = Evidence(space, recorder, 2, 0)
+    with pytest.raises(RuntimeError, match="the model is out of order"):
+        search(
+            name,
+            evidence,
+            hyper_parameters(name, {}),
+            n_reference=n_reference,
+            batch_users=16,
+        )
+    measured = sorted(recorder.users)
+    assert 90 - 16 < len(measured) <= 90
+    assert np.flatnonzero(evidence.is_scored).tolist() == measured
+    assert evidence.users_scored == len(measured)
+    assert evidence.values_per_user[:, measured] == approx(values[:, measured], nan_ok=True)
+    assert evidence.totals.sum(axis=1) == approx(np.nansum(values[:, measured], axis=1))
+    # and the same evidence serves another attempt, which pays for nobody twice
+    recorder._fails_after = None
+    again = search(name, evidence, hyper_parameters(name, {}), n_reference=n_reference)
+    assert again.ending == "finished"
+
+
+@every_searcher
+@pytest.mark.parametrize("seed", range(4))
+def test_history_rises_to_the_gap_of_the_complete_groups(name, seed):
+    space = world(seed, depth=2 if seed % 2 else None)
+    values = two_metrics(space, seed)
+    exact = np.array([exact_gap(space, own) for own in values])
+    for users in (80, None):
+        outcome = run(
+            name, space, values, seed=seed, budget=Budget(users=users), n_reference=20 * seed
+        )
+        history = outcome.history
+        gaps = np.array(history.gaps).reshape(-1, 2)
+        assert (np.diff(history.users) > 0).all()
+        assert (np.diff(history.seconds) >= 0).all()
+        assert (np.diff(gaps, axis=0) >= 0).all()
+        assert (gaps <= exact + 1e-12).all()
+        assert (np.array(history.users) <= outcome.evidence.users_scored).all()
+        for metric, own in enumerate(values):
+            means = complete_means(outcome, own)
+            found = max(means.values()) - min(means.values()) if means else 0.0
+            assert gap_found(outcome, metric) == approx(found, abs=1e-12)
+            verified = outcome.evidence.values(space.full)[metric]
+            for codes, value in zip(space.codes.tolist(), verified, strict=True):
+                assert value == approx(means.get(tuple(codes), np.nan), abs=1e-12, nan_ok=True)
+
+
+@every_searcher
+def test_history_holds_what_is_found_on_the_way(name):
+    space = world()
+    values = two_metrics(space)
+    whole = run(name, space, values, batch_users=1).history
+    for users in (60, 120):
+        at_end = run(name, space, values, batch_users=1, budget=Budget(users=users)).history
+        n = len(at_end.users)
+        assert at_end.users == whole.users[:n]
+        assert at_end.gaps == whole.gaps[:n]
+        assert all(later > users for later in whole.users[n:])
+
+
+@every_searcher
+@pytest.mark.parametrize("seed", range(3))
+def test_values_of_an_attribute_may_be_in_any_order(name, seed):
+    space = world(seed)
+    values = two_metrics(space, seed)
+    rng = np.random.default_rng(seed)
+    codes = space.cells.codes[:, space.cells.of_user]
+    # with values in between that nobody has
+    labels = [rng.permutation(2 * n)[:n] for n in space.cells.n_values]
+    renamed = space_of(
+        [names[column] for names, column in zip(labels, codes, strict=True)],
+        [2 * n for n in space.cells.n_values],
+        FEW,
+    )
+    outcome = run(name, renamed, values, seed=seed)
+    assert outcome.ending == "finished"
+    for metric, own in enumerate(values):
+        exact = exact_gap(space, own)
+        assert 0 < gap_found(outcome, metric) <= exact + 1e-12
+        if name in [*LOOKS_EVERYWHERE, "adaptive"]:
+            assert gap_found(outcome, metric) == approx(exact, abs=0.01 * exact)
+
+
+@every_searcher
+def test_only_the_chosen_metrics_are_searched_by(name):
+    space = world()
+    values = two_metrics(space)
+    alone = Recorder(values[1])
+    run(name, space, alone)
+    chosen = Recorder(values)
+    outcome = run(name, space, chosen, metrics=[1])
+    assert chosen.users == alone.users
+    # the other one is found on the way
+    assert gap_found(outcome, 0) > 0
+
+
+@every_searcher
+def test_progress_is_told_after_each_batch(name):
+    space = world()
+    recorder = Recorder(two_metrics(space))
+    told = []
+    run(name, space, recorder, batch_users=10, advance=told.append)
+    assert told == np.cumsum([len(batch) for batch in recorder.batches]).tolist()
+
+
+@pytest.mark.parametrize("name", LOOKS_EVERYWHERE)
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_looks_everywhere_finds_the_exact_gap(name, seed):
+    space = world(seed)
+    values = two_metrics(space, seed)
+    outcome = run(name, space, values, seed=seed)
+    for metric, own in enumerate(values):
+        assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
+    everyone = space.n_users if name == "exact" else space.sizes.sum()
+    assert outcome.evidence.users_scored == everyone
+
+
+@pytest.mark.parametrize("theta", [0, 0.01, 0.02, 0.05, 0.2, 0.9])
+def test_testsgd_is_exact_among_the_groups_with_a_share_of_theta(theta):
+    space = world(seed=1)
+    values = two_metrics(space, 1)
+    outcome = run("testsgd", space, values, hyper={"theta": theta})
+    for metric, own in enumerate(values):
+        found = exact_gap(space, own, min_share=theta)
+        assert gap_found(outcome, metric) == approx(found, abs=1e-12)
+    large = space.sizes[space.sizes / space.n_users >= theta - 1e-12]
+    assert outcome.evidence.users_scored == large.sum()
+
+
+def test_testsgd_takes_a_share_of_exactly_theta():
+    # 7 of 100: 0.07 x 100 is a hair above 7 for a computer
+    assert 0.07 * 100 > 7
+    space = space_of([[0] * 7 + [1] * 6 + [2] * 87], (3,))
+    outcome = run("testsgd", space, np.arange(100.0), hyper={"theta": 0.07})
+    assert outcome.evidence.users_scored == 7 + 87

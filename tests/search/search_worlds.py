@@ -1,0 +1,82 @@
+"""Small spaces for searches, and the slow, obvious answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.arrays import AnyArray, FloatArray
+from fairrec.groups.cells import cells_of
+from fairrec.groups.lattice import build_lattice
+from fairrec.search.evidence import Evidence
+from fairrec.search.loop import SearchOutcome
+from fairrec.search.space import Space
+
+
+def space_of(
+    codes: Sequence[AnyArray | Sequence[int]],
+    n_values: Sequence[int],
+    min_users: int = 1,
+    depth: int | None = None,
+) -> Space:
+    cells = cells_of([np.asarray(column, dtype=np.int32) for column in codes], n_values)
+    return Space(cells, build_lattice(cells, depth, min_users), min_users)
+
+
+def product_space(n_values: Sequence[int], users_each: int = 1, min_users: int = 1) -> Space:
+    """Every combination, with the same number of users."""
+    grid = np.indices(n_values).reshape(len(n_values), -1)
+    return space_of(np.repeat(grid, users_each, axis=1), n_values, min_users)
+
+
+def skewed_space(
+    seed: int, n_values: Sequence[int], n_users: int, min_users: int, depth: int | None = None
+) -> Space:
+    """Skewed, so that some combinations have too few users."""
+    rng = np.random.default_rng(seed)
+    codes = [np.minimum(rng.geometric(0.4, n_users) - 1, n - 1) for n in n_values]
+    return space_of(codes, n_values, min_users, depth)
+
+
+def evidence_of(
+    space: Space, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
+) -> Evidence:
+    values = np.atleast_2d(values)
+    return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
+
+
+def users_of(space: Space, group: int) -> list[int]:
+    """The users of a group of the lattice, one by one."""
+    wanted = space.lattice.codes[group].tolist()
+    codes = space.cells.codes[:, space.cells.of_user].T.tolist()
+    return [
+        user
+        for user, own in enumerate(codes)
+        if all(code in (-1, has) for code, has in zip(wanted, own, strict=True))
+    ]
+
+
+def group_means(
+    space: Space, values: FloatArray, min_share: float = 0.0
+) -> dict[tuple[int, ...], float]:
+    """The value of each eligible full combination that has one, user by user."""
+    users: dict[tuple[int, ...], list[float]] = {}
+    for user, cell in enumerate(space.cells.of_user.tolist()):
+        users.setdefault(tuple(space.cells.codes[:, cell].tolist()), []).append(values[user])
+    means = {}
+    for codes, own in users.items():
+        defined = [value for value in own if not np.isnan(value)]
+        is_large = len(own) >= space.min_users and len(own) / space.n_users >= min_share - 1e-12
+        if is_large and len(defined) >= space.min_users:
+            means[codes] = sum(defined) / len(defined)
+    return means
+
+
+def exact_gap(space: Space, values: FloatArray, min_share: float = 0.0) -> float:
+    means = list(group_means(space, values, min_share).values())
+    return max(means) - min(means) if means else 0.0
+
+
+def gap_found(outcome: SearchOutcome, metric: int = 0) -> float:
+    return outcome.history.gaps[-1][metric] if outcome.history.gaps else 0.0
