@@ -151,14 +151,27 @@ def test_nothing_known_is_survived(n_scored):
 
 
 @pytest.mark.parametrize("n_scored", [1, 2, 30])
-@pytest.mark.parametrize("value", [0.0, -3.5])
+@pytest.mark.parametrize("value", [0.0, 0.3, -3.5])
 def test_equal_values_leave_no_doubt(n_scored, value):
     space = product_space((2, 3), users_each=10, min_users=3)
     evidence = evidence_of(space, np.full(60, value))
     evidence.score(evidence.next_users(EVERYONE, n_scored))
-    mean, deviation = fitted(evidence).group_values(np.arange(6))
-    assert mean == approx(value, abs=1e-6)
-    assert deviation == approx(0, abs=1e-6)
+    posterior = fitted(evidence)
+    mean, deviation = posterior.group_values(np.arange(6))
+    assert mean == approx(value, abs=1e-5)
+    assert deviation == approx(0, abs=1e-5)
+    assert posterior.is_flat
+
+
+def test_one_value_that_differs_is_spread():
+    space = product_space((2, 3), users_each=10, min_users=3)
+    values = np.full(60, 0.3)
+    evidence = evidence_of(space, values)
+    values[evidence.next_users(EVERYONE, 60)[40]] += 0.001
+    evidence.score(evidence.next_users(EVERYONE, 40))
+    assert fitted(evidence).is_flat
+    evidence.score(evidence.next_users(EVERYONE, 1))
+    assert not fitted(evidence).is_flat
 
 
 @pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])

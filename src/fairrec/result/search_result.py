@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 
 from fairrec.metrics import MetricAtK
@@ -39,7 +40,10 @@ def search_summary(
     else:
         for searcher in outcome.searchers:
             if isinstance(searcher, Bounded):
-                bounds = [*searcher.may_be_larger_by().tolist()]
+                bounds = [
+                    None if math.isnan(bound) else bound
+                    for bound in searcher.may_be_larger_by().tolist()
+                ]
                 confidence = searcher.confidence
     return SearchSummary(
         name=options.name,

@@ -32,12 +32,15 @@ class AdaptiveParameters:
     confidence : of that bound
     findings : share of the users spent on findings among all groups, 0 for none
     steps : a group is scored in about so many steps
+    at_once : groups asked for together; more make fewer and larger calls of the recommender, at
+        the price of a few more users
     """
 
     tolerance: float = 0.01
     confidence: float = 0.95
     findings: float = 0.5
     steps: int = 32
+    at_once: int = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < math.inf:
@@ -46,8 +49,9 @@ class AdaptiveParameters:
             raise InputError(f"confidence={self.confidence:g} is not possible. Give 0.95, say.")
         if not 0 <= self.findings <= 1:
             raise InputError(f"findings={self.findings:g} is not possible. Give a share, 0 to 1.")
-        if self.steps < 1:
-            raise InputError(f"steps={self.steps} is not possible. Give a whole number from 1.")
+        for name, number in (("steps", self.steps), ("at_once", self.at_once)):
+            if number < 1:
+                raise InputError(f"{name}={number} is not possible. Give a whole number from 1.")
 
 
 @searcher(
@@ -70,7 +74,7 @@ class Adaptive:
         self.findings = FindingsGoal(evidence, metrics)
         self.confidence = hyper.confidence
         self._evidence = evidence
-        self._steps = hyper.steps
+        self._steps, self._at_once = hyper.steps, hyper.at_once
         self._share: dict[GapGoal | FindingsGoal, float] = {
             self.gap: 1 - hyper.findings,
             self.findings: hyper.findings,
@@ -78,14 +82,15 @@ class Adaptive:
         self._spent = dict.fromkeys(self._share, 0)
 
     def ask(self) -> Request:
-        """A few users of the most promising group, of the goal whose turn it is."""
+        """A few users of the most promising groups, of the goal whose turn it is."""
         goals = [goal for goal, share in self._share.items() if share > 0]
         for goal in sorted(goals, key=lambda goal: self._spent[goal] / self._share[goal]):
-            group = goal.next_group()
-            if group is not None:
-                n_users = math.ceil(self._evidence.n_left(group) / self._steps)
-                self._spent[goal] += n_users
-                return Request(np.array([group]), np.array([n_users]))
+            groups = goal.next_groups(self._at_once)
+            if len(groups):
+                left = np.array([self._evidence.n_left(group) for group in groups.tolist()])
+                n_users = -(-left // self._steps)
+                self._spent[goal] += int(n_users.sum())
+                return Request(groups, n_users)
         return NOTHING
 
     def may_be_larger_by(self) -> FloatArray:

@@ -43,14 +43,16 @@ class FindingsGoal:
         self._rate = np.zeros(len(space.lattice))
         self._fit_at = 0.0
 
-    def next_group(self) -> int | None:
-        """The most promising group; None when none is."""
-        if not len(self._rate) or not self._evidence.users_scored:
-            return None
+    def next_groups(self, n: int) -> IntArray:
+        """The most promising groups, at most `n`; none when none is."""
+        if not self._evidence.users_scored:
+            return np.empty(0, dtype=np.int64)
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
-        best = int(np.argmax(self._rate))
-        return best if self._rate[best] > 0 else None
+        n = min(n, len(self._rate))
+        best = np.argpartition(-self._rate, n - 1)[:n]
+        best = best[np.argsort(-self._rate[best], kind="stable")]
+        return best[self._rate[best] > 0]
 
     def update(self, groups: IntArray) -> None:
         """Look again at these groups, and at all when there is much new."""

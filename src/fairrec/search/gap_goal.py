@@ -45,25 +45,26 @@ class GapGoal:
         shuffled = rng.permutation(len(self._cells))
         self._first = shuffled[np.argsort(space.sizes[shuffled], kind="stable")]
 
-    def next_group(self) -> int | None:
-        """The most promising group; None when the gap is found well enough."""
+    def next_groups(self, n: int) -> IntArray:
+        """The most promising groups, at most `n`; none when the gap is found well enough."""
         is_open = self._n_left > 0
         if not is_open.any():
-            return None
+            return self._groups[:0]
         if (~is_open).sum() < 2:
             cheap = self._first[is_open[self._first]]
-            return int(self._groups[cheap[0]])
+            return self._groups[cheap[:n]]
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
             self._is_done = self._is_close_enough()
         if self._is_done:
-            return None
+            return self._groups[:0]
         scale = np.array([posterior.noise for posterior in self._posteriors])
         scale = np.sqrt(scale / self._evidence.space.min_users)
         scale = np.maximum(scale, self._gaps)
         total = (self._rate / scale[:, None]).sum(axis=0)
         total[~is_open] = -1.0
-        return int(self._groups[np.argmax(total)])
+        best = np.argsort(-total, kind="stable")[:n]
+        return self._groups[best[is_open[best]]]
 
     def update(self, groups: IntArray) -> None:
         """Take in newly scored users of these groups."""
@@ -85,12 +86,14 @@ class GapGoal:
     def may_be_larger_by(self) -> FloatArray:
         """(n_metrics,), how much larger the exact gap may be than the one found.
 
-        It is not larger with the confidence asked for, as far as the posterior can tell.
+        It is not larger with the confidence asked for, as far as the posterior can tell. NaN
+        where all values seen are equal, which tells nothing of those not seen.
         """
         if not (self._n_left > 0).any():
             return np.zeros(len(self.metrics))
         self._refit()
-        return self._bounds()
+        is_flat = [posterior.is_flat for posterior in self._posteriors]
+        return np.where(is_flat, np.nan, self._bounds())
 
     @property
     def _gaps(self) -> FloatArray:
@@ -113,8 +116,6 @@ class GapGoal:
         at = at[self._n_left[at] > 0]
         mean, spread = self._posteriors[i].group_values(at)
         highest, lowest = self._ends(i)
-        if self._posteriors[i].is_flat:
-            return
         gain = improvement(mean - highest, spread) + improvement(lowest - mean, spread)
         self._rate[i, at] = gain / self._n_left[at]
 
@@ -126,7 +127,7 @@ class GapGoal:
 
     def _is_close_enough(self) -> bool:
         # a metric without any spread has no gap to look for
-        is_flat = np.array([posterior.is_flat for posterior in self._posteriors])
+        is_flat = np.array([posterior.is_surely_flat for posterior in self._posteriors])
         return bool((is_flat | (self._bounds() <= self._tolerance * self._gaps)).all())
 
     def _bounds(self) -> FloatArray:
