@@ -17,6 +17,7 @@ from benchmarks import (
     models,
     prepare,
     search,
+    search_findings,
     start,
 )
 from benchmarks.measure import Row, as_table, call_in_child
@@ -29,6 +30,7 @@ CASES = {
     "models": models.run,
     "prepare": prepare.run,
     "search": search.run,
+    "search-findings": search_findings.run,
     "start": start.run,
 }
 NEEDS_LISTS = {"audit", "metrics", "lattice"}

@@ -255,7 +255,8 @@ def _values(inputs: AuditInputs, threads: int) -> FloatArray:
                 f"{_why_undefined(metric, inputs.candidates)}. Mend the table or leave the metric "
                 "out."
             )
-    return values[:, inputs.list_of_user]
+    # laid out as a search has them, so that sums agree to the last digit
+    return np.ascontiguousarray(values[:, inputs.list_of_user])
 
 
 def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:

@@ -182,6 +182,21 @@ def test_no_group_is_asked_for_twice_and_none_that_is_not_eligible(name):
 
 
 @pytest.mark.parametrize("name", BOTH)
+def test_positions_without_an_eligible_group_have_no_value(name):
+    # of 36 combinations only those of the diagonal have users
+    diagonal = np.repeat(np.arange(6), 5)
+    space = space_of([diagonal, diagonal], (6, 6))
+    hyper = hyper_parameters(name, {"epsilon": 0.5, "iterations": 2})
+    swarms = search(name, evidence_of(space, np.arange(30.0)), hyper).searchers[0].swarms
+    for swarm in swarms:
+        has_value = ~np.isnan(swarm.best_fitness)
+        assert has_value.any()
+        assert not has_value.all()
+        is_eligible = space.groups_at(swarm.best_positions.tolist()) >= 0
+        assert has_value.tolist() == is_eligible.tolist()
+
+
+@pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("seed", range(5))
 def test_gap_found_is_never_above_the_exact_one(name, seed):
     space = skewed_space(seed, (2, 4, 5), 300, 4)

@@ -47,8 +47,8 @@ class AdaptiveParameters:
             raise InputError(f"tolerance={self.tolerance:g} is not possible. Give 0 or more.")
         if not 0 < self.confidence < 1:
             raise InputError(f"confidence={self.confidence:g} is not possible. Give 0.95, say.")
-        if not 0 <= self.findings <= 1:
-            raise InputError(f"findings={self.findings:g} is not possible. Give a share, 0 to 1.")
+        if not 0 <= self.findings < 1:
+            raise InputError(f"findings={self.findings:g} is not possible. Give a share below 1.")
         for name, number in (("steps", self.steps), ("at_once", self.at_once)):
             if number < 1:
                 raise InputError(f"{name}={number} is not possible. Give a whole number from 1.")

@@ -19,6 +19,8 @@ SET_APART = 1e-3
 """Share of groups that are taken to be set apart before anything is known."""
 APART = 0.3
 """How far the mean of such a group is from the others, in standard deviations of users."""
+TINY = 1e-18
+"""Stands for the spread of a metric without any."""
 WORTHLESS = 1e-4
 """Expected excess over the critical statistic below which a group is not worth its users."""
 
@@ -78,7 +80,10 @@ class FindingsGoal:
             self._is_explained |= members(space.lattice.codes[new], space.cells)
 
     def _learn_all(self) -> None:
-        """Mean and spread over all users: from the fair sample where there is one."""
+        """Mean and spread over all users: from the fair sample where there is one.
+
+        A rare value may be missing from the sample, so the spread is at least that of all scored.
+        """
         evidence = self._evidence
         is_fair = evidence.is_reference & evidence.is_scored
         is_taken = is_fair if is_fair.any() else evidence.is_scored
@@ -86,7 +91,11 @@ class FindingsGoal:
         n = np.maximum((~np.isnan(values)).sum(axis=1), 1)
         self._mean = np.nansum(values, axis=1) / n
         centred = np.nan_to_num(values - self._mean[:, None])
-        self._variance = np.maximum((centred**2).sum(axis=1) / np.maximum(n - 1, 1), 1e-300)
+        of_sample = (centred**2).sum(axis=1) / np.maximum(n - 1, 1)
+        n_scored = np.maximum(evidence.n_defined[self.metrics].sum(axis=1), 1)
+        mean_scored = evidence.totals[self.metrics].sum(axis=1) / n_scored
+        of_scored = evidence.squares[self.metrics].sum(axis=1) / n_scored - mean_scored**2
+        self._variance = np.maximum(np.maximum(of_sample, of_scored), TINY)
         self._n_fair = n
 
     def _columns(self, cells: IntArray) -> FloatArray:

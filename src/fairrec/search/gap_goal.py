@@ -8,10 +8,12 @@ import numpy as np
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.search.evidence import Evidence
-from fairrec.search.posterior import Posterior, improvement, may_exceed
+from fairrec.search.posterior import SWEEPS, Posterior, improvement, may_exceed
 
 REFIT_GROWTH = 1.1
 """The posterior is fitted anew when the scored users have grown by this factor."""
+BOUND_SWEEPS = 50
+"""Passes before a bound is stated, so that it hardly depends on the way there."""
 
 
 class GapGoal:
@@ -63,6 +65,8 @@ class GapGoal:
         scale = np.maximum(scale, self._gaps)
         total = (self._rate / scale[:, None]).sum(axis=0)
         total[~is_open] = -1.0
+        if n == 1:
+            return self._groups[[int(np.argmax(total))]]
         best = np.argsort(-total, kind="stable")[:n]
         return self._groups[best[is_open[best]]]
 
@@ -91,7 +95,7 @@ class GapGoal:
         """
         if not (self._n_left > 0).any():
             return np.zeros(len(self.metrics))
-        self._refit()
+        self._refit(BOUND_SWEEPS)
         is_flat = [posterior.is_flat for posterior in self._posteriors]
         return np.where(is_flat, np.nan, self._bounds())
 
@@ -106,10 +110,10 @@ class GapGoal:
         cells = self._evidence.space.cells
         return cells.n_users[self._cells] - self._evidence.n_scored[self._cells]
 
-    def _refit(self) -> None:
+    def _refit(self, sweeps: int = SWEEPS) -> None:
         self._fit_at = self._evidence.users_scored * REFIT_GROWTH
         for i, posterior in enumerate(self._posteriors):
-            posterior.fit()
+            posterior.fit(sweeps)
             self._rerate(i, np.arange(len(self._cells)))
 
     def _rerate(self, i: int, at: IntArray) -> None:

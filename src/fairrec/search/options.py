@@ -70,7 +70,8 @@ class SearchOptions:
     def n_reference(self, space: Space) -> int:
         """Users scored first, at random among all."""
         if self.name == "exact":
-            return 0
+            # whoever is scored when a budget ends is a fair sample
+            return space.n_users
         users = self.budget_in(space).users
         if users is None:
             share = self.reference if self.reference is not None else REFERENCE_WITHOUT_BUDGET

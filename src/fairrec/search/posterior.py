@@ -78,10 +78,11 @@ class Posterior:
         self.overall = 0.0
         self.noise = 1.0
         self.slope = 0.0
+        self._share_defined = 1.0
         self._prior_mean = np.zeros(len(cells))
         self._prior_variance = np.ones(len(cells))
 
-    def fit(self) -> None:
+    def fit(self, sweeps: int = SWEEPS) -> None:
         """Learn slope, noise, effects and their spreads from all users scored so far."""
         seen = np.flatnonzero(self._evidence.n_defined[self._metric] > 0)
         if not len(seen):
@@ -92,6 +93,7 @@ class Posterior:
         products = evidence.products[metric, seen]
         squares = evidence.squares[metric, seen]
         guess_squares = evidence.guess_squares[metric, seen]
+        self._share_defined = float(n.sum() / evidence.users_scored)
         # within cells, so that differences between groups are no part of the slope
         shared = (products - totals * guesses / n).sum()
         own = (guess_squares - guesses**2 / n).sum()
@@ -107,7 +109,7 @@ class Posterior:
             for effects in self._effects:
                 effects.spread = self._usual_spread
         codes = evidence.space.cells.codes[:, seen]
-        for _ in range(SWEEPS):
+        for _ in range(sweeps):
             self._sweep(codes, n, totals / n)
         self._prior_mean = np.full(len(self._cells), self.overall)
         self._prior_variance = np.full(len(self._cells), self._own_spread)
@@ -143,11 +145,13 @@ class Posterior:
         precision = 1 / self._prior_variance[at] + n / self.noise
         known = self._prior_mean[at] / self._prior_variance[at]
         expected = (known + (totals - self.slope * guesses) / self.noise) / precision
-        # users scored and undefined drop out; the others are taken to be defined
-        size = np.maximum(n + n_left, 1)
-        to_come = self.slope * (evidence.all_guesses[metric, cells] - guesses) + n_left * expected
+        # users scored and undefined drop out, and as many of the others as there were so far
+        to_score = n_left * self._share_defined
+        size = np.maximum(n + to_score, 1)
+        guesses_left = (evidence.all_guesses[metric, cells] - guesses) * self._share_defined
+        to_come = self.slope * guesses_left + to_score * expected
         mean = (totals + to_come) / size
-        return mean, CAUTION * np.sqrt(n_left**2 / precision + n_left * self.noise) / size
+        return mean, CAUTION * np.sqrt(to_score**2 / precision + to_score * self.noise) / size
 
     @property
     def _usual_spread(self) -> float:

@@ -1,0 +1,148 @@
+"""Findings of a search: a planted group is named, and chance is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Row, call_in_child
+from benchmarks.search import RAW, trained
+
+N_USERS = 200_000
+N_GROUP = 300
+BUDGET = "15%"
+N_WORLDS = 10
+MIN_FOUND = 9
+EFFECTS = (1.0, 0.7, 0.5)
+"""By how much the scores of what a user wants are lower in the planted group, against others'
+of standard deviation 1."""
+N_SHUFFLES = {"5%": 200, "10%": 300, "50%": 100}
+ATTRIBUTES = {"gender": 2, "age": 7, "occupation": 21, "region": 12}
+
+
+def run(shrink: int) -> Iterator[Row]:
+    """Planted worlds with falling effects, then a trained model with shuffled attributes."""
+    n_worlds = N_WORLDS if shrink == 1 else 2
+    for effect in EFFECTS:
+        _, outcome = call_in_child(planted, effect, n_worlds, N_USERS // shrink, N_GROUP // shrink)
+        n_found = outcome["n_found"]
+        is_first = effect == EFFECTS[0]
+        yield Row(
+            "search-findings",
+            f"{outcome['n_group']} of {N_USERS // shrink:,} users with NDCG@5 lower by "
+            f"{outcome['difference']:.2f}: named after scoring {BUDGET}",
+            f"{n_found} of {n_worlds}",
+            f"{MIN_FOUND} of {N_WORLDS}" if is_first else "",
+            n_found >= MIN_FOUND if is_first else None,
+        )
+    if not (RAW / "movielens-1m").exists():
+        yield Row("search-findings", "shuffled attributes", f"no data in {RAW}")
+        return
+    run_folder = trained("movielens-1m", "deepfm")
+    for budget, n in N_SHUFFLES.items():
+        n_shuffles = n // shrink
+        _, outcome = call_in_child(shuffled, str(run_folder), budget, n_shuffles)
+        yield Row(
+            "search-findings",
+            f"MovieLens-1M, DeepFM, five metrics, attributes shuffled, {budget} scored: false "
+            "findings",
+            f"{outcome['n_false']} of {n_shuffles}",
+            "5%",
+            outcome["n_false"] <= 0.05 * n_shuffles,
+        )
+
+
+def planted(effect: float, n_worlds: int, n_users: int, n_group: int) -> dict[str, Any]:
+    """How often the planted group is among the findings of a search."""
+    import numpy as np
+
+    import fairrec
+
+    n_found, differences, sizes = 0, [], []
+    for seed in range(n_worlds):
+        users, predictions, group, is_member = _world(seed, effect, n_users, n_group)
+        result = fairrec.audit(
+            predictions,
+            users=users,
+            by=[*ATTRIBUTES],
+            metrics=["ndcg@5"],
+            search=fairrec.SearchOptions("adaptive", budget_users=BUDGET),
+            permutations=200,
+            seed=seed,
+        )
+        found = [dict(finding.group) for finding in result.findings("ndcg@5")]
+        n_found += group in found
+        ndcg = fairrec.audit(
+            predictions, users=users, by=["gender"], metrics=["ndcg@5"], permutations=0
+        ).per_user["ndcg@5"]
+        values = ndcg.to_numpy()
+        differences.append(float(values[~is_member].mean() - values[is_member].mean()))
+        sizes.append(int(is_member.sum()))
+    return {
+        "n_found": n_found,
+        "difference": float(np.mean(differences)),
+        "n_group": round(float(np.mean(sizes))),
+    }
+
+
+def _world(seed: int, effect: float, n_users: int, n_group: int) -> tuple[Any, Any, Any, Any]:
+    """Users, predictions, and a group of about the size asked for whose targets score lower."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    codes = {}
+    for name, n_values in ATTRIBUTES.items():
+        weights = 1 / (np.arange(n_values) + 1.5) ** (0.8 if n_values > 2 else 0.3)
+        codes[name] = rng.choice(n_values, n_users, p=weights / weights.sum())
+    users = pl.DataFrame({"user_id": np.arange(n_users), **codes})
+    groups = [
+        row
+        for names in (("age", "occupation"), ("gender", "age", "region"), ("occupation", "region"))
+        for row in users.group_by(names).len().sort("len", *names).iter_rows(named=True)
+    ]
+    near = sorted(groups, key=lambda row: abs(row["len"] - n_group))[:10]
+    chosen = near[int(rng.integers(len(near)))]
+    group = {name: value for name, value in chosen.items() if name != "len"}
+    is_member = np.ones(n_users, dtype=bool)
+    for name, value in group.items():
+        is_member &= codes[name] == value
+    n_candidates = 50
+    scores = rng.normal(size=(n_users, n_candidates))
+    scores[:, 0] += 2 - effect * is_member
+    labels = np.zeros((n_users, n_candidates), dtype=np.int8)
+    labels[:, 0] = 1
+    items = np.tile(np.arange(n_candidates), (n_users, 1))
+    predictions = pl.DataFrame(
+        {"user_id": users["user_id"], "item_id": items, "score": scores, "label": labels}
+    )
+    return users, predictions, group, is_member
+
+
+def shuffled(run: str, budget: str, n_shuffles: int) -> dict[str, int]:
+    """How many searches have a finding where attributes are dealt out at random."""
+    import polars as pl
+
+    import fairrec
+    from fairrec.models.run import load_run
+
+    loaded = load_run(Path(run))
+    predictions = loaded.predictions()
+    users, attributes = loaded.users, loaded.record.attributes
+    n_false = 0
+    for seed in range(n_shuffles):
+        ids = users["user_id"].shuffle(seed=seed)
+        result = fairrec.audit(
+            predictions,
+            users=users.with_columns(pl.Series("user_id", ids)),
+            by=attributes,
+            items=Path(run) / "items.parquet",
+            history=Path(run) / "history.parquet",
+            metrics=["auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"],
+            search=fairrec.SearchOptions("adaptive", budget_users=budget),
+            permutations=200,
+            seed=seed,
+        )
+        n_false += any(metric.findings for metric in result.metrics.values())
+    return {"n_false": n_false}
