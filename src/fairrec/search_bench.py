@@ -33,8 +33,6 @@ BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the users of eligible full combinations."""
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """The same, where curves are drawn."""
-BATCH_USERS = 64
-"""A group's last user ends a batch, so that the history is exact; this only bounds a call."""
 PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
 """Hyper-parameters unless others are given: only the gap is asked for here."""
 
@@ -184,7 +182,6 @@ def bench_searchers(
             evidence_of(space, values[part], seed, None if guesses is None else guesses[part]),
             options.hyper_of(name),
             seed=seed,
-            batch_users=BATCH_USERS,
             watch=own.watch,
         )
         tables.add(name, seed, part, outcome, own)

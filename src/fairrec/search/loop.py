@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -95,10 +95,11 @@ def search(
                 batch = batch[: max(budget.users - evidence.users_scored, 0)]
                 if not len(batch):
                     raise _Spent("users spent")
+            before = evidence.users_scored
             evidence.score(batch)
             users = users[len(batch) :]
-            if ends.look(batch):
-                history.add(evidence.users_scored, clock() - started, ends.gaps)
+            for n in ends.look(batch):
+                history.add(before + n, clock() - started, ends.gaps)
             advance(evidence.users_scored)
 
     def answer(request: Request) -> None:
@@ -151,13 +152,15 @@ class _Ends:
         np.subtract(self.highest, self.lowest, out=gaps, where=is_known)
         return gaps
 
-    def look(self, users: IntArray) -> bool:
-        """Take in the cells of users just scored; whether another one is verified."""
-        cells = np.unique(self.evidence.space.cells.of_user[users])
-        cells = cells[self.is_eligible[cells] & self.evidence.is_complete[cells]]
-        if not len(cells):
-            return False
-        for values in self.evidence.values_of_cells(cells).T:
-            self.highest = np.fmax(self.highest, values)
-            self.lowest = np.fmin(self.lowest, values)
-        return True
+    def look(self, users: IntArray) -> Iterator[int]:
+        """Take in users just scored; after how many of them each newly verified group was."""
+        cells, from_last = np.unique(
+            self.evidence.space.cells.of_user[users][::-1], return_index=True
+        )
+        is_new = self.is_eligible[cells] & self.evidence.is_complete[cells]
+        cells, n_until = cells[is_new], len(users) - from_last[is_new]
+        values = self.evidence.values_of_cells(cells)
+        for at in np.argsort(n_until):
+            self.highest = np.fmax(self.highest, values[:, at])
+            self.lowest = np.fmin(self.lowest, values[:, at])
+            yield int(n_until[at])

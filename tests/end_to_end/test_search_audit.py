@@ -1,0 +1,727 @@
+"""Audits that score only the users a searcher asks for, from Python and the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+from command_line import plain_environment, run_here
+from pytest import approx
+
+import fairrec
+from builders import numbers_of, without_origin
+from fairrec.errors import FairRecError, InputError, ScoringError, UnknownNameError
+from fairrec.result.audit_result import AuditResult
+from fairrec.search import SEARCHERS
+from fairrec.search.options import SearchOptions
+from worlds import random_world
+
+N_USERS, N_ITEMS, MIN_USERS = 400, 100, 5
+BY = ["gender", "age"]
+COSTS = ("users_paid", "users_before", "rows_paid", "calls", "seconds_scoring")
+ALL = list(SEARCHERS)
+
+every_searcher = pytest.mark.parametrize("name", ALL)
+
+
+def world(seed: int = 3, n_users: int = N_USERS) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Users and predictions; women of 25 to 34 are served worse."""
+    return random_world(n_users, {"gender": "F", "age": "25-34"}, effect=2.0, seed=seed)
+
+
+USERS, PREDICTIONS = world()
+
+
+class Model:
+    """A scorer that knows the scores of a table, notes who is asked for, and may fail."""
+
+    def __init__(self, predictions: pl.DataFrame = PREDICTIONS, fails_at_call: int = -1) -> None:
+        n_users = predictions.height
+        self._scores = np.full((n_users, N_ITEMS), np.nan)
+        items = np.stack(predictions["item_id"].to_list())
+        self._scores[np.arange(n_users)[:, None], items] = predictions["score"].to_list()
+        self.calls: list[list[int]] = []
+        self.fails_at_call = fails_at_call
+
+    def __call__(self, users: np.ndarray, items: np.ndarray) -> np.ndarray:
+        asked = list(dict.fromkeys(users.tolist()))
+        if len(self.calls) == self.fails_at_call:
+            self.calls.append([])
+            raise ConnectionError("the service went away")
+        self.calls.append(asked)
+        return self._scores[users, items]
+
+    @property
+    def asked(self) -> list[int]:
+        return [user for call in self.calls for user in call]
+
+
+def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult:
+    settings = {
+        "predictions": PREDICTIONS,
+        "users": USERS,
+        "by": BY,
+        "metrics": "auc,mrr@5",
+        "permutations": 39,
+        "min_support": MIN_USERS,
+        "threads": 1,
+        "search": search,
+        **more,
+    }
+    return fairrec.audit(settings.pop("predictions"), **settings)
+
+
+def answer_of(result: AuditResult | Path, *also_left_out: str) -> dict[str, Any]:
+    """All of `result.json` but the origin, the time, and more parts of the search."""
+    numbers = numbers_of(result)
+    left_out = ("seconds_scoring", *also_left_out)
+    numbers["search"] = {k: v for k, v in numbers["search"].items() if k not in left_out}
+    return numbers
+
+
+def full_groups(result: AuditResult, metric: str) -> dict[tuple[str, ...], tuple[int, list[float]]]:
+    """Full combinations with their number of users and the values that are known."""
+    found: dict[tuple[str, ...], tuple[int, list[float]]] = {}
+    for *labels, value in result.per_user.select(*BY, metric).iter_rows():
+        n, values = found.get(tuple(labels), (0, []))
+        found[tuple(labels)] = (n + 1, values + ([] if value is None else [value]))
+    return found
+
+
+def verified(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
+    """The values of full combinations of enough users, all of whom are scored."""
+    return {
+        labels: sum(values) / n
+        for labels, (n, values) in full_groups(result, metric).items()
+        if n >= MIN_USERS and n == len(values)
+    }
+
+
+@every_searcher
+def test_a_table_with_scores_and_a_scorer_give_the_same_result(name):
+    options = SearchOptions(name, budget_users="40%")
+    model = Model()
+    by_table = audit(options)
+    by_model = audit(options, predictions=PREDICTIONS.drop("score"), scorer=model)
+    assert answer_of(by_model) == answer_of(by_table)
+    assert by_model.group_table.equals(by_table.group_table)
+    assert by_model.per_user.equals(by_table.per_user)
+    scored = by_model.per_user.filter(pl.col("auc").is_not_null())["user_id"].to_list()
+    assert sorted(model.asked) == scored
+    assert len(model.calls) == by_model.summary.search.calls
+
+
+@every_searcher
+def test_with_everyone_scored_the_result_is_that_of_the_plain_audit(name):
+    plain = audit(top=3)
+    result = audit(SearchOptions(name, reference=1), top=3)
+    assert result.summary.search.users_scored == N_USERS
+    assert result.metrics == plain.metrics
+    assert result.summary.coverage == plain.summary.coverage
+    assert result.warnings == plain.warnings
+    assert result.group_table.equals(plain.group_table)
+    assert result.per_user.equals(plain.per_user)
+    summary = result.summary.search
+    assert (summary.n_verified, summary.n_not_verified) == (plain.summary.coverage.n_full, 0)
+    assert [metric.may_be_larger_by for metric in summary.metrics.values()] == [0, 0]
+
+
+def test_a_scorer_without_a_search_scores_everyone():
+    model = Model()
+    result = audit(predictions=PREDICTIONS.drop("score"), scorer=model)
+    assert sorted(model.asked) == USERS["user_id"].to_list()
+    assert result.metrics == audit().metrics
+    assert result.summary.search.name == "exact"
+    assert result.summary.search.users_paid == N_USERS
+
+
+@every_searcher
+@pytest.mark.parametrize("budget", [90, "45%"])
+def test_the_summary_says_what_was_scored_and_found(name, budget):
+    result = audit(SearchOptions(name, budget_users=budget))
+    search = result.summary.search
+    n_allowed = 90 if budget == 90 else 180
+    n_scored = result.per_user["auc"].count()
+    assert search.name == name
+    assert search.budget_users == n_allowed
+    assert search.users_scored == n_scored <= n_allowed
+    assert search.users_total == N_USERS
+    assert search.ending == ("users spent" if n_scored == n_allowed else "finished")
+    assert search.users_reference == (n_scored if name == "exact" else math.ceil(n_allowed / 5))
+    assert (search.users_paid, search.users_before) == (n_scored, 0)
+    assert search.rows_paid == 20 * n_scored
+    assert 1 <= search.calls <= n_scored
+    n_full = result.summary.coverage.n_full
+    assert search.n_verified + search.n_not_verified == n_full
+    for metric, found in result.metrics.items():
+        assert found.n_defined == n_scored
+        means = verified(result, metric)
+        assert search.n_verified == len(means)
+        history = search.metrics[metric].history
+        users, gaps = [p.users for p in history], [p.gap for p in history]
+        assert users == sorted(set(users))
+        assert gaps == sorted(gaps)
+        if not means:
+            assert (found.gap, history) == (None, ())
+            continue
+        assert found.gap == approx(max(means.values()) - min(means.values()), abs=1e-12)
+        assert gaps[-1] == approx(found.gap, abs=1e-12)
+        assert users[-1] <= n_scored
+        for end, value in (
+            (found.advantaged, max(means.values())),
+            (found.disadvantaged, min(means.values())),
+        ):
+            assert end.value == approx(value, abs=1e-12)
+            assert means[tuple(end.group.values())] == approx(value, abs=1e-12)
+        bound = search.metrics[metric].may_be_larger_by
+        assert (bound is not None) == (name == "adaptive")
+    assert search.confidence == (0.95 if name == "adaptive" else None)
+
+
+@every_searcher
+def test_groups_are_whole_where_all_their_users_are_scored(name):
+    result = audit(SearchOptions(name, budget_users="45%"))
+    n_whole = {True: 0, False: 0}
+    for row in result.groups("auc").iter_rows(named=True):
+        is_member = [pl.col(by) == row[by] for by in BY if row[by] is not None]
+        members = result.per_user.filter(is_member)
+        is_whole = members["auc"].null_count() == 0
+        assert row["is_whole"] == is_whole
+        n_whole[is_whole] += 1
+        if is_whole:
+            assert row["support"] == members.height
+            assert row["value"] == approx(members["auc"].mean(), abs=1e-12)
+        else:
+            assert row["support"] <= members["auc"].count()
+            assert row["support"] < members.height
+    assert n_whole[False]
+    assert result.per_user.height == N_USERS
+
+
+@pytest.mark.parametrize("name", ["adaptive", "random"])
+def test_what_is_said_of_all_users_rests_on_those_drawn_at_random(name):
+    at_random = audit(SearchOptions(name, budget_users=60, reference=1))
+    result = audit(SearchOptions(name, budget_users=200, reference=0.3))
+    # the same 60 users come first with the same seed
+    drawn = at_random.per_user.filter(pl.col("auc").is_not_null())
+    mean = drawn["auc"].mean()
+    assert drawn.height == result.summary.search.users_reference == 60
+    assert result.metric("auc").mean == at_random.metric("auc").mean == approx(mean, abs=1e-12)
+    everyone_scored = result.per_user["auc"]
+    assert everyone_scored.count() == 200
+    assert everyone_scored.mean() != approx(mean, abs=1e-4)
+    part = result.groups("auc").filter(~pl.col("is_whole"), pl.col("gender") == "M", depth=1)
+    men = drawn.filter(gender="M")
+    assert part["support"].to_list() == [men.height]
+    assert part["value"].to_list() == approx([men["auc"].mean()], abs=1e-12)
+
+
+def brute_ends(result: AuditResult, metric: str, best_first: int) -> list[tuple[Any, ...]]:
+    """Labels, values and users of full combinations with enough values, in order."""
+    groups = [
+        (labels, sum(values) / len(values), len(values))
+        for labels, (n, values) in full_groups(result, metric).items()
+        if len(values) >= MIN_USERS and n == len(values)
+    ]
+    return sorted(groups, key=lambda group: (best_first * group[1], -group[2]))
+
+
+def history_table() -> pl.DataFrame:
+    """Two items of each user, the first ones more often."""
+    rng = np.random.default_rng(0)
+    items = np.concatenate([np.arange(N_ITEMS), rng.integers(0, 30, 2 * N_USERS - N_ITEMS)])
+    return pl.DataFrame({"user_id": np.repeat(np.arange(N_USERS), 2), "item_id": items})
+
+
+@pytest.mark.parametrize("top", [1, 2, 5, 50])
+@pytest.mark.parametrize("search", [None, SearchOptions("random", budget_users="80%")])
+def test_top_names_so_many_groups_at_each_end_in_order(top, search):
+    metrics = {"auc": -1, "urp_abs@5": 1, "urp@5": -1}
+    result = audit(search, metrics=list(metrics), history=history_table(), top=top)
+    for metric, best_first in metrics.items():
+        found = result.metric(metric)
+        for named, order in (
+            (found.most_advantaged, best_first),
+            (found.most_disadvantaged, -best_first),
+        ):
+            expected = brute_ends(result, metric, order)
+            assert len(named) == min(top, len(expected))
+            assert len(expected) > 2
+            for end, (labels, value, n) in zip(named, expected, strict=False):
+                assert (tuple(end.group.values()), end.support) == (labels, n)
+                assert end.value == approx(value, abs=1e-12)
+        assert found.advantaged == found.most_advantaged[0]
+        assert found.disadvantaged == found.most_disadvantaged[0]
+
+
+@every_searcher
+def test_same_seed_same_result_on_any_number_of_threads(name):
+    options = SearchOptions(name, budget_users="30%")
+    one, again = audit(options, seed=5), audit(options, seed=5, threads=2)
+    assert answer_of(one) == answer_of(again)
+    assert one.group_table.equals(again.group_table)
+    assert one.per_user.equals(again.per_user)
+    other = audit(options, seed=6)
+    assert not other.per_user.equals(one.per_user)
+
+
+@every_searcher
+def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(name, tmp_path):
+    without_scores = PREDICTIONS.drop("score")
+    options = SearchOptions(name, budget_users="80%", ledger=tmp_path / "ledger.db")
+    sound = Model()
+    unbroken = audit(SearchOptions(name, budget_users="80%"), scorer=sound)
+    broken = Model(fails_at_call=1)
+    assert len(sound.calls) > 1
+    with pytest.raises(ScoringError, match="the service went away") as caught:
+        audit(options, predictions=without_scores, scorer=broken)
+    n_asked = len(sound.calls[1])
+    assert f"on a batch of {n_asked} user{'s' if n_asked > 1 else ''} (" in str(caught.value)
+    for user in sound.calls[1][:3]:
+        assert re.search(rf"\b{user}\b", str(caught.value))
+    mended = Model()
+    result = audit(options, predictions=without_scores, scorer=mended)
+    assert broken.asked == sound.calls[0]
+    # asked for no user twice
+    assert sorted(broken.asked + mended.asked) == sorted(sound.asked)
+    assert answer_of(result, *COSTS) == answer_of(unbroken, *COSTS)
+    assert result.per_user.equals(unbroken.per_user)
+    search = result.summary.search
+    assert search.users_before == len(broken.asked) > 0
+    assert search.users_paid == len(mended.asked)
+    assert search.users_scored == search.users_before + search.users_paid
+    # and a third run asks for nobody
+    third = Model()
+    again = audit(options, predictions=without_scores, scorer=third)
+    assert third.calls == []
+    assert answer_of(again, *COSTS) == answer_of(unbroken, *COSTS)
+
+
+def test_a_ledger_of_another_model_is_refused(tmp_path):
+    options = SearchOptions("random", budget_users=50, ledger=tmp_path / "ledger.db")
+    audit(options, scorer=Model(), scorer_identity="model 1")
+    other = Model()
+    with pytest.raises(InputError, match="another model"):
+        audit(options, scorer=other, scorer_identity="model 2")
+    assert other.calls == []
+
+
+def test_a_budget_in_seconds_ends_the_search():
+    model = Model()
+
+    def slow(users: np.ndarray, items: np.ndarray) -> np.ndarray:
+        time.sleep(0.02)
+        return model(users, items)
+
+    options = SearchOptions("adaptive", budget_seconds=0.2)
+    started = time.monotonic()
+    result = audit(options, scorer=slow)
+    search = result.summary.search
+    assert search.ending == "time spent"
+    assert search.budget_seconds == 0.2
+    assert 0.1 * N_USERS <= search.users_scored == len(model.asked) < N_USERS
+    assert search.seconds_scoring >= 0.02 * (search.calls - 1)
+    # ten calls of 0.02 s; the rest is reading and reporting
+    assert search.calls <= 11
+    assert time.monotonic() - started < 20
+
+
+def test_progress_is_told_in_users():
+    told = []
+    audit(SearchOptions("random", budget_users=120), progress=lambda *step: told.append(step))
+    steps = [(done, total) for stage, done, total in told if stage == "searching with random"]
+    assert steps[0] == (0, 120)
+    assert steps[-1] == (120, 120)
+    assert steps == sorted(steps)
+
+
+def test_a_metric_that_is_no_mean_over_users_is_refused():
+    for search, scorer in (("adaptive", None), (None, Model())):
+        with pytest.raises(InputError, match="'pooled_auc' is no mean over users") as caught:
+            audit(search, metrics="auc,pooled_auc", scorer=scorer)
+        assert "Leave it out" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["exact", "adaptive", "dpso"])
+def test_a_metric_that_is_undefined_for_all_is_refused(name):
+    labels = np.zeros((N_USERS, 20), dtype=np.int8)
+    nobody = PREDICTIONS.with_columns(label=labels)
+    with pytest.raises(InputError, match="'auc' is undefined for all of 40 users") as caught:
+        audit(SearchOptions(name, budget_users=40, reference=1), predictions=nobody)
+    assert "Leave it out" in str(caught.value)
+
+
+@every_searcher
+def test_users_without_a_value_are_told_from_those_not_scored(name):
+    labels = np.stack(PREDICTIONS["label"].to_list())
+    labels[::4] = 0
+    quarter = PREDICTIONS.with_columns(label=labels)
+    model = Model()
+    result = audit(
+        SearchOptions(name, budget_users=200), predictions=quarter, metrics="auc", scorer=model
+    )
+    n_undefined = sum(user % 4 == 0 for user in model.asked)
+    found = result.metric("auc")
+    assert 0 < n_undefined == found.n_undefined
+    assert found.n_defined == len(model.asked) - n_undefined
+    assert result.per_user["auc"].count() == found.n_defined
+
+
+@every_searcher
+def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(name):
+    rng = np.random.default_rng(0)
+    more = {f"a{i}": rng.integers(0, 3, N_USERS) for i in range(6)}
+    users = USERS.with_columns(**more)
+    options = SearchOptions(name, budget_users="40%", reference=0.5)
+    result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
+    search = result.summary.search
+    assert (search.n_verified, search.n_not_verified) == (0, 0)
+    assert 80 <= search.users_scored <= 160
+    for metric, found in result.metrics.items():
+        assert found.gap is None
+        assert found.most_advantaged == ()
+        assert found.chance is None
+        assert found.n_groups > 0
+        assert search.metrics[metric].history == ()
+    assert any("no full combination" in warning for warning in result.warnings)
+    assert result.group_table.height
+
+
+def test_adaptive_without_a_budget_finds_the_gap_and_says_how_sure_it_is():
+    result = audit(SearchOptions("adaptive", hyper={"findings": 0}))
+    exact = audit()
+    search = result.summary.search
+    assert search.ending == "finished"
+    assert search.users_scored < N_USERS
+    for metric in exact.metrics:
+        found, true = result.metric(metric), exact.metric(metric)
+        assert found.gap == approx(true.gap, rel=0.02)
+        assert 0 <= search.metrics[metric].may_be_larger_by <= 0.01 * found.gap
+
+
+REFUSED = {
+    "unknown": ({"name": "adaptve"}, "No searcher 'adaptve'. Did you mean 'adaptive'?"),
+    "hyper": (
+        {"name": "dpso", "hyper": {"alfa": 1}},
+        "No hyper-parameter of dpso 'alfa'. Did you mean 'alpha'?",
+    ),
+    "no hyper": (
+        {"name": "random", "hyper": {"theta": 0.1}},
+        "The searcher 'random' has no hyper-parameter 'theta'.",
+    ),
+    "hyper value": (
+        {"name": "adaptive", "hyper": {"confidence": 1.0}},
+        "confidence=1 is not possible.",
+    ),
+    "hyper part": ({"name": "adaptive", "hyper": {"steps": 2.5}}, "Give a whole number."),
+    "theta": ({"name": "testsgd", "hyper": {"theta": 1.5}}, "theta=1.5 is not possible."),
+    "no users": ({"budget_users": 0}, "--budget-users 0 is not possible."),
+    "no share": ({"budget_users": "0%"}, "--budget-users 0% is not possible."),
+    "more than all": ({"budget_users": "101%"}, "--budget-users 101% is not possible."),
+    "no number": ({"budget_users": "x"}, "--budget-users x is not possible."),
+    "half a user": ({"budget_users": "2.5"}, "--budget-users 2.5 is not possible."),
+    "negative": ({"budget_users": -3}, "--budget-users -3 is not possible."),
+    "no seconds": ({"budget_seconds": 0}, "--budget-seconds 0 is not possible."),
+    "negative seconds": ({"budget_seconds": -1.5}, "--budget-seconds -1.5 is not possible."),
+    "endless": ({"budget_seconds": math.inf}, "--budget-seconds inf is not possible."),
+    "not the paper's": ({"budget": "foo"}, "--budget foo is not known."),
+    "two times": ({"budget": "paper", "budget_seconds": 3.0}, "Leave out --budget-seconds."),
+    "no reference": ({"reference": 0}, "--reference 0 is not possible."),
+    "large reference": ({"reference": 1.5}, "--reference 1.5 is not possible."),
+}
+
+
+@pytest.mark.parametrize(("options", "says"), REFUSED.values(), ids=REFUSED)
+def test_impossible_options_of_a_search_are_refused(options, says):
+    with pytest.raises(FairRecError) as caught:
+        SearchOptions(**{"name": "adaptive", **options})
+    assert says in str(caught.value)
+
+
+def test_a_name_that_is_no_searcher_is_refused_before_anything_is_read():
+    with pytest.raises(UnknownNameError, match="Did you mean 'themis'"):
+        audit("temis", predictions=None)
+    with pytest.raises(InputError, match="--top 0 is not possible"):
+        audit(top=0)
+
+
+# the command line
+
+
+SEARCH = ("audit", "predictions.parquet", "--users", "users.parquet", "--by", "gender,age")
+FEW = ("--metrics", "auc,mrr@5", "--permutations", "39", "--min-support", "5")
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    USERS.write_parquet(tmp_path / "users.parquet")
+    PREDICTIONS.write_parquet(tmp_path / "predictions.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def searched(*options: str) -> dict[str, Any]:
+    """The printed result of an audit by the command line."""
+    ran = run_here(*SEARCH, *FEW, *options, "--format", "json")
+    assert (ran.code, ran.stderr) == (0, "")
+    return json.loads(ran.stdout)
+
+
+def test_the_command_gives_the_result_of_the_library(tables: Path):
+    printed = searched(
+        *("--search", "adaptive", "--budget-users", "35%", "--reference", "0.3", "--top", "3"),
+        *("--hyper", "steps=8", "--hyper", "findings=0.25", "--seed", "4", "--threads", "1"),
+    )
+    hyper = {"steps": 8, "findings": 0.25}
+    options = SearchOptions("adaptive", budget_users="35%", reference=0.3, hyper=hyper)
+    result = audit(options, top=3, seed=4)
+    printed = without_origin(printed)
+    del printed["search"]["seconds_scoring"]
+    assert printed == answer_of(result)
+    assert printed["search"]["users_scored"] == 140
+    assert printed["search"]["users_reference"] == 42
+    assert printed["search"]["hyper_parameters"]["steps"] == 8
+    assert len(printed["metrics"]["auc"]["most_advantaged"]) == 3
+
+
+def test_results_of_searches_validate_against_the_schema(tables: Path):
+    schema = json.loads(run_here("schema").stdout)
+    check = jsonschema.validators.validator_for(schema)(schema)
+    for name in ALL:
+        check.validate(searched("--search", name, "--budget-users", "30"))
+
+
+def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
+    sizes = USERS.group_by(BY).len()["len"]
+    n_users = {}
+    for theta in ("0.2", "0.05"):
+        found = searched("--search", "testsgd", "--theta", theta, "--reference", "0.01")["search"]
+        assert found["hyper_parameters"] == {"theta": float(theta)}
+        assert found["ending"] == "finished"
+        n_large = (sizes >= float(theta) * N_USERS).sum()
+        assert 0 < n_large <= found["n_verified"] < len(sizes)
+        n_users[theta] = found["users_scored"]
+    assert n_users["0.2"] < n_users["0.05"]
+
+
+def test_the_budget_of_the_paper_is_a_time(tables: Path):
+    found = searched("--search", "random", "--budget", "paper")["search"]
+    # 400 users, 2 genders and 4 ages
+    assert found["budget_seconds"] == approx(0.005 * (400 + 2 * 4))
+    assert found["ending"] == "finished"
+
+
+def test_a_budget_in_seconds_is_taken(tables: Path):
+    found = searched("--search", "themis", "--budget-seconds", "60.5")["search"]
+    assert (found["budget_seconds"], found["ending"]) == (60.5, "finished")
+
+
+def test_a_ledger_is_gone_on_from(tables: Path):
+    options = ("--search", "random", "--ledger", "scores.db")
+    first = searched(*options, "--budget-users", "100")
+    assert (tables / "scores.db").is_file()
+    again = searched(*options, "--budget-users", "100")
+    assert again["metrics"] == first["metrics"]
+    assert (again["search"]["users_paid"], again["search"]["users_before"]) == (0, 100)
+    more = searched(*options, "--budget-users", "300")
+    assert (more["search"]["users_scored"], more["search"]["users_before"]) == (300, 100)
+    text = run_here(*SEARCH, *FEW, *options, "--budget-users", "100").stdout
+    assert "asked for 0 scores in 0 calls, and" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("output", ["text", "markdown"])
+def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
+    tables: Path, output: str
+):
+    options = ("--search", "adaptive", "--budget-users", "30%", "--top", "2")
+    ran = run_here(*SEARCH, *FEW, *options, "--format", output)
+    assert (ran.code, ran.stderr) == (0, "")
+    said = " ".join(ran.stdout.replace("\\", "").split())
+    found = searched(*options)["search"]
+    n_full = found["n_verified"] + found["n_not_verified"]
+    assert 0 < found["n_verified"] < n_full
+    assert "400 users (120 of them scored), 8,000 candidates" in said
+    assert (
+        "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
+        "120 users was spent." in said
+    )
+    assert f"{found['n_verified']} of {n_full} full combinations were scored in full" in said
+    assert "24 users were drawn at random before anything was scored" in said
+    assert f"asked for 2,400 scores in {found['calls']} calls." in said
+    assert said.count("The exact gap is larger by") == 2
+    assert said.count("at most, at 95% confidence in the model of the search.") == 2
+    assert ("| worst 2 |" if output == "markdown" else "│ worst 2 │") in said
+
+
+def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
+    options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
+    said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
+    n_open = searched(*options)["search"]["n_not_verified"]
+    assert said.count(f"{n_open} full combinations not scored in full may lie beyond.") == 2
+    assert "and ended because it had finished." in said
+    everyone = " ".join(run_here(*SEARCH, *FEW, "--search", "exact").stdout.split())
+    assert "The searcher exact scored 400 of 400 users (100.0%)" in everyone
+    assert "of them scored" not in everyone
+    assert "may lie beyond" not in everyone
+    assert "The searcher" not in run_here(*SEARCH, *FEW).stdout
+
+
+def test_searchers_are_listed_with_their_hyper_parameters():
+    ran = run_here("searchers")
+    assert (ran.code, ran.stderr) == (0, "")
+    words = " ".join(ran.stdout.split())
+    for name in ALL:
+        assert re.search(rf"^{name} ", ran.stdout, re.MULTILINE)
+        assert SEARCHERS[name].about in words
+    assert "(theta=0.01)" in words
+    assert "tolerance=0.01" in words
+    assert "iterations=by size" in words
+    assert run_here("searchers", "--debug").stdout == ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--search", "adaptve"), "Did you mean 'adaptive'"),
+        (("--search", "adaptive", "--budget-users", "0"), "--budget-users 0 is not possible"),
+        (("--search", "adaptive", "--budget-users", "101%"), "--budget-users 101%"),
+        (("--search", "adaptive", "--budget-users", "x"), "--budget-users x is not possible"),
+        (("--search", "adaptive", "--budget-seconds", "-1"), "--budget-seconds -1"),
+        (("--search", "adaptive", "--budget", "foo"), "--budget foo is not known"),
+        (("--search", "adaptive", "--reference", "0"), "--reference 0 is not possible"),
+        (("--search", "adaptive", "--hyper", "steps"), "--hyper steps is not possible"),
+        (("--search", "adaptive", "--hyper", "steps=many"), "Write name=number"),
+        (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
+        (("--search", "adaptive", "--theta", "0.1"), "No hyper-parameter of adaptive 'theta'"),
+        (("--search", "testsgd", "--theta", "-0.1"), "theta=-0.1 is not possible"),
+        (("--search", "adaptive", "--top", "0"), "--top 0 is not possible"),
+        (("--search", "adaptive", "--metrics", "pooled_auc"), "'pooled_auc' is no mean over"),
+        (("--search", "adaptive", "--ledger", "no/where.db"), "there is no folder"),
+        (("--search", "adaptive", "--ledger", "users.parquet"), "is no ledger of FairRec"),
+        (("--budget-users", "10%"), "--budget-users is for a search. Add --search NAME"),
+        (("--budget-seconds", "3"), "--budget-seconds is for a search"),
+        (("--budget", "paper"), "--budget is for a search"),
+        (("--reference", "0.5"), "--reference is for a search"),
+        (("--ledger", "l.db"), "--ledger is for a search"),
+        (("--theta", "0.1"), "--theta is for a search"),
+        (("--hyper", "steps=3"), "--hyper is for a search"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line_and_nothing_is_written(
+    tables: Path, options: tuple[str, ...], says: str
+):
+    before = sorted(path.name for path in tables.iterdir())
+    ran = run_here(*SEARCH, *options, "--out", "out")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert says in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert sorted(path.name for path in tables.iterdir()) == before
+
+
+def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    quiet = ("--seed", "1", "--quiet")
+    made = run_here("synthetic", "--out", "world", "--users", "150", "--items", "80", *quiet)
+    assert made.code == 0, made.stderr
+    trained = run_here(
+        *("train", "synthetic", "--data", "world", "--model", "wide_deep", "--out", "run"),
+        *("--epochs", "1", "--batch-size", "512", "--hyper", "layers=8,embedding=4", *quiet),
+    )
+    assert trained.code == 0, trained.stderr
+    command = ("audit", "--run", "run", "--permutations", "19", "--format", "json", "--by")
+    options = ("--search", "adaptive", "--ledger", "l.db")
+    plain, everyone, some, others = (
+        json.loads(run_here(*command, "gender,age", *more).stdout)
+        for more in (
+            (),
+            (*options, "--reference", "1"),
+            (*options, "--budget-users", "30%"),
+            ("--search", "adaptive", "--budget-users", "30%"),
+        )
+    )
+    assert everyone["metrics"] == plain["metrics"]
+    assert everyone["search"]["users_paid"] == 150
+    assert (some["search"]["users_scored"], some["search"]["users_paid"]) == (45, 0)
+    assert others["search"]["users_paid"] == 45
+    assert others["metrics"] == some["metrics"]
+    # the scores of a run are not those of a table
+    tables = ("--users", "run/users.parquet", "--by", "gender", "--search", "random")
+    scored = run_here("score", "--run", "run", "--out", "p.parquet", "--quiet")
+    assert scored.code == 0, scored.stderr
+    refused = run_here("audit", "p.parquet", *tables, "--ledger", "l.db")
+    assert refused.code == 2
+    assert "another model" in refused.stderr
+
+
+# killed and started again
+
+
+CHILD = """
+import sys, time
+sys.path[:0] = sys.argv[1:3]
+import test_search_audit as t
+
+model = t.Model()
+def slow(users, items):
+    with open("log", "a") as log:
+        log.write(" ".join(map(str, dict.fromkeys(users.tolist()))) + "\\n")
+    time.sleep(0.004)
+    return model(users, items)
+
+t.audit(t.KILLED, predictions=t.PREDICTIONS.drop("score"), scorer=slow).save("out")
+"""
+KILLED = SearchOptions("adaptive", budget_users="50%", ledger=Path("ledger.db"))
+
+
+def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = Path(__file__).parent
+    command = [sys.executable, "-c", CHILD, str(here), str(here.parent)]
+    log = tmp_path / "log"
+    paid: list[list[str]] = []
+    in_flight: list[list[str]] = []
+    n_paid = []
+    # the number of calls after which the process is killed: just before, at or after a write
+    for n_calls, delay in ((1, 0.0), (4, 0.003), (30, 0.006), (9, 0.004)):
+        log.write_text("")
+        child = subprocess.Popen(command, env=plain_environment(), stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while log.read_text().count("\n") < n_calls:
+            assert child.poll() is None, child.stderr.read().decode()
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        time.sleep(delay)
+        child.kill()
+        child.communicate()
+        calls = [line.split() for line in log.read_text().splitlines()]
+        paid += calls[:-1]
+        in_flight.append(calls[-1])
+        n_paid.append(sum(map(len, paid)))
+        assert not (tmp_path / "out").exists(), "the search ended before it could be killed"
+    log.write_text("")
+    subprocess.run(command, env=plain_environment(), check=True, timeout=60)
+    last = [line.split() for line in log.read_text().splitlines()]
+
+    unbroken = audit(SearchOptions("adaptive", budget_users="50%"))
+    assert answer_of(tmp_path / "out/result.json", *COSTS) == answer_of(unbroken, *COSTS)
+    assert pl.read_parquet("out/per_user.parquet").equals(unbroken.per_user)
+    assert pl.read_parquet("out/groups.parquet").equals(unbroken.group_table)
+    # a user is asked for once, and once more for each kill in the middle of their call
+    asked = [user for call in [*paid, *in_flight, *last] for user in call]
+    lost = [user for call in in_flight for user in call]
+    for user in set(asked):
+        assert asked.count(user) <= 1 + lost.count(user)
+    scored = unbroken.per_user.filter(pl.col("auc").is_not_null())["user_id"].to_list()
+    assert sorted(set(asked), key=int) == [str(user) for user in scored]
+    assert len(set(n_paid)) > 2, "the kills came at the same moment"
+    assert last, "nothing was left for the last run"
