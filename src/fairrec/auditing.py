@@ -153,7 +153,7 @@ def audit(
     summary = AuditSummary(
         fairrec_version=__version__,
         seed=seed,
-        command=_unicode(command or _as_call(names_of(by), inputs.metrics, options)),
+        command=_unicode(command or _as_call(names_of(by), inputs.metrics, options, how, scorer)),
         inputs=inputs.summaries(),
         n_users=inputs.n_users,
         n_candidates=len(inputs.candidates.items),
@@ -206,6 +206,8 @@ def _moments_of_search(
     """Exact where the search came to score everyone."""
     values = evidence.values_per_user
     known = values if evidence.is_scored.all() else values[:, evidence.is_reference]
+    if not known.shape[1]:
+        raise InputError("The time was spent before any user was scored. Raise --budget-seconds.")
     for metric, row in zip(inputs.per_user_metrics, known, strict=True):
         if np.isnan(row).all():
             raise InputError(
@@ -275,11 +277,20 @@ def _unicode(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _as_call(by: Sequence[str], wanted: Sequence[MetricAtK], options: AuditOptions) -> str:
+def _as_call(
+    by: Sequence[str],
+    wanted: Sequence[MetricAtK],
+    options: AuditOptions,
+    how: SearchOptions | None,
+    scorer: ScoringFunction | None,
+) -> str:
     """The call that repeats an audit made from Python."""
+    search = "" if how is None else f", search={how!r}"
+    asked = "" if scorer is None else ", scorer=scorer"
     return (
         f"fairrec.audit(predictions, users=users, by={list(by)!r}, "
         f"metrics={[metric.name for metric in wanted]!r}, depth={options.depth!r}, "
         f"min_support={options.min_support!r}, permutations={options.permutations!r}, "
-        f"alpha={options.alpha!r}, correction={options.correction!r}, seed={options.seed!r})"
+        f"alpha={options.alpha!r}, correction={options.correction!r}, seed={options.seed!r}, "
+        f"top={options.top!r}{search}{asked})"
     )

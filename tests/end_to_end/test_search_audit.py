@@ -19,7 +19,7 @@ from command_line import plain_environment, run_here
 from pytest import approx
 
 import fairrec
-from builders import numbers_of, without_origin
+from builders import numbers_of, one_each, without_origin
 from fairrec.errors import FairRecError, InputError, ScoringError, UnknownNameError
 from fairrec.result.audit_result import AuditResult
 from fairrec.search import SEARCHERS
@@ -35,8 +35,10 @@ every_searcher = pytest.mark.parametrize("name", ALL)
 
 
 def world(seed: int = 3, n_users: int = N_USERS) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Users and predictions; women of 25 to 34 are served worse."""
-    return random_world(n_users, {"gender": "F", "age": "25-34"}, effect=2.0, seed=seed)
+    """Users, and predictions in another order; women of 25 to 34 are served worse."""
+    worse_served = {"gender": "F", "age": "25-34"}
+    users, predictions = random_world(n_users, worse_served, effect=2.0, seed=seed)
+    return users, predictions.sample(fraction=1.0, shuffle=True, seed=seed)
 
 
 USERS, PREDICTIONS = world()
@@ -49,7 +51,8 @@ class Model:
         n_users = predictions.height
         self._scores = np.full((n_users, N_ITEMS), np.nan)
         items = np.stack(predictions["item_id"].to_list())
-        self._scores[np.arange(n_users)[:, None], items] = predictions["score"].to_list()
+        rows = predictions["user_id"].to_numpy()[:, None]
+        self._scores[rows, items] = predictions["score"].to_list()
         self.calls: list[list[int]] = []
         self.fails_at_call = fails_at_call
 
@@ -174,8 +177,14 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
         if not means:
             assert (found.gap, history) == (None, ())
             continue
-        assert found.gap == approx(max(means.values()) - min(means.values()), abs=1e-12)
-        assert gaps[-1] == approx(found.gap, abs=1e-12)
+        gap = max(means.values()) - min(means.values())
+        assert gaps[-1] == approx(gap, abs=1e-12)
+        if len(means) == 1:
+            assert found.gap is None
+            with pytest.raises(InputError, match="Too few users were scored"):
+                result.gap(metric)
+        else:
+            assert found.gap == approx(gap, abs=1e-12)
         assert users[-1] <= n_scored
         for end, value in (
             (found.advantaged, max(means.values())),
@@ -264,6 +273,18 @@ def test_top_names_so_many_groups_at_each_end_in_order(top, search):
         assert found.disadvantaged == found.most_disadvantaged[0]
 
 
+def test_of_equal_groups_the_largest_is_named_first_at_both_ends():
+    sizes = {"a": 5, "b": 9, "c": 7}
+    groups = [label for label, n in sizes.items() for _ in range(n)]
+    users = pl.DataFrame({"user_id": range(len(groups)), "group": groups})
+    found = audit(
+        predictions=one_each(dict.fromkeys(range(len(groups)), 2)), users=users, by="group", top=3
+    ).metric("mrr@5")
+    for ends in (found.most_advantaged, found.most_disadvantaged):
+        assert [end.group["group"] for end in ends] == ["b", "c", "a"]
+        assert [end.value for end in ends] == [0.5] * 3
+
+
 @every_searcher
 def test_same_seed_same_result_on_any_number_of_threads(name):
     options = SearchOptions(name, budget_users="30%")
@@ -273,6 +294,16 @@ def test_same_seed_same_result_on_any_number_of_threads(name):
     assert one.per_user.equals(again.per_user)
     other = audit(options, seed=6)
     assert not other.per_user.equals(one.per_user)
+
+
+def test_another_seed_draws_other_groups():
+    found = set()
+    for seed in range(6):
+        options = SearchOptions("random", budget_users="50%", reference=0.01)
+        whole = audit(options, seed=seed, permutations=0).groups("auc")
+        whole = whole.filter(pl.col("is_whole"), depth=2).select(BY).rows()
+        found.add(frozenset(whole))
+    assert len(found) > 3
 
 
 @every_searcher
@@ -364,7 +395,7 @@ def test_a_metric_that_is_undefined_for_all_is_refused(name):
 @every_searcher
 def test_users_without_a_value_are_told_from_those_not_scored(name):
     labels = np.stack(PREDICTIONS["label"].to_list())
-    labels[::4] = 0
+    labels[PREDICTIONS["user_id"] % 4 == 0] = 0
     quarter = PREDICTIONS.with_columns(label=labels)
     model = Model()
     result = audit(

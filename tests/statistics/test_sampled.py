@@ -210,7 +210,7 @@ def test_draws_equal_a_slow_loop_over_users():
     is_scored, is_reference = partly_scored(world, 60, 10)
     moments = moments_of(world, is_scored, is_reference)
     test, _ = run(world, moments, 5, seed=9)
-    pool = world.values[:, is_reference]
+    pool = world.values[:, is_scored]
     in_cell = [np.flatnonzero(world.cells.of_user == cell) for cell in range(len(world.cells))]
     # those of the sample first
     order = np.concatenate([users[np.argsort(~is_reference[users])] for users in in_cell])

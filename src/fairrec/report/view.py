@@ -89,7 +89,7 @@ def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
         status=status,
         headline=_headline(status, result, summary),
         gap=" ".join(
-            filter(None, (_gap_sentence(result, summary.alpha), _bound_sentence(name, summary)))
+            filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
         power=_power_sentence(result),
     )
@@ -98,7 +98,8 @@ def _verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
 def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> str:
     smallest = plural(summary.coverage.min_users, "user")
     if not result.n_groups:
-        return f"No group has {smallest} for whom it is defined."
+        scored = "" if summary.search.users_scored == summary.search.users_total else "scored and "
+        return f"No group has {smallest} {scored}for whom it is defined."
     looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
     if status == "not tested":
         return f"{looked_at}, without a test against chance."
@@ -125,14 +126,18 @@ def _served(finding: Finding, result: MetricResult) -> str:
     return "Served worst" if is_worse else "Served better than the rest"
 
 
-def _gap_sentence(result: MetricResult, alpha: float) -> str:
+def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
+    if result.gap is None and summary.search.n_not_verified:
+        return (
+            "Too few users were scored to know two full combinations in full, and a gap needs two."
+        )
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
     ends = f"Best and worst full combination are {number(result.gap)} apart"
     if result.chance is None:
         return f"{ends}."
     chance = result.chance
-    judged = "more than" if chance.p_value <= alpha else "no more than"
+    judged = "more than" if chance.p_value <= summary.alpha else "no more than"
     return (
         f"{ends}, {judged} chance shows ({number(chance.mean)} on average, 95% up to "
         f"{number(chance.q95)}; p = {p_value(chance.p_value)})."
@@ -142,7 +147,8 @@ def _gap_sentence(result: MetricResult, alpha: float) -> str:
 def _bound_sentence(name: str, summary: AuditSummary) -> str:
     """What a search may have missed."""
     search = summary.search
-    if not search.n_not_verified or name not in search.metrics:
+    gap = summary.metrics[name].gap
+    if not search.n_not_verified or name not in search.metrics or gap is None:
         return ""
     bound = search.metrics[name].may_be_larger_by
     if bound is None:
@@ -259,6 +265,7 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
             f"{search.n_verified:,} of {plural(n_full, 'full combination')} were scored in full; "
             "only between them is the gap measured."
         )
+    if search.users_scored < search.users_total:
         lines.append(
             f"{plural(search.users_reference, 'user')} were drawn at random before anything was "
             "scored: means over all, and tests of groups not scored in full, rest on them."

@@ -47,6 +47,11 @@ class AuditResult:
         """The gap between full combinations, with what chance alone would show."""
         key = self._key(metric)
         found = self.metrics[key]
+        if found.gap is None and self.summary.search.n_not_verified:
+            raise InputError(
+                f"{key}: Too few users were scored to know two full combinations in full, and a "
+                "gap needs two. Raise the budget."
+            )
         if found.gap is None or found.advantaged is None or found.disadvantaged is None:
             raise InputError(
                 f"{key}: no full combination of attributes has "

@@ -36,7 +36,8 @@ def metric_results(analysis: Analysis) -> dict[str, MetricResult]:
             n_undefined=int((analysis.is_scored & ~moments.is_defined[i]).sum()),
             n_groups=int(analysis.is_tested[i].sum()),
             is_tested=analysis.test is not None,
-            gap=float(gaps[i]) if most else None,
+            # of a single group scored in full nothing can be said yet
+            gap=float(gaps[i]) if len(full) > 1 or (most and moments.sample is None) else None,
             advantaged=most[0] if most else None,
             disadvantaged=least[0] if least else None,
             most_advantaged=most,

@@ -25,6 +25,7 @@ def reader_notes(
     pooled : names of the metrics that are no mean over users
     """
     said = []
+    n_scored = int(analysis.is_scored.sum())
     if n_without_predictions:
         said.append(
             f"{n_without_predictions:,} users of the users table have no predictions and are "
@@ -35,8 +36,8 @@ def reader_notes(
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += side.warnings
     said += [
-        f"{name} is undefined for {result.n_undefined:,} of {analysis.n_users:,} users, who are "
-        "left out of its means"
+        f"{name} is undefined for {result.n_undefined:,} of {n_scored:,} users, who are left out "
+        "of its means"
         for name, result in results.items()
         if result.n_undefined and name not in pooled
     ]

@@ -70,7 +70,9 @@ class MetricResult(_Part):
 
     definition: str
     higher_is_better: bool | None
-    mean: float = Field(description="over all users with a defined value")
+    mean: float = Field(
+        description="over all users with a defined value; after a search over those drawn at random"
+    )
     n_defined: int
     n_undefined: int
     n_groups: int = Field(description="groups with enough users, all depths")

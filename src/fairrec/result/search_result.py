@@ -35,9 +35,9 @@ def search_summary(
     bounds: list[float | None] = [None] * len(metrics)
     confidence = None
     n_verified = int(evidence.is_complete[space.cell_of_full].sum())
-    if n_verified == len(space.full):
+    if len(space.full) and n_verified == len(space.full):
         bounds = [0.0] * len(metrics)
-    else:
+    elif len(space.full):
         for searcher in outcome.searchers:
             if isinstance(searcher, Bounded):
                 bounds = [

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairrec.arrays import FloatArray, IntArray
-from fairrec.groups.lattice import members
+from fairrec.groups.lattice import ANY, members
 from fairrec.search.evidence import Evidence
 from fairrec.search.posterior import improvement
 
@@ -31,7 +31,7 @@ class FindingsGoal:
     Most groups are like all others and a few are set apart; how likely a group is one of those
     follows from its own scored users, whatever else they are (a spike and a slab). Cells of
     groups that are found already are left out, so that a group is only looked at for what it
-    adds.
+    adds; but one that holds a found group may also take its place, if it stands out more.
     """
 
     def __init__(self, evidence: Evidence, metrics: Sequence[int]) -> None:
@@ -41,7 +41,8 @@ class FindingsGoal:
         n_tests = max(1, len(space.lattice) * len(self.metrics))
         self._critical = float(-ndtri(ALPHA / 2 / n_tests))
         self._is_explained = np.zeros(len(space.cells), dtype=bool)
-        self._is_known = np.zeros(len(space.lattice), dtype=bool)
+        # the statistic of what was found inside a group; infinite where nothing was
+        self._to_beat = np.full(len(space.lattice), np.inf)
         self._rate = np.zeros(len(space.lattice))
         self._fit_at = 0.0
 
@@ -63,21 +64,33 @@ class FindingsGoal:
             return
         for group in groups[groups >= 0].tolist():
             cells = self._evidence.space.cells_in(group)
-            cells = cells[~self._is_explained[cells]]
-            self._rate[group] = self._rates(self._columns(cells).sum(axis=1)[:, None])[0]
+            columns = self._columns(cells)
+            added = columns[:, ~self._is_explained[cells]].sum(axis=1)[:, None]
+            whole = columns.sum(axis=1)[:, None]
+            to_beat = self._to_beat[group : group + 1]
+            self._rate[group] = max(self._rates(added)[0], self._rates(whole, to_beat)[0])
 
     def _refit(self) -> None:
         """Rate every group from the sums over its cells."""
         self._fit_at = self._evidence.users_scored * REFIT_GROWTH
         self._learn_all()
+        space = self._evidence.space
+        columns = self._columns(np.arange(len(space.cells)))
         while True:
-            sums = self._lattice_sums()
-            self._rate = self._rates(sums)
-            new = self._new_finding(sums)
-            if new is None:
-                return
-            space = self._evidence.space
-            self._is_explained |= members(space.lattice.codes[new], space.cells)
+            sums = space.lattice.sums(np.where(self._is_explained, 0.0, columns))
+            new, statistic = self._new_finding(sums)
+            if statistic <= self._critical:
+                break
+            codes = space.lattice.codes
+            self._is_explained |= members(codes[new], space.cells)
+            holds = ((codes == ANY) | (codes == codes[new])).all(axis=1)
+            holds[new] = False
+            before = np.where(np.isinf(self._to_beat[holds]), 0.0, self._to_beat[holds])
+            self._to_beat[holds] = np.maximum(before, statistic)
+        self._rate = self._rates(sums)
+        if np.isfinite(self._to_beat).any():
+            as_a_whole = self._rates(space.lattice.sums(columns), self._to_beat)
+            self._rate = np.maximum(self._rate, as_a_whole)
 
     def _learn_all(self) -> None:
         """Mean and spread over all users: from the fair sample where there is one.
@@ -106,11 +119,6 @@ class FindingsGoal:
         totals = evidence.totals[self.metrics][:, cells] - n * self._mean[:, None]
         return np.concatenate([[sizes, sizes - scored], n, totals]).astype(np.float64)
 
-    def _lattice_sums(self) -> FloatArray:
-        evidence = self._evidence
-        columns = self._columns(np.arange(len(evidence.n_scored)))
-        return evidence.space.lattice.sums(np.where(self._is_explained, 0.0, columns))
-
     def _predicted(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n_metrics, n_groups), mean and spread of the statistic when all users are scored."""
         n_metrics = len(self.metrics)
@@ -126,9 +134,12 @@ class FindingsGoal:
         error = np.sqrt(noise * (1 / size + 1 / self._n_fair[:, None]))
         return mean / error, spread / error
 
-    def _rates(self, sums: FloatArray) -> FloatArray:
+    def _rates(self, sums: FloatArray, to_beat: FloatArray | None = None) -> FloatArray:
+        """(n_groups,), expected excess per user, over the critical statistic or a larger one."""
         mean, spread = self._predicted(sums)
-        excess = improvement(np.abs(mean) - self._critical, spread) * self._chance_apart(sums)
+        least = self._critical if to_beat is None else np.maximum(to_beat, self._critical)
+        margin = np.where(np.isinf(least), -1e9, np.abs(mean) - least)
+        excess = improvement(margin, spread) * self._chance_apart(sums)
         excess, n_left = excess.max(axis=0), sums[1]
         is_open = (n_left > 0) & (sums[0] >= self._evidence.space.min_users)
         rate = np.divide(excess, n_left, out=np.zeros_like(excess), where=is_open)
@@ -145,11 +156,11 @@ class FindingsGoal:
         odds = SET_APART * np.exp(np.minimum(log_ratio - np.log(growth) / 2, 500.0))
         return np.asarray(odds / (1 + odds))
 
-    def _new_finding(self, sums: FloatArray) -> int | None:
-        """The strongest group that is complete and found, and not set aside."""
+    def _new_finding(self, sums: FloatArray) -> tuple[int, float]:
+        """The group that stands out most of those complete and not set aside."""
         mean, _ = self._predicted(sums)
         statistic = np.abs(mean).max(axis=0)
         is_complete = (sums[1] == 0) & (sums[0] >= self._evidence.space.min_users)
         statistic[~is_complete] = 0.0
         best = int(np.argmax(statistic))
-        return best if statistic[best] > self._critical else None
+        return best, float(statistic[best])

@@ -80,16 +80,53 @@ def search(
         watch(kind.build(evidence, part, hyper, np.random.default_rng([seed, 2, number])))
         for number, part in enumerate(parts)
     ]
-    budget = budget or Budget()
-    started = clock()
-    history = History(len(evidence.totals))
-    ends = _Ends(evidence)
-    space, no_users = evidence.space, np.empty(0, dtype=np.int64)
+    scoring = _Scoring(evidence, budget or Budget(), batch_users, advance, clock)
+    ending: Ending = "finished"
+    try:
+        evidence.n_reference = min(n_reference, evidence.space.n_users)
+        scoring.score(evidence.next_users(EVERYONE, evidence.n_reference))
+        active = list(searchers)
+        while active:
+            for one in list(active):
+                request = one.ask()
+                if not len(request.groups):
+                    active.remove(one)
+                    continue
+                try:
+                    scoring.answer(request)
+                finally:
+                    one.tell(request, evidence)
+    except _Spent as spent:
+        ending = spent.ending
+        evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
+    return SearchOutcome(evidence, scoring.history, ending, scoring.seconds, tuple(searchers))
 
-    def score(users: IntArray) -> None:
+
+class _Scoring:
+    """Scores batches as long as the budget lasts, and keeps the history."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        budget: Budget,
+        batch_users: int,
+        advance: Callable[[int], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.history = History(len(evidence.totals))
+        self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
+        self._advance, self._clock, self._started = advance, clock, clock()
+        self._ends = _Ends(evidence)
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._started
+
+    def score(self, users: IntArray) -> None:
+        evidence, budget = self._evidence, self._budget
         while len(users):
-            batch = users[:batch_users]
-            if budget.seconds is not None and clock() - started >= budget.seconds:
+            batch = users[: self._batch_users]
+            if budget.seconds is not None and self.seconds >= budget.seconds:
                 raise _Spent("time spent")
             if budget.users is not None:
                 batch = batch[: max(budget.users - evidence.users_scored, 0)]
@@ -98,41 +135,30 @@ def search(
             before = evidence.users_scored
             evidence.score(batch)
             users = users[len(batch) :]
-            for n in ends.look(batch):
-                history.add(before + n, clock() - started, ends.gaps)
-            advance(evidence.users_scored)
+            for n in self._ends.look(batch):
+                self.history.add(before + n, self.seconds, self._ends.gaps)
+            self._advance(evidence.users_scored)
 
-    def answer(request: Request) -> None:
+    def answer(self, request: Request) -> None:
         """Score what is asked for; small groups share a batch."""
+        evidence, lattice = self._evidence, self._evidence.space.lattice
         waiting: list[IntArray] = []
-        for at, group in enumerate(request.groups.tolist()):
-            if group == EVERYONE or not space.lattice.is_full[group]:
-                # it may share users with those that wait
-                score(np.concatenate([no_users, *waiting]))
-                waiting = []
-            n = space.n_users if request.n_users is None else int(request.n_users[at])
-            waiting.append(evidence.next_users(group, n))
-            if group == EVERYONE or not space.lattice.is_full[group]:
-                score(waiting.pop())
-        score(np.concatenate([no_users, *waiting]))
 
-    ending: Ending = "finished"
-    try:
-        evidence.n_reference = min(n_reference, space.n_users)
-        score(evidence.next_users(EVERYONE, evidence.n_reference))
-        active = list(searchers)
-        while active:
-            for one in list(active):
-                request = one.ask()
-                if not len(request.groups):
-                    active.remove(one)
-                    continue
-                answer(request)
-                one.tell(request, evidence)
-    except _Spent as spent:
-        ending = spent.ending
-        evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
-    return SearchOutcome(evidence, history, ending, clock() - started, tuple(searchers))
+        def score_waiting() -> None:
+            if waiting:
+                self.score(np.concatenate(waiting))
+                waiting.clear()
+
+        for at, group in enumerate(request.groups.tolist()):
+            n = evidence.space.n_users if request.n_users is None else int(request.n_users[at])
+            is_full = group != EVERYONE and lattice.is_full[group]
+            if not is_full:
+                # it may share users with those that wait
+                score_waiting()
+            waiting.append(evidence.next_users(group, n))
+            if not is_full:
+                score_waiting()
+        score_waiting()
 
 
 class _Ends:

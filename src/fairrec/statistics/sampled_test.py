@@ -3,10 +3,12 @@
 Which users a search scores depends on what it saw, so their attributes cannot simply be dealt
 out anew. But two things do not depend on it: a fair sample that was drawn before anything was
 scored, and the value of a group once all its users are scored. Under chance both are draws from
-one distribution of values, of which the fair sample is the best picture. So values are drawn
-from it, with replacement, for every user; every group is tested both as a whole and by its part
-of the sample; and the largest statistic among all of them gives adjusted p-values. A group that
-the search chose to complete is one of those that were reckoned with, whatever made it choose.
+one distribution of values. Its picture are all users scored: they are more than the sample, so
+that rare values are not missing, and where the search preferred extremes they are spread wider,
+which errs on the side of chance. So values are drawn from them, with replacement, for every
+user; every group is tested both as a whole and by its part of the sample; and the largest
+statistic among all of them gives adjusted p-values. A group that the search chose to complete is
+one of those that were reckoned with, whatever made it choose.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def sampled_test(
     """Observed statistics and their distribution under chance.
 
     The gap under chance is that between all full combinations, though a search verifies only
-    some of them; its p-value errs on the side of chance.
+    some of them.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def sampled_test(
 
 
 class _Drawer:
-    """Draws a value for every user from the fair sample, and takes the statistics of all groups."""
+    """Draws a value for every user from all scored ones, and takes the statistics of all groups."""
 
     def __init__(self, moments: Moments, sample: Sample, cells: Cells, lattice: Lattice) -> None:
         self._moments, self._lattice, self._n_cells = moments, lattice, len(cells)
@@ -77,14 +79,12 @@ class _Drawer:
         n_metrics = len(moments.mean)
         self._rounds = []
         n_whole = np.empty((n_metrics, len(cells)))
-        is_fair = moments.is_defined & sample.is_reference
-        masks, mask_of_metric = distinct_masks(is_fair)
+        masks, mask_of_metric = distinct_masks(moments.is_defined)
         for number, mask in enumerate(masks):
             metrics = np.flatnonzero(np.array(mask_of_metric) == number)
             # who of the others will have a value is not known; they are taken to have one
-            n_defined = cells.sums(moments.is_defined[metrics[0]])
-            size = np.where(sample.is_whole_cell, n_defined, cells.n_users).astype(np.int64)
-            in_sample = np.minimum(cells.sums(mask).astype(np.int64), size)
+            size = np.where(sample.is_whole_cell, cells.sums(mask), cells.n_users).astype(np.int64)
+            in_sample = cells.sums(mask & sample.is_reference).astype(np.int64)
             n_whole[metrics] = size
             pool = np.flatnonzero(mask)
             for start in range(0, len(metrics), 4):
