@@ -17,7 +17,7 @@ MIN_FOUND = 9
 EFFECTS = (1.0, 0.7, 0.5)
 """By how much the scores of what a user wants are lower in the planted group, against others'
 of standard deviation 1."""
-N_SHUFFLES = {"5%": 200, "10%": 300, "50%": 100}
+N_SHUFFLES = {"5%": 100, "10%": 100, "50%": 40}
 ATTRIBUTES = {"gender": 2, "age": 7, "occupation": 21, "region": 12}
 
 

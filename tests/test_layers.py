@@ -24,7 +24,7 @@ def imported_modules(file: Path) -> set[str]:
 def test_a_stage_imports_only_stages_before_it():
     for number, stage in enumerate(STAGES):
         allowed = FOUNDATIONS | set(STAGES[: number + 1])
-        for file in (PACKAGE / stage).glob("*.py"):
+        for file in (PACKAGE / stage).rglob("*.py"):
             assert imported_modules(file) <= allowed, file.name
 
 

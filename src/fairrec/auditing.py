@@ -86,7 +86,7 @@ def audit(
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table
         has no scores
-    scorer_identity : names the model, so that a ledger is never used for another
+    scorer_identity : names the model, so that a ledger is never used for another; needed with one
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -197,7 +197,13 @@ def _search_options(
     """None where all scores are at hand and all of them are wanted."""
     if search is None:
         return None if scorer is None else SearchOptions("exact")
-    return SearchOptions(search) if isinstance(search, str) else search
+    if isinstance(search, str):
+        return SearchOptions(search)
+    if not isinstance(search, SearchOptions):
+        raise InputError(
+            f"search={search!r} is not possible. Give a searcher's name or SearchOptions(...)."
+        )
+    return search
 
 
 def _moments_of_search(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -45,7 +47,7 @@ def run_search(
         if metric.metric.pooled:
             raise InputError(
                 f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                "Leave it out, or audit without --search."
+                "Leave it out, or audit a table of scores without a search."
             )
     metrics = inputs.per_user_metrics
     budget = options.budget_in(space)
@@ -100,4 +102,17 @@ def _ledger(
     scorer: Scorer = TableScorer(candidates)
     if function is not None:
         scorer = CallableScorer(function, candidates, user_ids)
-    return Ledger(candidates, scorer, file=options.ledger, identity=identity, user_ids=user_ids)
+    if options.ledger is not None and not identity:
+        if function is not None:
+            raise InputError(
+                "A ledger must know whose scores it holds. Name the model, with its version: "
+                "scorer_identity='ranker 2024-05-01'."
+            )
+        identity = f"table {hashlib.sha256(candidates.scores.tobytes()).hexdigest()}"
+    return Ledger(
+        candidates,
+        scorer,
+        file=None if options.ledger is None else Path(options.ledger),
+        identity=identity,
+        user_ids=user_ids,
+    )

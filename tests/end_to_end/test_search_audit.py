@@ -21,6 +21,7 @@ from pytest import approx
 import fairrec
 from builders import numbers_of, one_each, without_origin
 from fairrec.errors import FairRecError, InputError, ScoringError, UnknownNameError
+from fairrec.report.view import build_view
 from fairrec.result.audit_result import AuditResult
 from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
@@ -79,6 +80,8 @@ def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult
         "min_support": MIN_USERS,
         "threads": 1,
         "search": search,
+        # two models of one name, so that one can go on where the other failed
+        **({"scorer_identity": "model"} if "scorer" in more else {}),
         **more,
     }
     return fairrec.audit(settings.pop("predictions"), **settings)
@@ -347,6 +350,56 @@ def test_a_ledger_of_another_model_is_refused(tmp_path):
     assert other.calls == []
 
 
+def with_scores(scores: np.ndarray) -> pl.DataFrame:
+    return PREDICTIONS.with_columns(pl.Series("score", scores))
+
+
+def test_a_ledger_is_of_one_table(tmp_path):
+    options = SearchOptions("random", budget_users=50, ledger=str(tmp_path / "ledger.db"))
+    audit(options)
+    assert audit(options).summary.search.users_before == 50
+    with pytest.raises(InputError, match="another model"):
+        audit(options, predictions=with_scores(-PREDICTIONS["score"].to_numpy()))
+
+
+def test_a_ledger_of_a_function_needs_its_name(tmp_path):
+    options = SearchOptions("random", budget_users=50, ledger=tmp_path / "ledger.db")
+    with pytest.raises(InputError, match="whose scores it holds"):
+        audit(options, scorer=Model(), scorer_identity="")
+
+
+def test_the_reference_leaves_most_of_a_limited_time_to_the_search():
+    def slow(users: np.ndarray, items: np.ndarray) -> np.ndarray:
+        time.sleep(0.002 * len(np.unique(users)))
+        return Model()(users, items)
+
+    search = audit(SearchOptions("adaptive", budget_seconds=0.4), scorer=slow).summary.search
+    assert 0 < search.users_reference < 0.6 * search.users_scored
+
+
+def test_a_finding_that_rests_on_part_of_a_group_says_so():
+    gender = PREDICTIONS.join(USERS, on="user_id", how="left", maintain_order="left")["gender"]
+    is_worse = (gender == "F").to_numpy()[:, None]
+    scores = PREDICTIONS["score"].to_numpy() - 5 * is_worse * PREDICTIONS["label"].to_numpy()
+    result = audit(SearchOptions("random", budget_users="60%"), predictions=with_scores(scores))
+    part = [f for name in result.metrics for f in result.findings(name) if not f.is_whole]
+    assert part
+    for finding in part:
+        assert finding.support < finding.n_users
+        assert finding.contributions == {}
+    shown = [row for row in build_view(result.summary).findings.rows if " of " in row[2]]
+    assert shown[0][2] == f"{part[0].support:,} of {part[0].n_users:,}"
+    assert "a few at random" in build_view(result.summary).findings.note
+
+
+def test_no_bound_goes_beyond_the_range_of_its_metric():
+    for budget in (20, 40, 80):
+        result = audit(SearchOptions("adaptive", budget_users=budget))
+        for name, searched_metric in result.summary.search.metrics.items():
+            gap = result.metrics[name].gap or 0.0
+            assert 0 <= searched_metric.may_be_larger_by <= 1 - gap + 1e-12
+
+
 def test_a_budget_in_seconds_ends_the_search():
     model = Model()
 
@@ -586,11 +639,11 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
         "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
         "120 users was spent." in said
     )
-    assert f"{found['n_verified']} of {n_full} full combinations were scored in full" in said
-    assert "24 users were drawn at random before anything was scored" in said
+    assert f"Scored in full: {found['n_verified']} of {n_full} full combinations." in said
+    assert "Drawn at random before anything was scored: 24 users." in said
     assert f"asked for 2,400 scores in {found['calls']} calls." in said
-    assert said.count("The exact gap is larger by") == 2
-    assert said.count("at most, at 95% confidence in the model of the search.") == 2
+    assert said.count("The exact gap is at most") == 2
+    assert said.count("as far as the search can tell (95%).") == 2
     assert ("| worst 2 |" if output == "markdown" else "│ worst 2 │") in said
 
 

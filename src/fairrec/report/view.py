@@ -114,7 +114,8 @@ def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> st
     )
     return (
         f"{differ} from the rest by more than chance. {_served(first, result)}: "
-        f"{group_label(first.group)} ({signed(first.difference)}, {plural(first.support, 'user')})."
+        f"{group_label(first.group)} ({signed(first.difference)}, {_users(first)} "
+        f"{'user' if first.n_users == 1 else 'users'})."
     )
 
 
@@ -156,9 +157,11 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
             f"{plural(search.n_not_verified, 'full combination')} not scored in full may lie "
             "beyond."
         )
+    if number(bound) == "0":
+        return f"As far as the search can tell ({search.confidence:.0%}), that is the exact gap."
     return (
-        f"The exact gap is larger by {number(bound)} at most, at {search.confidence:.0%} "
-        "confidence in the model of the search."
+        f"The exact gap is at most {number(gap + bound)}, as far as the search can tell "
+        f"({search.confidence:.0%})."
     )
 
 
@@ -175,6 +178,7 @@ def _power_sentence(result: MetricResult) -> str:
 
 def _findings(summary: AuditSummary) -> TableView:
     rows, n_more = [], 0
+    found = [finding for result in summary.metrics.values() for finding in result.findings]
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
@@ -183,7 +187,7 @@ def _findings(summary: AuditSummary) -> TableView:
                 (
                     plain(name),
                     group_label(finding.group),
-                    f"{finding.support:,}",
+                    _users(finding),
                     number(finding.value),
                     signed(finding.difference),
                     f"{signed(low)} to {signed(high)}",
@@ -199,8 +203,19 @@ def _findings(summary: AuditSummary) -> TableView:
         ),
         numeric=(False, False, True, True, True, True, True, False),
         rows=tuple(rows),
-        note=f"and {n_more:,} more in result.json" if n_more else "",
+        note=" ".join(
+            [f"and {n_more:,} more in result.json"] * bool(n_more)
+            + ["Where not all users of a group are scored, its value is that of a few at random."]
+            * any(not finding.is_whole for finding in found)
+        ),
     )
+
+
+def _users(finding: Finding) -> str:
+    """How many users the finding rests on."""
+    if finding.is_whole:
+        return f"{finding.support:,}"
+    return f"{finding.support:,} of {finding.n_users:,}"
 
 
 def _carriers(finding: Finding) -> str:
@@ -214,7 +229,7 @@ def _carriers(finding: Finding) -> str:
 def _ends(summary: AuditSummary) -> TableView:
     rows = []
     for name, result in summary.metrics.items():
-        if result.advantaged is None or result.disadvantaged is None:
+        if result.gap is None:
             continue
         names = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
         both = (result.most_advantaged, result.most_disadvantaged)
@@ -262,13 +277,14 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     n_full = search.n_verified + search.n_not_verified
     if search.n_not_verified:
         lines.append(
-            f"{search.n_verified:,} of {plural(n_full, 'full combination')} were scored in full; "
-            "only between them is the gap measured."
+            f"Scored in full: {search.n_verified:,} of {plural(n_full, 'full combination')}. "
+            "The gap is measured between these only."
         )
     if search.users_scored < search.users_total:
         lines.append(
-            f"{plural(search.users_reference, 'user')} were drawn at random before anything was "
-            "scored: means over all, and tests of groups not scored in full, rest on them."
+            f"Drawn at random before anything was scored: "
+            f"{plural(search.users_reference, 'user')}. Means over all, and tests of groups not "
+            "scored in full, rest on them."
         )
     before = f", and {search.users_before:,} users' scores were in the ledger"
     lines.append(

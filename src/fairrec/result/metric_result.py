@@ -111,7 +111,9 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Find
     names = [attribute.name for attribute in analysis.attributes]
     found = []
     for position, n_folded in zip(selection.groups, selection.n_folded, strict=True):
-        carried = shapley_contributions(
+        is_whole = bool(analysis.is_whole[position])
+        # a few users of a group cannot tell which of its conditions carries the difference
+        carried = is_whole and shapley_contributions(
             i, analysis.lattice.codes[position], analysis.moments, analysis.cells
         )
         found.append(
@@ -119,6 +121,8 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Find
                 group=analysis.group(position).as_dict(),
                 value=float(estimates.value[i, position]),
                 support=int(analysis.moments.n[i, position]),
+                n_users=int(analysis.lattice.n_users[position]),
+                is_whole=is_whole,
                 difference=float(estimates.difference[i, position]),
                 interval=(
                     float(estimates.difference_low[i, position]),
@@ -126,7 +130,7 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Find
                 ),
                 p_value=float(test.p_values[i, position]),
                 p_adjusted=float(analysis.adjusted_p_values[i, position]),
-                contributions={names[attribute]: part for attribute, part in carried.items()},
+                contributions={names[at]: part for at, part in (carried or {}).items()},
                 n_folded=n_folded,
             )
         )

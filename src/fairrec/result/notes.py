@@ -50,7 +50,7 @@ def reader_notes(
     if not analysis.lattice.is_full.any():
         said.append(
             f"no full combination of the {len(attributes)} attributes has {analysis.min_users:,} "
-            "users, so there is no gap between full combinations; the findings are on partial ones"
+            "users, so there is no gap between full combinations; findings are of partial ones"
         )
     options = analysis.options
     if not options.permutations:

@@ -45,7 +45,12 @@ class Finding(_Part):
 
     group: dict[str, Value]
     value: float
-    support: int
+    support: int = Field(description="users of the group whose value is known")
+    n_users: int = Field(description="users of the group, known or not")
+    is_whole: bool = Field(
+        description="every user of the group is scored; otherwise it is judged by those of its "
+        "users that a search drew at random"
+    )
     difference: float = Field(description="mean of the group minus mean of all other users")
     interval: tuple[float, float] = Field(
         description="interval of the difference at confidence 1 - alpha, for this group by itself"

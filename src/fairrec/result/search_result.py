@@ -40,9 +40,12 @@ def search_summary(
     elif len(space.full):
         for searcher in outcome.searchers:
             if isinstance(searcher, Bounded):
+                found = outcome.history.gaps[-1] if outcome.history.gaps else [0.0] * len(metrics)
                 bounds = [
-                    None if math.isnan(bound) else bound
-                    for bound in searcher.may_be_larger_by().tolist()
+                    _within(metric, gap, bound)
+                    for metric, gap, bound in zip(
+                        metrics, found, searcher.may_be_larger_by().tolist(), strict=True
+                    )
                 ]
                 confidence = searcher.confidence
     return SearchSummary(
@@ -70,6 +73,14 @@ def search_summary(
             for i, metric in enumerate(metrics)
         },
     )
+
+
+def _within(metric: MetricAtK, gap: float, bound: float) -> float | None:
+    """No gap is larger than the range of the metric; None where there is no bound."""
+    if math.isnan(bound):
+        return None
+    low, high = metric.metric.bounds or (-math.inf, math.inf)
+    return max(min(bound, high - low - gap), 0.0)
 
 
 def _points(history: History, metric: int) -> tuple[HistoryPoint, ...]:

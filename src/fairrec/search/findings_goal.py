@@ -122,7 +122,7 @@ class FindingsGoal:
     def _predicted(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n_metrics, n_groups), mean and spread of the statistic when all users are scored."""
         n_metrics = len(self.metrics)
-        size, n_left = sums[0], sums[1]
+        n_left = sums[1]
         n, totals = sums[2 : 2 + n_metrics], sums[2 + n_metrics :]
         noise = self._variance[:, None]
         prior = APART**2 * noise

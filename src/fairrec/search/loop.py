@@ -19,6 +19,11 @@ from fairrec.search.space import EVERYONE
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""
 
+FIRST_USERS = 8
+"""Users in the first batch where time is limited, to see how long one takes."""
+REFERENCE_TIME = 0.2
+"""Part of a limited time that the fair sample may take."""
+
 Ending = Literal["finished", "users spent", "time spent"]
 
 
@@ -84,7 +89,8 @@ def search(
     ending: Ending = "finished"
     try:
         evidence.n_reference = min(n_reference, evidence.space.n_users)
-        scoring.score(evidence.next_users(EVERYONE, evidence.n_reference))
+        scoring.score_reference(evidence.next_users(EVERYONE, evidence.n_reference))
+        evidence.n_reference = evidence.users_scored
         active = list(searchers)
         while active:
             for one in list(active):
@@ -94,8 +100,10 @@ def search(
                     continue
                 try:
                     scoring.answer(request)
-                finally:
+                except _Spent:
                     one.tell(request, evidence)
+                    raise
+                one.tell(request, evidence)
     except _Spent as spent:
         ending = spent.ending
         evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
@@ -122,10 +130,28 @@ class _Scoring:
     def seconds(self) -> float:
         return self._clock() - self._started
 
+    def score_reference(self, users: IntArray) -> None:
+        """Score the fair sample, for no more than its part of the time."""
+        seconds = self._budget.seconds
+        while len(users) and (seconds is None or self.seconds < REFERENCE_TIME * seconds):
+            n = self._most_users()
+            self.score(users[:n])
+            users = users[n:]
+
+    def _most_users(self) -> int:
+        """Users in a batch: as many as will not take half of the time that is left."""
+        if self._budget.seconds is None:
+            return self._batch_users
+        if not self._evidence.users_scored:
+            return min(self._batch_users, FIRST_USERS)
+        pace = self._evidence.users_scored / max(self.seconds, 1e-9)
+        left = max(self._budget.seconds - self.seconds, 0.0)
+        return max(1, min(self._batch_users, int(pace * left / 2)))
+
     def score(self, users: IntArray) -> None:
         evidence, budget = self._evidence, self._budget
         while len(users):
-            batch = users[: self._batch_users]
+            batch = users[: self._most_users()]
             if budget.seconds is not None and self.seconds >= budget.seconds:
                 raise _Spent("time spent")
             if budget.users is not None:

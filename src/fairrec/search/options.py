@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Literal
 
@@ -39,16 +40,17 @@ class SearchOptions:
     budget: Literal["paper"] | None = None
     hyper: Mapping[str, float] = field(default_factory=dict)
     reference: float | None = None
-    ledger: Path | None = None
+    ledger: Path | str | None = None
 
     def __post_init__(self) -> None:
         SEARCHERS[self.name]
+        if self.ledger is not None:
+            object.__setattr__(self, "ledger", Path(self.ledger))
         hyper_parameters(self.name, self.hyper)
         users_allowed(self.budget_users, 1)
-        if self.budget_seconds is not None and not 0 < self.budget_seconds < math.inf:
-            raise InputError(
-                f"--budget-seconds {self.budget_seconds:g} is not possible. Give more than 0."
-            )
+        seconds = self.budget_seconds
+        if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < math.inf):
+            raise InputError(f"--budget-seconds {seconds} is not possible. Give more than 0.")
         if self.budget not in (None, "paper"):
             raise InputError(
                 f"--budget {self.budget} is not known. Give 'paper', or --budget-users or "
@@ -57,7 +59,9 @@ class SearchOptions:
         if self.budget is not None and self.budget_seconds is not None:
             raise InputError("--budget paper is a time by itself. Leave out --budget-seconds.")
         if self.reference is not None and not 0 < self.reference <= 1:
-            raise InputError(f"--reference {self.reference:g} is not possible. Give a share.")
+            raise InputError(
+                f"--reference {self.reference:g} is not possible. Give a share above 0, up to 1."
+            )
 
     def budget_in(self, space: Space) -> Budget:
         """The budget for so many users and groups."""

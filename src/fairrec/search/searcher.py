@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -106,6 +108,8 @@ def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:
             if not known:
                 raise InputError(f"The searcher '{name}' has no hyper-parameter '{option}'.")
             raise unknown_name(f"hyper-parameter of {name}", option, known)
+        if not isinstance(value, Real) or not math.isfinite(value):
+            raise InputError(f"{option}={value} is not possible. Give a number.")
         is_whole = str(known[option].type).startswith("int")
         if is_whole and not float(value).is_integer():
             raise InputError(f"{option}={value:g} is not possible. Give a whole number.")

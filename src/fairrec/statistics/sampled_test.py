@@ -58,7 +58,8 @@ def sampled_test(
         whole, part, gaps = drawer.draw(seed, number)
         whole, part = np.abs(whole), np.where(is_large, np.abs(part), 0.0)
         largest = max(whole.max(initial=0.0), part.max(initial=0.0))
-        return float(largest), gaps, np.where(sample.is_whole_group, whole, part) >= reach
+        # whether a group came to be tested as a whole or by its part depends on what was seen
+        return float(largest), gaps, np.maximum(whole, part) >= reach
 
     largest = np.empty(n_permutations)
     gaps = np.empty((n_permutations, len(statistic)))
