@@ -1,0 +1,13 @@
+"""Colours that stand out on light and on dark ground, and apart for colour-blind readers."""
+
+from __future__ import annotations
+
+WORSE = "#d1603d"
+BETTER = "#3f83c4"
+GROUP = "#8391a5"
+CHANCE = "#8391a5"
+CHOSEN = "#e0a100"
+DIVERGING = (WORSE, "#f1ede6", BETTER)
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
+NOBODY = -1
+"""The chosen group while none is."""
