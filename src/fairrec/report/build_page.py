@@ -73,6 +73,7 @@ def build_page_view(
         charts=charts,
         pairs=pairs,
         pairs_note=pairs_note,
+        confidence=f"{100 * (1 - summary.alpha):.3g}%",
         distributions=_distributions(summary, limits),
         metrics=tuple(plain(name) for name in summary.metrics),
         attributes=tuple(plain(name) for name in summary.attributes),
@@ -125,6 +126,7 @@ def _scale(result: MetricResult) -> GapScale | None:
         gap=number(result.gap),
         chance=number(chance.mean),
         q95=number(chance.q95),
+        is_beyond=result.gap > chance.q95,
         gap_at=round(100 * result.gap / end, 1),
         chance_at=round(100 * chance.mean / end, 1),
         q95_at=round(100 * chance.q95 / end, 1),
@@ -147,9 +149,7 @@ def _findings(groups: Groups, limits: PageLimits) -> tuple[tuple[FindingCard, ..
     return tuple(cards), f"and {n_more:,} more in result.json" if n_more else ""
 
 
-def _finding(
-    metric: str, result: MetricResult, finding: Finding, groups: Groups
-) -> FindingCard:
+def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups) -> FindingCard:
     key = groups.frame.key(finding.group)
     served = _served(finding.difference, result.higher_is_better)
     low, high = finding.interval
@@ -196,7 +196,7 @@ def _sentence(metric: str, finding: Finding) -> str:
     others = finding.value - finding.difference
     lower = "lower" if finding.difference < 0 else "higher"
     share = ""
-    if abs(others) > 1e-9 and finding.value * others >= 0:
+    if others > 1e-9 and finding.value >= 0:
         share = f", {abs(finding.difference / others):.0%} {lower}"
     return (
         f"{plain(metric)} is {number(finding.value)} for them and {number(others)} for all "
@@ -278,7 +278,9 @@ def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:
 
 def _definition(name: str, result: MetricResult) -> Definition:
     directions = {True: "higher is better", False: "lower is better", None: "no end is better"}
-    return Definition(plain(name), plain(result.definition, 500), directions[result.higher_is_better])
+    return Definition(
+        plain(name), plain(result.definition, 500), directions[result.higher_is_better]
+    )
 
 
 def _reproduce(summary: AuditSummary) -> Reproduce:
@@ -298,7 +300,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         command=plain(summary.command, LONGEST_COMMAND),
         settings=settings,
         inputs=tuple(
-            InputFile(plain(part), plain(given.name, 300), given.sha256 or "no file")
+            InputFile(plain(part), plain(given.name, 300), given.sha256 or "not read from a file")
             for part, given in summary.inputs.items()
         ),
     )

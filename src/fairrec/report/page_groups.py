@@ -92,7 +92,8 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
     sizes = [point.size for point in points]
     span = f" of {min(sizes):,} to {max(sizes):,} users" if sizes else ""
     ends = "".join(
-        f" {word} end: {groups.label(groups.frame.key(end.group))}, {number(end.value)}."
+        f" {word.capitalize()} full combination: {groups.label(groups.frame.key(end.group))}, "
+        f"{number(end.value)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
         if end is not None
     )
@@ -107,8 +108,7 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
         high_name=high,
         alternative=(
             f"{name} of {plural(len(points), 'group')}{span}, against their size; the mean of all "
-            f"users is {number(result.mean)}. {plural(n_findings, 'group')} outside what chance "
-            f"shows.{ends}"
+            f"users is {number(result.mean)}. {plural(n_findings, 'finding')}.{ends}"
         ),
         note=f"{len(points):,} of {n_all:,} groups are drawn." if len(points) < n_all else "",
     )
@@ -165,14 +165,13 @@ def _funnel_of_whole(result: MetricResult, summary: AuditSummary) -> tuple[Funne
 
 
 def _sizes(first: int, last: int) -> FloatArray:
+    """Sizes on a log scale, from a little below the smallest group."""
     if last <= first:
         return np.zeros(0)
-    return np.geomspace(max(1, first), last, FUNNEL_POINTS)
+    return np.geomspace(max(1, 0.75 * first), last, FUNNEL_POINTS)
 
 
-def _around(
-    result: MetricResult, sizes: FloatArray, errors: FloatArray
-) -> tuple[FunnelPoint, ...]:
+def _around(result: MetricResult, sizes: FloatArray, errors: FloatArray) -> tuple[FunnelPoint, ...]:
     if result.sd is None or result.critical is None:
         return ()
     reach = result.critical * result.sd * errors
@@ -221,9 +220,7 @@ def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataF
     rows_at, columns_at = pair
     axes = [frame.axes[at] for at in pair]
     for axis in axes:
-        largest = (
-            part.group_by(axis).agg(pl.col("support").sum()).top_k(AXIS_VALUES, by="support")
-        )
+        largest = part.group_by(axis).agg(pl.col("support").sum()).top_k(AXIS_VALUES, by="support")
         part = part.join(largest, on=axis, how="semi", maintain_order="left")
     rows = frame.rows(part)
     findings = {key for key, role in groups.roles(metric).items() if role == "finding"}
@@ -271,7 +268,8 @@ def value_order(value: str) -> tuple[int, float, str]:
         return 2, 0.0, value
     digits = ""
     for character in value.lstrip("[(<>= "):
-        if not (character.isdecimal() or character in ".-" and (character == "." or not digits)):
+        is_sign = character == "-" and not digits
+        if not (character.isdecimal() or character == "." or is_sign):
             break
         digits += character
     try:
@@ -304,9 +302,7 @@ def table_rows(groups: Groups, limits: PageLimits) -> tuple[tuple[TableRow, ...]
     return tuple(row for _, row in rows), note
 
 
-def _table_row(
-    metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: Groups
-) -> TableRow:
+def _table_row(metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: Groups) -> TableRow:
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
@@ -336,11 +332,13 @@ def side_by_side(groups: Groups) -> tuple[SideBySideRow, ...]:
         name: {groups.frame.key(finding.group) for finding in result.findings}
         for name, result in metrics.items()
     }
-    keys = [*dict.fromkeys(
-        groups.frame.key(finding.group)
-        for result in metrics.values()
-        for finding in result.findings
-    )][:SIDE_BY_SIDE]
+    keys = [
+        *dict.fromkeys(
+            groups.frame.key(finding.group)
+            for result in metrics.values()
+            for finding in result.findings
+        )
+    ][:SIDE_BY_SIDE]
     differences: dict[str, dict[Key, float | None]] = {}
     wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row")
     for name in metrics:

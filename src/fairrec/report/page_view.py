@@ -46,6 +46,7 @@ class GapScale:
     chance_at: float
     q95_at: float
     alternative: str
+    is_beyond: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +288,7 @@ class PageView:
 
     Parameters
     ----------
-    shown : what a large result leaves out of the page; empty where nothing
+    confidence : of the intervals, such as 95%
     group_file : link to the table with every group; empty where there is none
     """
 
@@ -299,6 +300,7 @@ class PageView:
     charts: tuple[GroupChart, ...]
     pairs: tuple[PairMap, ...]
     pairs_note: str
+    confidence: str
     distributions: tuple[Distribution, ...]
     metrics: tuple[str, ...]
     attributes: tuple[str, ...]

@@ -47,7 +47,7 @@ def pair_names(pairs: Sequence[PairMap]) -> list[str]:
 
 
 def _pair_name(pair: PairMap) -> str:
-    return f"{pair.row_name} × {pair.column_name}"
+    return f"{pair.row_name} and {pair.column_name}"
 
 
 def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:

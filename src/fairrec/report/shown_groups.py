@@ -105,9 +105,7 @@ class GroupFrame:
         frame = self.of_metric[metric].filter(pl.col("depth") == 2)
         if not frame.height:
             return {}
-        where = [
-            pl.when(pl.col(axis).is_not_null()).then(i) for i, axis in enumerate(self.axes)
-        ]
+        where = [pl.when(pl.col(axis).is_not_null()).then(i) for i, axis in enumerate(self.axes)]
         parts = frame.with_columns(
             first=pl.coalesce(where), second=pl.coalesce(where[::-1])
         ).partition_by("first", "second", as_dict=True)

@@ -23,7 +23,7 @@ def vega_bundle() -> str:
         pass
     import vl_convert
 
-    script = vl_convert.javascript_bundle().replace("\r\n", "\n")
+    script = vl_convert.javascript_bundle(None).replace("\r\n", "\n")
     # inside a page these would end the script or begin a comment
     script = script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
     _keep(kept, script)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def efficiency_contour(
     times: pl.DataFrame, title: str, levels: int = 8, size: int = 340
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """Bands of equal time; each measured point is a dot with its seconds.
 
     Parameters
@@ -37,7 +37,9 @@ def efficiency_contour(
     x = alt.X("users_low:Q", title="users", scale=alt.Scale(type="log", nice=False))
     y = alt.Y("groups_low:Q", title="groups", scale=alt.Scale(type="log", nice=False))
     bands = (
-        alt.Chart(edges).mark_rect().encode(x=x, x2="users_high", y=y, y2="groups_high", color=by_level)
+        alt.Chart(edges)
+        .mark_rect()
+        .encode(x=x, x2="users_high", y=y, y2="groups_high", color=by_level)
     )
     points = (
         alt.Chart(times)
@@ -52,10 +54,7 @@ def efficiency_contour(
             ],
         )
     )
-    chart: alt.LayerChart = alt.layer(bands, points).properties(
-        width=size, height=size, title=title
-    )
-    return chart
+    return alt.layer(bands, points).properties(width=size, height=size, title=title)
 
 
 def _with_edges(times: pl.DataFrame, name: str) -> pl.DataFrame:

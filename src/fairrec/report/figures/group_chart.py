@@ -6,10 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import BETTER, CHANCE, CHOSEN, GROUP, NOBODY, WORSE
+from fairrec.report.figures.palette import BETTER, CHANCE, CHOSEN, FINDING, GROUP, NOBODY, WORSE
 from fairrec.report.page_view import GroupChart
 
 IS_CHOSEN = "datum.group === chosen"
+ROLES = ["finding", "best end", "worst end", "group"]
+COLOURS = [FINDING, BETTER, WORSE, GROUP]
+SHAPES = ["diamond", "triangle-up", "triangle-down", "circle"]
 
 
 def group_chart(chart: GroupChart, height: int = 320) -> Figure:
@@ -63,50 +66,33 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         .mark_rule(strokeDash=[6, 4], strokeWidth=1.2, color=CHANCE, clip=True, aria=False)
         .encode(y="value:Q")
     )
-    roles = alt.Scale(
-        domain=["finding", "best end", "worst end", "group"],
-        range=["#c2367d", BETTER, WORSE, GROUP],
-    )
     base = alt.Chart(alt.NamedData("points"))
     dots = (
         base.mark_point(filled=True, clip=True, aria=False, cursor="pointer")
         .encode(
             x=x,
             y=y,
-            color=alt.Color("role:N", scale=roles, legend=None),
-            shape=alt.Shape(
-                "role:N",
-                scale=alt.Scale(
-                    domain=["finding", "best end", "worst end", "group"],
-                    range=["diamond", "triangle-up", "triangle-down", "circle"],
-                ),
-                legend=None,
-            ),
-            size=alt.Size(
-                "role:N",
-                scale=alt.Scale(
-                    domain=["finding", "best end", "worst end", "group"], range=[150, 110, 110, 34]
-                ),
-                legend=None,
-            ),
+            color=alt.Color("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
+            shape=alt.Shape("role:N", scale=alt.Scale(domain=ROLES, range=SHAPES), legend=None),
+            size=alt.condition("datum.role === 'group'", alt.value(34), alt.value(125)),
             fillOpacity=alt.condition("datum.known === 'in full'", alt.value(1), alt.value(0)),
             opacity=alt.condition("datum.role === 'group'", alt.value(0.62), alt.value(1)),
             order=alt.Order("rank:Q"),
-            tooltip=_tooltip(alt, chart.metric),
+            tooltip=_tooltip(alt),
         )
         .add_params(zoom)
     )
     chosen = (
         base.transform_filter(IS_CHOSEN)
-        .mark_point(
-            filled=False, size=420, strokeWidth=3.2, color=CHOSEN, clip=True, aria=False
-        )
+        .mark_point(filled=False, size=420, strokeWidth=3.2, color=CHOSEN, clip=True, aria=False)
         .encode(x=x, y=y)
     )
     layered = (
         alt.layer(*bands, mean, dots, chosen)
         .add_params(alt.param(name="chosen", value=NOBODY))
-        .properties(width="container", height=height, autosize={"type": "fit", "contains": "padding"})
+        .properties(
+            width="container", height=height, autosize={"type": "fit", "contains": "padding"}
+        )
     )
     return Figure(layered, data)
 
@@ -122,7 +108,7 @@ def _row(point: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tooltip(alt: Any, metric: str) -> list[Any]:
+def _tooltip(alt: Any) -> list[Any]:
     return [
         alt.Tooltip("label:N", title="group"),
         alt.Tooltip("size:Q", title="users", format=","),

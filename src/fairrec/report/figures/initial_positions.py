@@ -48,6 +48,6 @@ def initial_positions(
     chart: alt.FacetChart = (
         alt.layer(shades, dots)
         .properties(width=size, height=size)
-        .facet(alt.Column("way:N", title=None, sort=list(WAYS)))
+        .facet(column=alt.Column("way:N", title=None, sort=list(WAYS)))
     )
     return chart

@@ -33,7 +33,7 @@ def correlation_map(view: Correlation) -> Figure:
     squares = base.mark_rect(cornerRadius=3, aria=False).encode(
         color=alt.Color(
             "correlation:Q",
-            scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING)),
+            scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING), interpolate="rgb"),
             legend=None,
         ),
         tooltip=[

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import CHOSEN, DIVERGING, NOBODY
 from fairrec.report.page_view import PairMap
 
-CELL = 26
+if TYPE_CHECKING:
+    import altair as alt
 
 
 def pair_heat_map(view: PairMap) -> Figure:
     """The map of one pair and metric; `chosen` is the number of the group to mark."""
+    drawing = _drawing(view.row_name, view.column_name, view.rows, view.columns)
+    return Figure(drawing, {"cells": [asdict(cell) for cell in view.cells]})
+
+
+@lru_cache(maxsize=16)
+def _drawing(
+    row_name: str, column_name: str, rows: tuple[str, ...], columns: tuple[str, ...]
+) -> alt.LayerChart:
+    """The map without its data: the same for all metrics that know the same groups."""
     import altair as alt
 
     cells = alt.NamedData("cells")
     x = alt.X(
         "column:N",
-        title=view.column_name,
-        sort=list(view.columns),
+        title=column_name,
+        sort=list(columns),
         axis=alt.Axis(labelAngle=-45, labelLimit=120, domain=False, ticks=False, grid=False),
     )
     y = alt.Y(
         "row:N",
-        title=view.row_name,
-        sort=list(view.rows),
+        title=row_name,
+        sort=list(rows),
         axis=alt.Axis(labelLimit=120, domain=False, ticks=False, grid=False),
     )
     squares = (
@@ -36,7 +48,7 @@ def pair_heat_map(view: PairMap) -> Figure:
             y=y,
             color=alt.Color(
                 "shade:Q",
-                scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING)),
+                scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING), interpolate="rgb"),
                 legend=None,
             ),
             strokeWidth=alt.condition("datum.group === chosen", alt.value(3.5), alt.value(0)),
@@ -58,14 +70,19 @@ def pair_heat_map(view: PairMap) -> Figure:
         )
         .encode(x=x, y=y)
     )
-    layered = (
+    layered: alt.LayerChart = (
         alt.layer(squares, marks)
         .add_params(alt.param(name="chosen", value=NOBODY))
         .properties(
             width="container",
-            height=CELL * max(2, len(view.rows)),
+            height=round(_cell(len(rows)) * len(rows)),
             autosize={"type": "fit-x", "contains": "padding"},
         )
         .configure_scale(bandPaddingInner=0.06)
     )
-    return Figure(layered, {"cells": [asdict(cell) for cell in view.cells]})
+    return layered
+
+
+def _cell(n_rows: int) -> float:
+    """The height of a cell: more where there are few."""
+    return min(44.0, max(22.0, 300 / n_rows))

@@ -6,6 +6,7 @@ WORSE = "#d1603d"
 BETTER = "#3f83c4"
 GROUP = "#8391a5"
 CHANCE = "#8391a5"
+FINDING = "#c2367d"
 CHOSEN = "#e0a100"
 DIVERGING = (WORSE, "#f1ede6", BETTER)
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
