@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -34,6 +35,9 @@ PAIRS_SHOWN = 10
 AXIS_VALUES = 25
 SIDE_BY_SIDE = 20
 ROUNDED = 6
+_FIRST_NUMBER = re.compile(
+    r"(?P<below>under|below|up to|less than|<=?|≤)?\s*[\[(]?(?P<number>-?\d{1,15}(\.\d{1,15})?)"
+)
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
     shown = groups.frame.shown(metric, roles, most)
-    points = tuple(_point(row, roles, groups) for row in groups.frame.rows(shown))
+    points = tuple(_point(row, roles, groups, result) for row in groups.frame.rows(shown))
     n_all = groups.frame.of_metric[metric].height
     name = plain(metric)
     n_findings = sum(point.role == "finding" for point in points)
@@ -114,7 +118,7 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
     )
 
 
-def _point(row: GroupRow, roles: Mapping[Key, Role], groups: Groups) -> Point:
+def _point(row: GroupRow, roles: Mapping[Key, Role], groups: Groups, result: MetricResult) -> Point:
     return Point(
         group=groups.number(row.key),
         label=groups.label(row.key),
@@ -125,7 +129,14 @@ def _point(row: GroupRow, roles: Mapping[Key, Role], groups: Groups) -> Point:
         p_adjusted=None if row.p_adjusted is None else _short(row.p_adjusted),
         is_whole=row.is_whole,
         role=roles.get(row.key, "group"),
+        mark=_mark(roles.get(row.key, "group"), result),
     )
+
+
+def _mark(role: Role, result: MetricResult) -> str:
+    low, high = _end_names(result)
+    words = {"group": "", "finding": "finding", "best end": high, "worst end": low}
+    return words[role]
 
 
 def _short(value: float) -> float:
@@ -261,22 +272,16 @@ def _in_order(values: object) -> tuple[str, ...]:
 def value_order(value: str) -> tuple[int, float, str]:
     """Numbers and ranges by their first number, then words, what is missing last.
 
-    >>> sorted(["b", "(missing)", "10-19", "9", "a"], key=value_order)
-    ['9', '10-19', 'a', 'b', '(missing)']
+    >>> sorted(["b", "(missing)", "18-24", "9", "under 18", "a"], key=value_order)
+    ['9', 'under 18', '18-24', 'a', 'b', '(missing)']
     """
     if value == MISSING:
         return 2, 0.0, value
-    digits = ""
-    for character in value.lstrip("[(<>= "):
-        is_sign = character == "-" and not digits
-        if not (character.isdecimal() or character == "." or is_sign):
-            break
-        digits += character
-    try:
-        first = float(digits)
-    except ValueError:
+    found = _FIRST_NUMBER.match(value)
+    if found is None:
         return 1, 0.0, value
-    return 0, first if math.isfinite(first) else 0.0, value
+    below = 1e-9 if found["below"] else 0.0
+    return 0, float(found["number"]) - below, value
 
 
 def table_rows(groups: Groups, limits: PageLimits) -> tuple[tuple[TableRow, ...], str]:
@@ -315,6 +320,7 @@ def _table_row(metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: Gr
         difference_interval=_interval(row.difference_low, row.difference_high, is_signed=True),
         p_adjusted="-" if row.p_adjusted is None else p_value(row.p_adjusted),
         role=roles.get(row.key, "group"),
+        mark=_mark(roles.get(row.key, "group"), groups.summary.metrics[metric]),
     )
 
 

@@ -92,7 +92,7 @@ class FindingCard:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A group in the chart of a metric."""
+    """A group in the chart of a metric; `mark` says its role in words, nothing for most."""
 
     group: int
     label: str
@@ -103,6 +103,7 @@ class Point:
     p_adjusted: float | None
     is_whole: bool
     role: Role
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,7 @@ class TableRow:
     difference_interval: str
     p_adjusted: str
     role: Role
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,8 @@ class AuditResult:
     def save(self, folder: str | Path, report: bool = True) -> Path:
         """Write the result into a folder.
 
-        `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`. Files appear under their names only when all are written.
+        `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
+        appear under their names only when all are written.
 
         Parameters
         ----------

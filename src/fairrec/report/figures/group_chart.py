@@ -56,7 +56,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
             ("funnel", {"opacity": 0.16}),
             (
                 "funnel_whole",
-                {"fillOpacity": 0.07, "line": {"strokeDash": [4, 3], "strokeWidth": 1}},
+                {"fillOpacity": 0.05, "stroke": CHANCE, "strokeDash": [5, 3], "strokeWidth": 1},
             ),
         )
         if data[name]
@@ -68,13 +68,14 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     )
     base = alt.Chart(alt.NamedData("points"))
     dots = (
-        base.mark_point(filled=True, clip=True, aria=False, cursor="pointer")
+        base.mark_point(filled=False, clip=True, aria=False, cursor="pointer", strokeWidth=1.2)
         .encode(
             x=x,
             y=y,
             color=alt.Color("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
             shape=alt.Shape("role:N", scale=alt.Scale(domain=ROLES, range=SHAPES), legend=None),
             size=alt.condition("datum.role === 'group'", alt.value(34), alt.value(125)),
+            fill=alt.Fill("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
             fillOpacity=alt.condition("datum.known === 'in full'", alt.value(1), alt.value(0)),
             opacity=alt.condition("datum.role === 'group'", alt.value(0.62), alt.value(1)),
             order=alt.Order("rank:Q"),
@@ -115,7 +116,7 @@ def _tooltip(alt: Any) -> list[Any]:
         alt.Tooltip("value:Q", title="value", format=".3~r"),
         alt.Tooltip("difference:Q", title="difference to others", format="+.3~r"),
         alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
-        alt.Tooltip("role:N", title="marked as"),
+        alt.Tooltip("mark:N", title="marked as"),
     ]
 
 

@@ -40,7 +40,7 @@
     if (value == null || value === "") { tip.hidden = true; return; }
     const list = document.createElement("dl");
     for (const [name, text] of Object.entries(value)) {
-      if (text === "null" || text === "NaN" || text === "undefined") continue;
+      if (text === "" || text === "null" || text === "NaN" || text === "undefined") continue;
       const term = document.createElement("dt");
       const words = document.createElement("dd");
       term.textContent = name;
