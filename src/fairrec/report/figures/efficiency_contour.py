@@ -1,45 +1,54 @@
-"""Time of an audit over the number of users and of groups, as a filled contour."""
+"""Time over the number of users and of groups, as filled contours."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+
+from fairrec.arrays import FloatArray
+from fairrec.errors import InputError
 
 if TYPE_CHECKING:
     import altair as alt
+
+STEPS = 60
 
 
 def efficiency_contour(
     times: pl.DataFrame, title: str, levels: int = 8, size: int = 340
 ) -> alt.LayerChart | alt.FacetChart:
-    """Bands of equal time; each measured point is a dot with its seconds.
+    """Bands of equal time, between what was measured by interpolation; dots are measured.
 
     Parameters
     ----------
-    times : `users, groups, seconds`, one row for each measured pair of a full grid
+    times : `users, groups, seconds`, one row for each pair of a full grid
     levels : number of bands
     """
     import altair as alt
 
-    seconds = times["seconds"]
+    fine = _fine_grid(times)
+    lowest, highest = float(fine["seconds"].min()), float(fine["seconds"].max())  # type: ignore[arg-type]
+    edges = np.geomspace(lowest, highest, levels + 1)[1:-1]
     by_level = alt.Color(
         "seconds:Q",
         title="seconds",
         scale=alt.Scale(
-            type="quantize",
-            scheme="viridis",
-            domain=[float(seconds.min() or 0), float(seconds.max() or 1)],  # type: ignore[arg-type]
+            type="threshold", domain=[float(f"{edge:.2g}") for edge in edges], scheme="viridis"
         ),
-        bin=alt.Bin(maxbins=levels),
     )
-    edges = _with_edges(_with_edges(times, "users"), "groups")
-    x = alt.X("users_low:Q", title="users", scale=alt.Scale(type="log", nice=False))
-    y = alt.Y("groups_low:Q", title="groups", scale=alt.Scale(type="log", nice=False))
+    log = alt.Scale(type="log", nice=False)
     bands = (
-        alt.Chart(edges)
-        .mark_rect()
-        .encode(x=x, x2="users_high", y=y, y2="groups_high", color=by_level)
+        alt.Chart(fine)
+        .mark_rect(strokeWidth=0)
+        .encode(
+            x=alt.X("users:Q", title="users", scale=log),
+            x2="users_to:Q",
+            y=alt.Y("groups:Q", title="groups", scale=log),
+            y2="groups_to:Q",
+            color=by_level,
+        )
     )
     points = (
         alt.Chart(times)
@@ -57,13 +66,29 @@ def efficiency_contour(
     return alt.layer(bands, points).properties(width=size, height=size, title=title)
 
 
-def _with_edges(times: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Beside each coordinate the middles to its neighbours, on a log scale."""
-    known = times[name].unique().sort().cast(pl.Float64)
-    logs = known.log()
-    steps = logs.diff().drop_nulls() / 2
-    step = float(steps.mean() or 0.1) if len(steps) else 0.1  # type: ignore[arg-type]
-    low = logs - pl.concat([pl.Series([step]), steps.rename("")])
-    high = logs + pl.concat([steps.rename(""), pl.Series([step])])
-    edges = pl.DataFrame({name: known, f"{name}_low": low.exp(), f"{name}_high": high.exp()})
-    return times.with_columns(pl.col(name).cast(pl.Float64)).join(edges, on=name)
+def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
+    """Small rectangles with the time in their middle, interpolated on log scales."""
+    users, groups = (np.unique(times[name].cast(pl.Float64)) for name in ("users", "groups"))
+    if min(len(users), len(groups)) < 2 or len(users) * len(groups) != times.height:
+        raise InputError("A contour needs the time for every pair of at least 2 x 2 sizes.")
+    known = times.sort("users", "groups")["seconds"].to_numpy().reshape(len(users), len(groups))
+    x, y = _steps(users), _steps(groups)
+    at_x, at_y = np.sqrt(x[1:] * x[:-1]), np.sqrt(y[1:] * y[:-1])
+    logs = np.log(np.maximum(known, 1e-9))
+    along_x = np.array([np.interp(np.log(at_x), np.log(users), column) for column in logs.T])
+    both = np.array([np.interp(np.log(at_y), np.log(groups), row) for row in along_x.T])
+    left, low = np.meshgrid(x[:-1], y[:-1], indexing="ij")
+    right, high = np.meshgrid(x[1:], y[1:], indexing="ij")
+    return pl.DataFrame(
+        {
+            "users": left.ravel(),
+            "users_to": right.ravel(),
+            "groups": low.ravel(),
+            "groups_to": high.ravel(),
+            "seconds": np.exp(both).ravel(),
+        }
+    )
+
+
+def _steps(sizes: FloatArray) -> FloatArray:
+    return np.geomspace(sizes[0], sizes[-1], STEPS + 1)
