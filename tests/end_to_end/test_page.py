@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium here: apt-get install chromium"
 )
 WIDE = {"width": 1280, "height": 900}
+AXIS_TEXT = (
+    "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"
+    ".map(label => label.textContent).sort().join()"
+)
 PHONE = {"width": 375, "height": 800}
 
 
@@ -33,7 +38,8 @@ class Opened:
     """A page, and everything it complained about or asked for."""
 
     def __init__(self, browser: Any, file: Path, **context: Any) -> None:
-        self.context = browser.new_context(viewport=context.pop("viewport", WIDE), **context)
+        context = {"viewport": WIDE, "reduced_motion": "reduce", **context}
+        self.context = browser.new_context(**context)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -46,9 +52,18 @@ class Opened:
 
     def draw_everything(self) -> None:
         self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        self.page.wait_for_function(
-            "[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)"
-        )
+        self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
+
+    def wait(self, condition: str, seconds: float = 20) -> None:
+        """Wait until an expression is true; the page's policy forbids Playwright's own way."""
+        until = time.monotonic() + seconds
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < until, condition
+            self.page.wait_for_timeout(20)
+
+    def axis(self) -> str:
+        """The numbers on the axes of the first chart."""
+        return self.page.evaluate(AXIS_TEXT)
 
     def rows(self, column: int) -> list[str]:
         """The shown texts of a column of the table."""
@@ -152,7 +167,7 @@ def test_the_table_is_searched_and_filtered(opened: Opened):
     assert opened.rows(1) == []
     assert page.locator("#count").inner_text() == "0 of 342 rows"
     page.click(".filters [type=reset]")
-    page.wait_for_function("document.querySelectorAll('#all tbody tr').length === 50")
+    opened.wait("document.querySelectorAll('#all tbody tr').length === 50")
     page.check("#filter-findings")
     assert {*opened.rows(1)} == {"gender=F, age=65+ finding"}
     page.uncheck("#filter-findings")
@@ -163,60 +178,60 @@ def test_the_table_is_searched_and_filtered(opened: Opened):
 def test_hovering_a_point_shows_its_group_as_text(opened: Opened):
     opened.draw_everything()
     page = opened.page
-    page.locator("#chart-0 .mark-symbol path").last.hover()
+    point = page.locator("#chart-0 .mark-symbol path").last
+    point.scroll_into_view_if_needed()
+    page.wait_for_timeout(100)  # scrolling takes a tip away
+    point.hover()
     page.wait_for_selector("#tip:not([hidden])")
     shown = page.locator("#tip").inner_text()
     assert "gender=" in shown or "age=" in shown or "job=" in shown
     assert re.search(r"users\n[\d,]+\n", shown)
 
 
-def chosen_in_charts(page: Any) -> list[int]:
-    """The rings drawn around a group, in each chart of a metric."""
-    return [
-        page.locator(f"#chart-{at} .mark-symbol path[stroke='#e0a100']").count() for at in (0, 1)
-    ]
+def wait_for_rings(opened: Opened, n_rings: int) -> None:
+    """Wait until so many groups are ringed in the chart of each metric."""
+    for at in (0, 1):
+        ring = f"#chart-{at} .mark-symbol path[stroke='#e0a100']"
+        opened.wait(f'document.querySelectorAll("{ring}").length === {n_rings}')
 
 
 def test_choosing_a_group_marks_it_in_every_chart_table_and_card(opened: Opened):
     opened.draw_everything()
     page = opened.page
-    assert chosen_in_charts(page) == [0, 0]
+    wait_for_rings(opened, 0)
     page.locator(".finding button").first.click()
-    assert chosen_in_charts(page) == [1, 1]
+    wait_for_rings(opened, 1)
     assert page.locator("#chosen-label").inner_text() == "gender=F, age=65+"
     assert page.locator("#all tr.chosen-row").count() == 2
     assert page.locator(".finding.is-chosen").count() == 2
     assert page.locator("#pair-plot path[stroke-width='3.5']").count() == 1
     page.keyboard.press("Escape")
-    assert chosen_in_charts(page) == [0, 0]
+    wait_for_rings(opened, 0)
     assert page.locator("#chosen").is_hidden()
     page.locator("#all tbody button").nth(5).click()
     label = page.locator("#all tbody button").nth(5).inner_text()
     assert page.locator("#chosen-label").inner_text() == label
-    assert chosen_in_charts(page) == [1, 1]
+    wait_for_rings(opened, 1)
     # a point: drawn last among its equals, so nothing lies on top of it
     page.locator("#chart-1 .mark-symbol path[d*='L']").first.click(force=True)
     assert page.locator("#chosen-label").inner_text() != label
-    assert chosen_in_charts(page) == [1, 1]
+    wait_for_rings(opened, 1)
 
 
 def test_charts_zoom_by_button_and_by_wheel_with_a_key(opened: Opened):
     opened.draw_everything()
     page = opened.page
-    labels = "#chart-0 .mark-text.role-axis-label"
-    before = page.locator(labels).all_inner_texts()
+    before = opened.axis()
     page.click("#chart-0 [data-zoom=in]")
-    zoomed = page.locator(labels).all_inner_texts()
-    assert zoomed != before
+    opened.wait(f"{AXIS_TEXT} !== {before!r}")
     page.click("#chart-0 [data-zoom=reset]")
-    assert page.locator(labels).all_inner_texts() == before
+    opened.wait(f"{AXIS_TEXT} === {before!r}")
     page.locator("#chart-0 .plot").hover()
     top = page.evaluate("scrollY")
     page.keyboard.down("Control")
     page.mouse.wheel(0, -300)
-    page.wait_for_timeout(150)
+    opened.wait(f"{AXIS_TEXT} !== {before!r}")
     page.keyboard.up("Control")
-    assert page.locator(labels).all_inner_texts() != before
     assert page.evaluate("scrollY") == top
 
 
@@ -224,10 +239,10 @@ def test_pairs_are_chosen_by_attribute_and_metric(opened: Opened):
     opened.draw_everything()
     page = opened.page
     page.select_option("#pair", label="gender and job")
-    page.wait_for_function("document.querySelector('#pair-words').textContent.includes('job')")
+    opened.wait("document.querySelector('#pair-words').textContent.includes('job')")
     page.select_option("#pair-metric", label="mrr@5")
-    page.wait_for_function("document.querySelector('#pair-words').textContent.includes('mrr')")
-    page.wait_for_function("document.querySelectorAll('#pair-plot .mark-rect path').length > 20")
+    opened.wait("document.querySelector('#pair-words').textContent.includes('mrr')")
+    opened.wait("document.querySelectorAll('#pair-plot .mark-rect path').length > 20")
 
 
 @pytest.mark.parametrize("viewport", [PHONE, WIDE], ids=["phone", "wide"])
@@ -295,7 +310,7 @@ def test_text_stands_out_in_light_and_dark(browser: Any, audited: Path, scheme: 
     axis = "getComputedStyle(document.querySelector('#chart-0 .role-axis-label text')).fill"
     before = opened.page.evaluate(axis)
     opened.page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
-    opened.page.wait_for_function(f"{axis} !== '{before}'")
+    opened.wait(f"{axis} !== '{before}'")
     opened.context.close()
 
 

@@ -34,6 +34,7 @@ def efficiency_contour(
     by_level = alt.Color(
         "seconds:Q",
         title="seconds",
+        legend=alt.Legend(type="symbol", symbolType="square"),
         scale=alt.Scale(
             type="threshold", domain=[float(f"{edge:.2g}") for edge in edges], scheme="viridis"
         ),

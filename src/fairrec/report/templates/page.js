@@ -61,7 +61,8 @@
   const views = new Map();
   let chosen = NOBODY;
   const hasChosen = (spec) => (spec.params || []).some((param) => param.name === "chosen");
-  const draw = async (place, chart) => {
+  const waiting = new Map();
+  const drawNow = async (place, chart) => {
     const spec = withData(chart);
     if (views.has(place)) views.get(place).finalize();
     const drawn = await window.vegaEmbed(place, spec, {
@@ -75,7 +76,13 @@
       if (typeof group === "number") choose(group === chosen ? NOBODY : group);
     });
     if (hasChosen(spec)) drawn.view.signal("chosen", chosen).run();
-    return drawn;
+  };
+  // one drawing of a place after the other, or an older one could end up on top
+  const draw = (place, chart) => {
+    watcher.unobserve(place);
+    const next = (waiting.get(place) || Promise.resolve()).then(() => drawNow(place, chart));
+    waiting.set(place, next);
+    return next;
   };
   const places = all(".plot[data-chart]");
   const drawPlace = (place) => {
@@ -86,19 +93,18 @@
     (seen) => {
       for (const { isIntersecting, target } of seen) {
         if (!isIntersecting) continue;
-        watcher.unobserve(target);
         if (target.id === "pair-plot") drawPair(); else drawPlace(target);
       }
     },
     { rootMargin: "300px" }
   );
   const redraw = () => Promise.all([
-    ...places.filter((place) => views.has(place)).map(drawPlace),
-    ...(views.has($("pair-plot")) ? [drawPair()] : []),
+    ...places.filter((place) => waiting.has(place)).map(drawPlace),
+    ...(waiting.has($("pair-plot")) ? [drawPair()] : []),
   ]);
   const drawAll = () => {
-    places.filter((place) => !views.has(place)).forEach(drawPlace);
-    if ($("pair-plot") && !views.has($("pair-plot"))) drawPair();
+    places.filter((place) => !waiting.has(place)).forEach(drawPlace);
+    if ($("pair-plot") && !waiting.has($("pair-plot"))) drawPair();
   };
 
   // ---- map of two attributes ----
