@@ -16,6 +16,7 @@ from benchmarks import (
     metrics,
     models,
     prepare,
+    report,
     search,
     start,
 )
@@ -28,6 +29,7 @@ CASES = {
     "many-attributes": many_attributes.run,
     "models": models.run,
     "prepare": prepare.run,
+    "report": report.run,
     "search": search.run,
     "start": start.run,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,24 @@ def draw_demo() -> None:
     (IMAGES / "demo.svg").write_text(picture)
 
 
+def draw_report() -> None:
+    """The top of the demo's page, and the first charts, in Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        run_demo(Path(folder), seed=0)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1100, "height": 1560})
+        page.goto((Path(folder) / "audit/report.html").as_uri())
+        # what follows the first row of cards would keep the charts out of the picture
+        page.add_style_tag(content="article.card:nth-of-type(n+4) { display: none }")
+        page.wait_for_selector("#chart-0 .plot[data-drawn] svg")
+        page.wait_for_timeout(500)
+        page.screenshot(path=IMAGES / "report.png")
+        browser.close()
+
+
 def draw_search() -> None:
     """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec search-bench` draws."""
     fairrec = Path(sys.executable).with_name("fairrec")
@@ -46,6 +65,7 @@ def draw_search() -> None:
 
 if __name__ == "__main__":
     draw_demo()
+    draw_report()
     if RUN.exists():
         draw_search()
     else:
