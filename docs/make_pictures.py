@@ -11,7 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fairrec.demo import run_demo
+from fairrec.auditing import audit
+from fairrec.demo import BY, run_demo
 from fairrec.report.text import print_text
 from fairrec.report.view import build_view
 
@@ -37,18 +38,19 @@ def draw_demo() -> None:
 
 
 def draw_report() -> None:
-    """The top of the demo's page, and the first charts, in Chromium."""
+    """The top of a page, down to the charts: the demo's tables by two metrics, in Chromium."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        run_demo(Path(folder), seed=0)
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        run_demo(folder, seed=0, report=False)
+        tables = {"predictions": folder / "predictions.parquet", "users": folder / "users.parquet"}
+        audit(**tables, by=BY, metrics="auc,ndcg@5").save(folder / "page")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1100, "height": 1560})
-        page.goto((Path(folder) / "audit/report.html").as_uri())
-        # what follows the first row of cards would keep the charts out of the picture
-        page.add_style_tag(content="article.card:nth-of-type(n+4) { display: none }")
-        page.wait_for_selector("#chart-0 .plot[data-drawn] svg")
+        page = browser.new_page(viewport={"width": 1000, "height": 1790})
+        page.goto((folder / "page/report.html").as_uri())
+        page.wait_for_selector("#chart-1 .plot[data-drawn] svg")
         page.wait_for_timeout(500)
         page.screenshot(path=IMAGES / "report.png")
         browser.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.report.view import Status
@@ -317,7 +317,3 @@ class PageView:
     definitions: tuple[Definition, ...]
     reproduce: Reproduce
     group_file: str
-
-    def with_group_file(self, link: str) -> PageView:
-        """The same with another link to the table of groups."""
-        return replace(self, group_file=link)

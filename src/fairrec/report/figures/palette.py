@@ -10,6 +10,5 @@ FINDING = "#c2367d"
 CHOSEN = "#e0a100"
 DIVERGING = ("#dd7350", "#f1ede6", "#5b9bd6")
 """Worst, nothing, best; dark text can be read on all of it."""
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
 NOBODY = -1
 """The chosen group while none is."""
