@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fairrec.demo import run_demo
+from fairrec.auditing import audit
+from fairrec.demo import BY, run_demo
 from fairrec.report.text import print_text
 from fairrec.report.view import build_view
 
@@ -35,6 +37,25 @@ def draw_demo() -> None:
     (IMAGES / "demo.svg").write_text(picture)
 
 
+def draw_report() -> None:
+    """The top of a page, down to the charts: the demo's tables by two metrics, in Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        run_demo(folder, seed=0, report=False)
+        tables = {"predictions": folder / "predictions.parquet", "users": folder / "users.parquet"}
+        audit(**tables, by=BY, metrics="auc,ndcg@5").save(folder / "page")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 1790})
+        page.goto((folder / "page/report.html").as_uri())
+        page.wait_for_selector("#chart-1 .plot[data-drawn] svg")
+        page.wait_for_timeout(500)
+        page.screenshot(path=IMAGES / "report.png")
+        browser.close()
+
+
 def draw_search() -> None:
     """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec search-bench` draws."""
     fairrec = Path(sys.executable).with_name("fairrec")
@@ -46,6 +67,7 @@ def draw_search() -> None:
 
 if __name__ == "__main__":
     draw_demo()
+    draw_report()
     if RUN.exists():
         draw_search()
     else:

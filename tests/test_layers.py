@@ -10,6 +10,8 @@ import fairrec
 PACKAGE = Path(fairrec.__file__).parent
 STAGES = ["inputs", "scoring", "metrics", "groups", "search", "statistics", "result", "report"]
 FOUNDATIONS = {"arrays", "errors", "files", "options", "registry", "threads", "version"}
+# the result is what users hold: its save() and show() hand it to the report
+BESIDES = {"result/audit_result.py": {"report"}}
 
 
 def imported_modules(file: Path) -> set[str]:
@@ -25,7 +27,8 @@ def test_a_stage_imports_only_stages_before_it():
     for number, stage in enumerate(STAGES):
         allowed = FOUNDATIONS | set(STAGES[: number + 1])
         for file in (PACKAGE / stage).rglob("*.py"):
-            assert imported_modules(file) <= allowed, file.name
+            allowed_here = allowed | BESIDES.get(f"{stage}/{file.name}", set())
+            assert imported_modules(file) <= allowed_here, file.name
 
 
 def test_foundations_import_no_stage():

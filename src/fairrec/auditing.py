@@ -35,7 +35,7 @@ from fairrec.searching import run_search
 from fairrec.statistics.moments import Moments, group_moments, sampled_moments
 from fairrec.statistics.permutation import PermutationTest, permutation_test
 from fairrec.statistics.sampled_test import sampled_test
-from fairrec.version import __version__
+from fairrec.version import __version__, installed_versions
 
 
 def audit(
@@ -152,6 +152,7 @@ def audit(
     seconds = time.perf_counter() - started
     summary = AuditSummary(
         fairrec_version=__version__,
+        versions=installed_versions(),
         seed=seed,
         command=_unicode(command or _as_call(names_of(by), inputs.metrics, options, how, scorer)),
         inputs=inputs.summaries(),

@@ -23,13 +23,18 @@ BY = ("gender", "age", "occupation")
 
 
 def run_demo(
-    folder: Path, seed: int = 0, model: str = "ease", progress: Progress | None = None
+    folder: Path,
+    seed: int = 0,
+    model: str = "ease",
+    progress: Progress | None = None,
+    report: bool = True,
 ) -> AuditResult:
     """Make the world, train on it, write the tables and the audit of the predictions.
 
     Parameters
     ----------
     model : "ease", or a deep model where torch is installed
+    report : whether to write the page
     """
     check_writable(folder)
     told = progress or (lambda stage, done, total: None)
@@ -62,7 +67,8 @@ def run_demo(
         progress=progress,
         command=audit_command(folder, seed),
     )
-    result.save(folder / "audit")
+    told("writing", 0, 0)
+    result.save(folder / "audit", report)
     return result
 
 

@@ -26,7 +26,7 @@ from fairrec.result.audit_result import load_summary
 from fairrec.version import __version__
 from worlds import random_world
 
-FILES = ["groups.parquet", "per_user.parquet", "result.json"]
+FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json"]
 
 
 def names_in(folder: Path) -> list[str]:
@@ -75,7 +75,7 @@ def test_json_on_standard_output_is_the_result_that_is_written(full_run: tuple[R
 def test_standard_error_says_what_was_written_and_shows_no_progress(full_run: tuple[Ran, Path]):
     ran, folder = full_run
     assert ran.stderr == (
-        "Written to my results/first: result.json, groups.parquet, per_user.parquet\n"
+        "Written to my results/first: result.json, groups.parquet, per_user.parquet, report.html\n"
     )
     assert names_in(folder / "my results/first") == FILES
 

@@ -11,6 +11,7 @@ from command_line import plain_environment
 
 HEAVY = (
     "altair",
+    "jinja2",
     "vl_convert",
     "numba",
     "scipy",
@@ -58,8 +59,9 @@ def test_importing_the_package_loads_nothing_heavy_and_opens_no_connection(tmp_p
 def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: Path):
     code = (
         "from fairrec.cli import app\n"
-        "for arguments in ('--help', 'audit --help', 'search-bench --help', '--version'):\n"
-        "    app(arguments.split(), standalone_mode=False)"
+        "for command in ('', 'audit', 'search-bench', 'report'):\n"
+        "    app([*command.split(), '--help'], standalone_mode=False)\n"
+        "app(['--version'], standalone_mode=False)"
     )
     seen = _watched(code, tmp_path)
     assert "fairrec.cli" in seen["modules"]

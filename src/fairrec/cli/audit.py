@@ -16,6 +16,7 @@ from fairrec.cli.shared import (
     DebugOption,
     Format,
     FormatOption,
+    NoReportOption,
     QuietOption,
     SeedOption,
     errors_in_words,
@@ -110,7 +111,10 @@ def audit_command(
     load: Annotated[
         list[str] | None, typer.Option(help="Python file or module that registers own metrics.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the result's files.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the result's files and its page.")
+    ] = None,
+    no_report: NoReportOption = False,
     output_format: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -153,10 +157,12 @@ def audit_command(
             command=shlex.join(["fairrec", *sys.argv[1:]]),
         )
         if out is not None:
-            result.save(out)
+            progress("writing", 0, 0)
+            result.save(out, report=not no_report)
     print_result(result, output_format)
     if out is not None and not quiet:
-        say(f"Written to {out}: result.json, groups.parquet, per_user.parquet")
+        page = "" if no_report else ", report.html"
+        say(f"Written to {out}: result.json, groups.parquet, per_user.parquet{page}")
 
 
 def demo_command(
@@ -167,6 +173,7 @@ def demo_command(
         str, typer.Option(help="ease, or with fairrec[models] deepfm, wide_deep, dcn, fgcnn.")
     ] = "ease",
     seed: SeedOption = 0,
+    no_report: NoReportOption = False,
     output_format: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -175,7 +182,7 @@ def demo_command(
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.demo import PLANTED, audit_command, run_demo
 
-        result = run_demo(out, seed, model, progress)
+        result = run_demo(out, seed, model, progress, report=not no_report)
     print_result(result, output_format)
     if output_format is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
@@ -183,7 +190,8 @@ def demo_command(
         console.print(Text(f"\nThe group made hard to serve in this world: {planted}."))
         console.print(
             Text(
-                f"Open {out}/audit/result.json or read {out}/audit/groups.parquet. "
+                f"Open {out}/audit/{'result.json' if no_report else 'report.html'} or read "
+                f"{out}/audit/groups.parquet. "
                 "Next, change something and audit again:"
             )
         )

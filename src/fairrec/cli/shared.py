@@ -33,6 +33,7 @@ class Format(StrEnum):
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="What to print.")]
+NoReportOption = Annotated[bool, typer.Option("--no-report", help="Write no page, report.html.")]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 
 

@@ -75,10 +75,15 @@ class AuditResult:
         key = self._key(metric)
         return self.group_table.filter(pl.col("metric") == key).drop("metric")
 
-    def save(self, folder: str | Path) -> Path:
-        """Write `result.json`, `groups.parquet` and `per_user.parquet` into a folder.
+    def save(self, folder: str | Path, report: bool = True) -> Path:
+        """Write the result into a folder.
 
-        Files appear under their names only when all are written.
+        `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
+        appear under their names only when all are written.
+
+        Parameters
+        ----------
+        report : whether to write the page
         """
         folder = Path(folder)
         check_writable(folder)
@@ -91,12 +96,22 @@ class AuditResult:
                     # opened here, because Polars takes no path that is not Unicode
                     with (part / f"{name}.parquet").open("wb") as file:
                         table.write_parquet(file, compression_level=1)
+                if report:
+                    from fairrec.report.page import write_page
+
+                    write_page(part / "report.html", self.summary, self.group_table)
                 put_in_place(part, folder)
         except OSError as error:
             raise OutputError(
                 f"{folder}: cannot be written ({error}). Choose another --out."
             ) from error
         return folder
+
+    def show(self) -> Path | None:
+        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
+        from fairrec.report.show import show_page
+
+        return show_page(self.summary, self.group_table)
 
     def to_json(self) -> str:
         """The content of `result.json`."""
@@ -109,6 +124,19 @@ class AuditResult:
         if len(with_cutoff) == 1:
             return with_cutoff[0]
         raise unknown_name("metric in this result", name, self.metrics)
+
+
+def load_groups(folder: str | Path) -> pl.DataFrame:
+    """The table of groups of an audit saved in a folder."""
+    path = Path(folder) / "groups.parquet"
+    try:
+        # opened here, because Polars takes no path that is not Unicode
+        with path.open("rb") as file:
+            return pl.read_parquet(file)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{path}: is no Parquet file ({error}). Audit again.") from error
 
 
 def load_summary(folder: str | Path) -> AuditSummary:

@@ -11,6 +11,7 @@ from fairrec.result.analysis import Analysis
 from fairrec.result.schema import AttributeSummary, Coverage, DepthCoverage
 
 SMALL_VALUES_SHOWN = 20
+VALUES_SHOWN = 50
 
 
 def coverage(analysis: Analysis) -> Coverage:
@@ -39,8 +40,8 @@ def attribute_summaries(analysis: Analysis) -> dict[str, AttributeSummary]:
     summaries = {}
     for attribute in analysis.attributes:
         n_users = np.bincount(attribute.codes, minlength=len(attribute.values))
-        small = np.flatnonzero(n_users < min_users)
-        small = small[np.argsort(-n_users[small], kind="stable")]
+        from_largest = np.argsort(-n_users, kind="stable")
+        small = from_largest[n_users[from_largest] < min_users]
         summaries[attribute.name] = AttributeSummary(
             n_values=len(attribute.values),
             n_missing=attribute.n_missing,
@@ -49,6 +50,10 @@ def attribute_summaries(analysis: Analysis) -> dict[str, AttributeSummary]:
             small_values={
                 str(attribute.values[code]): int(n_users[code])
                 for code in small[:SMALL_VALUES_SHOWN]
+            },
+            values={
+                str(attribute.values[code]): int(n_users[code])
+                for code in from_largest[:VALUES_SHOWN]
             },
         )
     return summaries

@@ -78,6 +78,17 @@ class MetricResult(_Part):
     mean: float = Field(
         description="over all users with a defined value; after a search over those drawn at random"
     )
+    sd: float | None = Field(
+        default=None, description="among those users; null where it is no mean over users"
+    )
+    n_compared: int = Field(
+        default=0,
+        description="users behind mean and sd: all with a defined value, or those drawn at random",
+    )
+    critical: float | None = Field(
+        default=None,
+        description="standard errors from which a group differs by more than chance; null untested",
+    )
     n_defined: int
     n_undefined: int
     n_groups: int = Field(description="groups with enough users, all depths")
@@ -107,6 +118,9 @@ class AttributeSummary(_Part):
     n_values_below_support: int
     small_values: dict[str, int] = Field(
         description="values with too few users -> their users, the largest 20"
+    )
+    values: dict[str, int] = Field(
+        default_factory=dict, description="values -> their users, the largest 50"
     )
 
 
@@ -183,6 +197,9 @@ class AuditSummary(_Part):
 
     schema_version: Literal["1"] = "1"
     fairrec_version: str
+    versions: dict[str, str] = Field(
+        default_factory=dict, description="of Python and the packages the numbers come from"
+    )
     seed: int
     command: str
     inputs: dict[str, InputSummary]

@@ -1,0 +1,104 @@
+"""The page of a result with very many groups: how soon it is written, and how soon it opens."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from benchmarks import data
+from benchmarks.measure import Row, call_in_child, in_seconds
+
+N_USERS = 400_000
+RUNS = 3
+METRICS = "auc,mrr@5,ndcg@5,hit@2,recall@3"
+
+
+def run(shrink: int) -> Iterator[Row]:
+    """Each in a process of its own; the script that draws is kept on disk from the first time."""
+    home = str(data.folder(shrink) / "report")
+    _, n_groups = call_in_child(make, home, N_USERS // shrink)
+    call_in_child(write, home)
+    written = [call_in_child(write, home)[1] for _ in range(RUNS)]
+    seconds = median(one["seconds"] for one in written)
+    what = f"write the page of {n_groups:,} groups x {len(METRICS.split(','))} metrics"
+    yield Row("report", what, in_seconds(seconds), "3 s", seconds <= 3)
+    size = written[0]["bytes"]
+    yield Row("report", "its size", f"{size / 1e6:.2f} MB", "2 MB", size <= 2_000_000)
+    _, opened = call_in_child(open_in_browser, home)
+    if opened is None:
+        yield Row("report", "open it", "no chromium here")
+    else:
+        yield Row("report", "open it in Chromium", in_seconds(opened), "3 s", opened <= 3)
+
+
+def make(home: str, n_users: int) -> int:
+    """Write an audit of users in 60 x 50 x 20 combinations; the number of its groups."""
+    import numpy as np
+    import polars as pl
+
+    import fairrec
+
+    rng = np.random.default_rng(0)
+    users = pl.DataFrame(
+        {
+            "user_id": np.arange(n_users),
+            "country": [f"country {i}" for i in rng.integers(0, 60, n_users)],
+            "occupation": [f"occupation {i}" for i in rng.integers(0, 50, n_users)],
+            "age": rng.integers(10, 30, n_users),
+        }
+    )
+    labels = np.zeros((n_users, 4), dtype=np.int8)
+    labels[np.arange(n_users), rng.integers(0, 4, n_users)] = 1
+    predictions = pl.DataFrame(
+        {
+            "user_id": np.arange(n_users),
+            "item_id": np.tile(np.arange(4), (n_users, 1)),
+            "score": np.tile([4.0, 3.0, 2.0, 1.0], (n_users, 1)),
+            "label": labels,
+        }
+    )
+    by = ["country", "occupation", "age"]
+    result = fairrec.audit(
+        predictions, users=users, by=by, metrics=METRICS, permutations=19, min_support=3
+    )
+    result.save(home, report=False)
+    return result.groups("auc").height
+
+
+def write(home: str) -> dict[str, float]:
+    """Write the page from the saved files, with all that has to be loaded for it."""
+    from pathlib import Path
+
+    started = time.perf_counter()
+    from fairrec.report.page import write_page
+    from fairrec.result.audit_result import load_groups, load_summary
+
+    file = Path(home) / "report.html"
+    write_page(file, load_summary(home), load_groups(home))
+    return {"seconds": time.perf_counter() - started, "bytes": file.stat().st_size}
+
+
+def open_in_browser(home: str) -> float | None:
+    """Time until the page is ready and its first chart is drawn, median of some."""
+    from pathlib import Path
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        return None
+    from playwright.sync_api import sync_playwright
+
+    times = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for _ in range(RUNS):
+            # tall enough that the first chart is in view
+            page = browser.new_page(viewport={"width": 1280, "height": 3000})
+            started = time.perf_counter()
+            page.goto((Path(home) / "report.html").absolute().as_uri())
+            page.wait_for_selector("#chart-0 .plot[data-drawn] svg")
+            times.append(time.perf_counter() - started)
+            page.close()
+        browser.close()
+    return median(times)

@@ -1,0 +1,38 @@
+"""`fairrec report`: the page of a saved audit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, say
+from fairrec.errors import OutputError
+
+
+def report_command(
+    folder: Annotated[Path, typer.Argument(help="Folder of an audit: fairrec audit --out.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write. Default: report.html in the folder.")
+    ] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Write the page of a saved audit anew."""
+    with errors_in_words(debug):
+        from fairrec.report.page import write_page
+        from fairrec.result.audit_result import load_groups, load_summary
+
+        summary, groups = load_summary(folder), load_groups(folder)
+        file = out or folder / "report.html"
+        try:
+            link = os.path.relpath(folder / "groups.parquet", file.parent)
+            write_page(file, summary, groups, Path(link).as_posix())
+        except OSError as error:
+            raise OutputError(
+                f"{file}: cannot be written ({error}). Choose another --out."
+            ) from error
+    if not quiet:
+        say(f"Written: {file}")

@@ -1,0 +1,29 @@
+"""A chart and its data apart: the page packs the data of all charts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart whose data sets have names, and the rows of each of them."""
+
+    drawing: alt.LayerChart | alt.FacetChart
+    data: Mapping[str, Rows]
+
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification without the data, unchecked: tests check every figure."""
+        return self.drawing.to_dict(validate=False)
+
+    def chart(self) -> alt.LayerChart | alt.FacetChart:
+        """The chart with its data, to show or save by itself."""
+        rows = {name: list(part) for name, part in self.data.items()}
+        return self.drawing.properties(datasets=rows)

@@ -1,0 +1,53 @@
+"""Where a swarm begins: particles dealt uniformly against particles dealt as the users are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fairrec.report.figures.palette import BETTER, WORSE
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WAYS = ("uniform", "by distribution")
+
+
+def initial_positions(
+    users: pl.DataFrame, particles: pl.DataFrame, names: tuple[str, str], size: int = 260
+) -> alt.FacetChart:
+    """Two maps side by side: the users of two attributes as shades, the particles as circles.
+
+    Parameters
+    ----------
+    users : `first, second, users`, one row for each two values
+    particles : `way, first, second, particles`; the ways are `WAYS`
+    names : the two attributes
+    """
+    import altair as alt
+
+    ways = pl.DataFrame({"way": WAYS})
+    rows = users.join(ways, how="cross").join(
+        particles, on=["way", "first", "second"], how="left", coalesce=True
+    )
+    base = alt.Chart(rows).encode(
+        x=alt.X("first:N", title=names[0], axis=alt.Axis(labelAngle=-45, labelLimit=100)),
+        y=alt.Y("second:N", title=names[1], axis=alt.Axis(labelLimit=100)),
+    )
+    shades = base.mark_rect().encode(
+        color=alt.Color("users:Q", title="users", scale=alt.Scale(scheme="greys"))
+    )
+    dots = base.mark_circle(opacity=0.9, stroke="white").encode(
+        size=alt.Size("particles:Q", title="particles", scale=alt.Scale(range=[0, 320])),
+        fill=alt.Fill(
+            "way:N", scale=alt.Scale(domain=list(WAYS), range=[WORSE, BETTER]), legend=None
+        ),
+        tooltip=["first:N", "second:N", "users:Q", "particles:Q"],
+    )
+    chart: alt.FacetChart = (
+        alt.layer(shades, dots)
+        .properties(width=size, height=size)
+        .facet(column=alt.Column("way:N", title=None, sort=list(WAYS)))
+    )
+    return chart

@@ -1,0 +1,125 @@
+"""The view as one HTML file that needs nothing else, not even a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import polars as pl
+
+from fairrec.report.build_page import build_page_view
+from fairrec.report.page_view import PageLimits, PageView
+from fairrec.result.schema import AuditSummary
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MOST_BYTES = 2_000_000
+FIRST_ROWS = 50
+COLUMNS = (
+    ("metric", False),
+    ("group", False),
+    ("users", True),
+    ("value", True),
+    ("interval", True),
+    ("difference", True),
+    ("its interval", True),
+    ("p adjusted", True),
+)
+_STATUS = {"gap found": "found", "no gap detected": "clear", "not tested": "untested"}
+_SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
+_ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
+
+
+def page_html(
+    summary: AuditSummary, groups: pl.DataFrame, group_file: str = "groups.parquet"
+) -> str:
+    """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
+
+    Parameters
+    ----------
+    groups : the table of groups, as in `groups.parquet`
+    group_file : where that table is, from the page
+    """
+    link = quote(group_file)
+    share = 1.0
+    while True:
+        limits = PageLimits().scaled(share)
+        page = lay_out(build_page_view(summary, groups, link, limits))
+        if len(page.encode()) <= MOST_BYTES or share < 1e-3:
+            return page
+        share /= 2
+
+
+def write_page(
+    file: Path, summary: AuditSummary, groups: pl.DataFrame, group_file: str = "groups.parquet"
+) -> None:
+    """Write the page of a result."""
+    file.write_text(page_html(summary, groups, group_file), encoding="utf-8", newline="\n")
+
+
+def lay_out(view: PageView) -> str:
+    """The view as HTML. Outside text is escaped, and no script but the page's own may run."""
+    from markupsafe import Markup
+
+    from fairrec.report.payload import chart_payload, pair_names
+    from fairrec.report.vega_bundle import vega_bundle
+
+    vega, script = vega_bundle(), _own("page.js")
+    return _template().render(
+        view=view,
+        policy=_policy(vega, script),
+        css=Markup(_own("page.css")),
+        vega=Markup(vega),
+        script=Markup(script),
+        payload=Markup(chart_payload(view)),
+        pair_names=pair_names(view.pairs),
+        sections=_sections(view),
+        columns=COLUMNS,
+        first_rows=FIRST_ROWS,
+        is_sampled=any(chart.funnel_whole for chart in view.charts),
+        status_class=_STATUS,
+        served_words=_SERVED,
+        role_class=_ROLES,
+    )
+
+
+def _policy(*scripts: str) -> str:
+    """What the browser may do: run these scripts, use styles, and no request of any kind."""
+    sums = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts)
+    allowed = " ".join(f"'sha256-{text}'" for text in sums)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sections(view: PageView) -> list[tuple[str, str]]:
+    sections = [
+        ("verdicts", "Verdicts"),
+        ("findings", "Findings"),
+        ("groups", "Groups"),
+        ("pairs", "Two attributes"),
+        ("attributes", "Who was audited"),
+        ("table", "All groups"),
+    ]
+    if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
+        sections.append(("metrics", "Metrics"))
+    if view.search:
+        sections.append(("search", "Search"))
+    return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
+
+
+def _own(name: str) -> str:
+    return (files("fairrec.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(_own("page.html.j2"))

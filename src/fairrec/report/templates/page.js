@@ -1,0 +1,275 @@
+(() => {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const payload = JSON.parse($("payload").textContent);
+  const NOBODY = -1;
+  const STEP = 50;
+
+  // ---- data: columns, with texts kept once for all charts ----
+  const rowsOf = ({ names, columns, texts }) =>
+    Array.from({ length: columns.length ? columns[0].length : 0 }, (_, at) =>
+      Object.fromEntries(
+        names.map((name, i) => [name, texts[i] ? payload.texts[columns[i][at]] : columns[i][at]])
+      )
+    );
+  const withData = (chart) => ({
+    ...payload.specs[chart.spec],
+    datasets: Object.fromEntries(
+      Object.entries(chart.data).map(([name, packed]) => [name, rowsOf(packed)])
+    ),
+  });
+
+  // ---- look: colours and fonts of the page ----
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const look = () => ({
+    background: "transparent",
+    font: css("--font"),
+    view: { stroke: null },
+    text: { color: css("--ink") },
+    axis: {
+      labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
+      domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,
+      titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
+    },
+  });
+
+  // ---- tooltip: text only ----
+  const tip = $("tip");
+  const showTip = (_handler, event, _item, value) => {
+    if (value == null || value === "") { tip.hidden = true; return; }
+    const list = document.createElement("dl");
+    for (const [name, text] of Object.entries(value)) {
+      if (text === "" || text === "null" || text === "NaN" || text === "undefined") continue;
+      const term = document.createElement("dt");
+      const words = document.createElement("dd");
+      term.textContent = name;
+      words.textContent = String(text);
+      words.dir = "auto";
+      list.append(term, words);
+    }
+    tip.replaceChildren(list);
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 14, innerWidth - width - 8);
+    const top = event.clientY + 18 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 18;
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${Math.max(8, top)}px`;
+  };
+
+  // ---- drawing ----
+  const views = new Map();
+  let chosen = NOBODY;
+  const hasChosen = (spec) => (spec.params || []).some((param) => param.name === "chosen");
+  const waiting = new Map();
+  const drawNow = async (place, chart) => {
+    const spec = withData(chart);
+    if (views.has(place)) views.get(place).finalize();
+    const drawn = await window.vegaEmbed(place, spec, {
+      actions: false, renderer: "svg", ast: true, config: look(), tooltip: showTip,
+      loader: { load: () => Promise.reject(new Error("no network")) },
+    });
+    views.set(place, drawn);
+    place.dataset.drawn = "yes";
+    drawn.view.addEventListener("click", (_event, item) => {
+      const group = item && item.datum && item.datum.group;
+      if (typeof group === "number") choose(group === chosen ? NOBODY : group);
+    });
+    if (hasChosen(spec)) drawn.view.signal("chosen", chosen).run();
+  };
+  // one drawing of a place after the other, or an older one could end up on top
+  const draw = (place, chart) => {
+    watcher.unobserve(place);
+    const next = (waiting.get(place) || Promise.resolve()).then(() => drawNow(place, chart));
+    waiting.set(place, next);
+    return next;
+  };
+  const places = all(".plot[data-chart]");
+  const drawPlace = (place) => {
+    const chart = payload.charts[place.dataset.chart];
+    return chart ? draw(place, chart) : Promise.resolve();
+  };
+  const watcher = new IntersectionObserver(
+    (seen) => {
+      for (const { isIntersecting, target } of seen) {
+        if (!isIntersecting) continue;
+        if (target.id === "pair-plot") drawPair(); else drawPlace(target);
+      }
+    },
+    { rootMargin: "300px" }
+  );
+  const redraw = () => Promise.all([
+    ...places.filter((place) => waiting.has(place)).map(drawPlace),
+    ...(waiting.has($("pair-plot")) ? [drawPair()] : []),
+  ]);
+  const drawAll = () => {
+    places.filter((place) => !waiting.has(place)).forEach(drawPlace);
+    if ($("pair-plot") && !waiting.has($("pair-plot"))) drawPair();
+  };
+
+  // ---- map of two attributes ----
+  const drawPair = () => {
+    const chart = payload.pairs.find(
+      (one) => one.pair === +$("pair").value && one.metric === +$("pair-metric").value
+    );
+    if (!chart) {
+      if (views.has($("pair-plot"))) views.get($("pair-plot")).finalize();
+      views.delete($("pair-plot"));
+      $("pair-plot").replaceChildren();
+      $("pair-words").textContent = "No groups of these two attributes for this metric.";
+      return Promise.resolve();
+    }
+    $("pair-words").textContent = chart.words;
+    $("ramp-low").textContent = chart.low;
+    $("ramp-high").textContent = chart.high;
+    return draw($("pair-plot"), chart);
+  };
+
+  // ---- one chosen group, everywhere ----
+  const known = new Map();
+  for (const [metric, id] of payload.metrics) {
+    const { names, columns, texts } = payload.charts[id].data.points;
+    const at = Object.fromEntries(names.map((name, i) => [name, i]));
+    columns[at.group].forEach((group, i) => {
+      if (!known.has(group)) {
+        const label = columns[at.label][i];
+        known.set(group, { label: texts[at.label] ? payload.texts[label] : label, size: columns[at.size][i], values: [] });
+      }
+      known.get(group).values.push([metric, columns[at.value][i], columns[at.difference][i]]);
+    });
+  }
+  const short = (value) => Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
+  const choose = (group) => {
+    chosen = group;
+    for (const { view, spec } of views.values()) if (hasChosen(spec)) view.signal("chosen", group).run();
+    for (const part of all("tr[data-g]")) part.classList.toggle("chosen-row", +part.dataset.g === group);
+    for (const card of all(".finding")) card.classList.toggle("is-chosen", +card.dataset.group === group);
+    for (const button of all(".choose")) button.setAttribute("aria-pressed", String(+button.dataset.group === group));
+    const about = known.get(group);
+    $("chosen").hidden = !about;
+    if (!about) return;
+    $("chosen-label").textContent = about.label;
+    $("chosen-users").textContent = `${about.size.toLocaleString("en")} users`;
+    $("chosen-values").replaceChildren(
+      ...about.values.map(([metric, value, difference]) => {
+        const item = document.createElement("li");
+        const number = document.createElement("b");
+        number.textContent = short(value);
+        const sign = difference == null ? "" : ` (${difference < 0 ? "" : "+"}${short(difference)})`;
+        item.append(`${metric} `, number, sign);
+        return item;
+      })
+    );
+  };
+
+  // ---- zoom ----
+  const zoom = (view, how) => {
+    const span = (domain, isLog) => {
+      if (how === "reset") return null;
+      const [low, high] = isLog ? domain.map(Math.log) : domain;
+      const half = ((high - low) / 2) * (how === "in" ? 0.6 : 1 / 0.6);
+      const middle = (low + high) / 2;
+      const to = [middle - half, middle + half];
+      return isLog ? to.map(Math.exp) : to;
+    };
+    const x = span(view.scale("x").domain(), true);
+    const y = span(view.scale("y").domain(), false);
+    view.signal("grid_size", x).signal("grid_value", y).run();
+  };
+
+  // ---- table ----
+  const table = $("all");
+  const body = table.tBodies[0];
+  const numberIn = (text) => {
+    const found = text.replace(/,/g, "").match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
+    return text === "-" || !found ? null : text.startsWith("<") ? found[0] / 2 : +found[0];
+  };
+  const rows = [...body.rows].map((row, place) => ({
+    row, place, group: +row.dataset.g, attributes: row.dataset.a.split(" "),
+    texts: [...row.cells].map((cell) => cell.textContent),
+    find: row.cells[1].textContent.toLowerCase(), users: numberIn(row.cells[2].textContent),
+    isFinding: Boolean(row.querySelector(".finding-role")),
+  }));
+  const isNumber = [false, false, true, true, true, true, true, true];
+  const keys = new Map();
+  const keyOf = (entry, column) => {
+    if (!keys.has(column)) keys.set(column, rows.map((one) => isNumber[column] ? numberIn(one.texts[column]) : one.texts[column].toLowerCase()));
+    return keys.get(column)[entry.place];
+  };
+  let order = rows;
+  let nShown = STEP;
+  const fill = () => {
+    const words = $("find").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const metric = $("filter-metric").value && payload.metrics[+$("filter-metric").value][0];
+    const attribute = $("filter-attribute").value;
+    const least = +$("filter-users").value || 0;
+    const onlyFindings = $("filter-findings").checked;
+    const kept = order.filter((one) =>
+      (!metric || one.texts[0] === metric) && (!attribute || one.attributes.includes(attribute)) &&
+      one.users >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
+    );
+    const shown = kept.slice(0, nShown);
+    for (const { row } of shown) row.classList.remove("more");
+    body.replaceChildren(...shown.map((one) => one.row));
+    $("more").hidden = kept.length <= nShown;
+    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - nShown).toLocaleString("en")} more`;
+    $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
+      (kept.length > nShown ? `, the first ${nShown.toLocaleString("en")} shown` : "");
+    all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
+  };
+  const sortBy = (column, direction) => {
+    const sign = direction === "ascending" ? 1 : -1;
+    order = [...rows].sort((one, other) => {
+      const [a, b] = [keyOf(one, column), keyOf(other, column)];
+      if (a === b) return one.place - other.place;
+      if (a === null) return 1;
+      if (b === null) return -1;
+      return sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+    });
+    all("th", table.tHead).forEach((head, at) => at === column ? head.setAttribute("aria-sort", direction) : head.removeAttribute("aria-sort"));
+    nShown = STEP;
+    fill();
+  };
+
+  // ---- events ----
+  document.documentElement.classList.add("js");
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("button, tr[data-g], article.finding");
+    if (!target) return;
+    if (target.dataset.sort) {
+      const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";
+      sortBy(+target.dataset.sort, isUp ? "descending" : "ascending");
+    } else if (target.dataset.zoom) {
+      const drawn = views.get(target.closest("figure").querySelector(".plot"));
+      if (drawn) zoom(drawn.view, target.dataset.zoom);
+    } else if (target.matches(".choose, article.finding")) {
+      const group = +target.dataset.group;
+      choose(group === chosen ? NOBODY : group);
+    } else if (target.closest("tr[data-g]")) {
+      const group = +target.closest("tr[data-g]").dataset.g;
+      choose(group === chosen ? NOBODY : group);
+    }
+  });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") { choose(NOBODY); tip.hidden = true; } });
+  $("unchoose").addEventListener("click", () => choose(NOBODY));
+  const form = document.querySelector(".filters");
+  form.addEventListener("input", () => { nShown = STEP; fill(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(() => { nShown = STEP; fill(); }));
+  $("more").addEventListener("click", () => { nShown += STEP * 4; fill(); });
+  $("copy").addEventListener("click", async () => {
+    const range = document.createRange();
+    range.selectNodeContents($("command"));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    try { await navigator.clipboard.writeText($("command").textContent); $("copy").textContent = "Copied"; } catch { $("copy").textContent = "Selected"; }
+  });
+  if ($("pair")) for (const id of ["pair", "pair-metric"]) $(id).addEventListener("change", drawPair);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("beforeprint", drawAll);
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+  fill();
+  for (const place of places) watcher.observe(place);
+  if ($("pair-plot")) watcher.observe($("pair-plot"));
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,456 @@
+"""The page in a real browser: what it shows, that it works, and that nothing outside gets in."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from command_line import AUDIT, run_here, write_tables
+
+import fairrec
+from builders import make_tables, one_each, two_groups
+from fairrec.errors import plain
+from fairrec.report.page import MOST_BYTES
+from fairrec.report.words import group_label
+from worlds import ATTRIBUTES, random_world
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium here: apt-get install chromium"
+)
+WIDE = {"width": 1280, "height": 900}
+AXIS_TEXT = (
+    "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"
+    ".map(label => label.textContent).sort().join()"
+)
+PHONE = {"width": 375, "height": 800}
+
+
+class Opened:
+    """A page, and everything it complained about or asked for."""
+
+    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
+        context = {"viewport": WIDE, "reduced_motion": "reduce", **context}
+        self.context = browser.new_context(**context)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("html[data-ready]")
+
+    def draw_everything(self) -> None:
+        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
+
+    def wait(self, condition: str, seconds: float = 20) -> None:
+        """Wait until an expression is true; the page's policy forbids Playwright's own way."""
+        until = time.monotonic() + seconds
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < until, condition
+            self.page.wait_for_timeout(20)
+
+    def axis(self) -> str:
+        """The numbers on the axes of the first chart."""
+        return self.page.evaluate(AXIS_TEXT)
+
+    def rows(self, column: int) -> list[str]:
+        """The shown texts of a column of the table."""
+        return self.page.eval_on_selector_all(
+            "#all tbody tr", f"rows => rows.map(row => row.cells[{column}].innerText)"
+        )
+
+    def sort(self, name: str) -> str:
+        """Press the button of a column; how the column is sorted then."""
+        self.page.locator("#all thead button", has_text=re.compile(f"^{name}$")).click()
+        return self.page.locator(f"#all th:has(button:text-is('{name}'))").get_attribute(
+            "aria-sort"
+        )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of an audit with one planted group."""
+    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by=list(ATTRIBUTES),
+        metrics=["auc", "mrr@5"],
+        permutations=199,
+        min_support=10,
+    )
+    return result.save(tmp_path_factory.mktemp("audited")) / "report.html"
+
+
+@pytest.fixture
+def opened(browser: Any, audited: Path) -> Iterator[Opened]:
+    opened = Opened(browser, audited)
+    yield opened
+    opened.context.close()
+    assert opened.complaints == []
+    assert opened.requests == [audited.as_uri()]
+
+
+def test_the_page_draws_every_chart_without_complaint_and_without_the_network(opened: Opened):
+    opened.draw_everything()
+    page = opened.page
+    assert page.locator("h1").inner_text() == "Gap found in auc and mrr@5."
+    assert page.locator("#chart-0 .mark-symbol path").count() >= 171
+    assert page.locator("#pair-plot .mark-rect path").count() == 8
+    assert page.locator("[data-chart=correlation] .mark-rect path").count() == 4
+    policy = page.locator("meta[http-equiv]").get_attribute("content")
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_columns_are_sorted_by_their_numbers_both_ways(opened: Opened):
+    assert opened.sort("users") == "ascending"
+    users = [int(text.replace(",", "")) for text in opened.rows(2)]
+    assert users == sorted(users)
+    assert opened.sort("users") == "descending"
+    users = [int(text.replace(",", "")) for text in opened.rows(2)]
+    assert users == sorted(users, reverse=True)
+    assert users[0] > 1000
+    opened.sort("difference")
+    differences = [float(text) for text in opened.rows(5)]
+    assert differences == sorted(differences)
+    assert opened.page.locator("#all th[aria-sort]").count() == 1
+
+
+def test_columns_can_be_sorted_from_the_keyboard(opened: Opened):
+    page = opened.page
+    page.locator("#filter-findings").focus()
+    for _ in range(4):  # Clear, the region that scrolls, metric, group
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText") == "group"
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Enter")
+    assert page.locator("#all th:nth-child(2)").get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Space")
+    assert page.locator("#all th:nth-child(2)").get_attribute("aria-sort") == "descending"
+
+
+def test_the_table_is_searched_and_filtered(opened: Opened):
+    page = opened.page
+    page.fill("#find", "65+ gender=f")
+    groups = {text.split("\n")[0] for text in opened.rows(1)}
+    assert groups
+    assert all("gender=F, age=65+" in group for group in groups)
+    page.select_option("#filter-metric", label="mrr@5")
+    assert {*opened.rows(0)} == {"mrr@5"}
+    page.select_option("#filter-attribute", label="job")
+    assert all("job=" in text for text in opened.rows(1))
+    page.fill("#filter-users", "15")
+    assert min(int(text) for text in opened.rows(2)) >= 15
+    page.fill("#find", "no such value")
+    assert opened.rows(1) == []
+    assert page.locator("#count").inner_text() == "0 of 342 rows"
+    page.click(".filters [type=reset]")
+    opened.wait("document.querySelectorAll('#all tbody tr').length === 50")
+    page.check("#filter-findings")
+    assert {*opened.rows(1)} == {"gender=F, age=65+ finding"}
+    page.uncheck("#filter-findings")
+    page.click("#more")
+    assert len(opened.rows(0)) == 250
+
+
+def test_hovering_a_point_shows_its_group_as_text(opened: Opened):
+    opened.draw_everything()
+    page = opened.page
+    point = page.locator("#chart-0 .mark-symbol path").last
+    point.scroll_into_view_if_needed()
+    page.wait_for_timeout(100)  # scrolling takes a tip away
+    point.hover()
+    page.wait_for_selector("#tip:not([hidden])")
+    shown = page.locator("#tip").inner_text()
+    assert "gender=" in shown or "age=" in shown or "job=" in shown
+    assert re.search(r"users\n[\d,]+\n", shown)
+
+
+def wait_for_rings(opened: Opened, n_rings: int) -> None:
+    """Wait until so many groups are ringed in the chart of each metric."""
+    for at in (0, 1):
+        ring = f"#chart-{at} .mark-symbol path[stroke='#e0a100']"
+        opened.wait(f'document.querySelectorAll("{ring}").length === {n_rings}')
+
+
+def test_choosing_a_group_marks_it_in_every_chart_table_and_card(opened: Opened):
+    opened.draw_everything()
+    page = opened.page
+    wait_for_rings(opened, 0)
+    page.locator(".finding button").first.click()
+    wait_for_rings(opened, 1)
+    assert page.locator("#chosen-label").inner_text() == "gender=F, age=65+"
+    assert page.locator("#all tr.chosen-row").count() == 2
+    assert page.locator(".finding.is-chosen").count() == 2
+    assert page.locator("#pair-plot path[stroke-width='3.5']").count() == 1
+    page.keyboard.press("Escape")
+    wait_for_rings(opened, 0)
+    assert page.locator("#chosen").is_hidden()
+    page.locator("#all tbody button").nth(5).click()
+    label = page.locator("#all tbody button").nth(5).inner_text()
+    assert page.locator("#chosen-label").inner_text() == label
+    wait_for_rings(opened, 1)
+    # a point: drawn last among its equals, so nothing lies on top of it
+    page.locator("#chart-1 .mark-symbol path[d*='L']").first.click(force=True)
+    assert page.locator("#chosen-label").inner_text() != label
+    wait_for_rings(opened, 1)
+
+
+def test_charts_zoom_by_button_and_by_wheel_with_a_key(opened: Opened):
+    opened.draw_everything()
+    page = opened.page
+    before = opened.axis()
+    page.click("#chart-0 [data-zoom=in]")
+    opened.wait(f"{AXIS_TEXT} !== {before!r}")
+    page.click("#chart-0 [data-zoom=reset]")
+    opened.wait(f"{AXIS_TEXT} === {before!r}")
+    page.locator("#chart-0 .plot").hover()
+    top = page.evaluate("scrollY")
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    opened.wait(f"{AXIS_TEXT} !== {before!r}")
+    page.keyboard.up("Control")
+    assert page.evaluate("scrollY") == top
+
+
+def test_pairs_are_chosen_by_attribute_and_metric(opened: Opened):
+    opened.draw_everything()
+    page = opened.page
+    page.select_option("#pair", label="gender and job")
+    opened.wait("document.querySelector('#pair-words').textContent.includes('job')")
+    page.select_option("#pair-metric", label="mrr@5")
+    opened.wait("document.querySelector('#pair-words').textContent.includes('mrr')")
+    opened.wait("document.querySelectorAll('#pair-plot .mark-rect path').length > 20")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, WIDE], ids=["phone", "wide"])
+def test_nothing_is_wider_than_the_screen(browser: Any, audited: Path, viewport: dict[str, int]):
+    opened = Opened(browser, audited, viewport=viewport)
+    opened.draw_everything()
+    wide = opened.page.evaluate(
+        """() => [...document.querySelectorAll('body *')].filter(part =>
+            !part.closest('.scroll, svg, .hidden, .skip, [hidden]')
+            && part.getBoundingClientRect().right > innerWidth + 0.5
+        ).map(part => part.outerHTML.slice(0, 80))"""
+    )
+    assert wide == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+    opened.context.close()
+
+
+POOR_CONTRAST = """() => {
+  const parse = (text) => {
+    const numbers = (text.match(/[\\d.]+/g) || []).map(Number);
+    const [r, g, b, a = 1] = text.startsWith('color(srgb')
+      ? [...numbers.slice(0, 3).map(n => n * 255), ...numbers.slice(3)] : numbers;
+    return [r, g, b, a];
+  };
+  const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3]));
+  const light = (colour) => {
+    const [r, g, b] = colour.slice(0, 3).map(n => n / 255)
+      .map(n => n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const ground = (part) => {
+    const colour = part ? parse(getComputedStyle(part).backgroundColor) : [255, 255, 255, 1];
+    return colour[3] === 1 ? colour : over(colour, ground(part.parentElement));
+  };
+  const poor = [];
+  const seen = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const part = node.parentElement;
+    // the numbers on coloured squares are measured by themselves
+    if (!node.textContent.trim() || part.closest('script, style, noscript, option')) continue;
+    if (part.closest('[data-chart=correlation] .mark-text:not(.role-axis-label)')) continue;
+    const style = getComputedStyle(part);
+    const isDrawn = part instanceof SVGElement;
+    const below = ground(isDrawn ? part.closest('.plot') : part);
+    const ink = over(parse(isDrawn ? style.fill : style.color), below);
+    const [a, b] = [light(ink), light(below)];
+    seen.add(part);
+    const ratio = Math.max(a, b) / Math.min(a, b);
+    if (ratio < 4.5) poor.push([ratio.toFixed(2), part.tagName, node.textContent.slice(0, 40)]);
+  }
+  return { poor, n: seen.size };
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_light_and_dark(browser: Any, audited: Path, scheme: str):
+    opened = Opened(browser, audited, color_scheme=scheme)
+    opened.draw_everything()
+    opened.page.locator(".finding button").first.click()
+    found = opened.page.evaluate(POOR_CONTRAST)
+    assert found["poor"] == []
+    assert found["n"] > 500
+    # a change of scheme while the page is open draws the charts again
+    axis = "getComputedStyle(document.querySelector('#chart-0 .role-axis-label text')).fill"
+    before = opened.page.evaluate(axis)
+    opened.page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+    opened.wait(f"{axis} !== '{before}'")
+    opened.context.close()
+
+
+def test_a_searched_audit_shows_its_history(browser: Any, tmp_path: Path):
+    users, predictions = random_world(1000, {"gender": "F"}, effect=1.0, seed=2)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by=["gender", "age"],
+        metrics="mrr@5",
+        permutations=49,
+        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
+    )
+    opened = Opened(browser, result.save(tmp_path) / "report.html")
+    opened.draw_everything()
+    assert "The searcher adaptive scored" in opened.page.locator("#search").inner_text()
+    assert opened.page.locator("[data-chart=history-0] .mark-line path").count() == 1
+    assert opened.complaints == []
+    opened.context.close()
+
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "</script><script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "\"quoted\" 'twice' `thrice` &lt;b&gt; &amp;",
+    "=1+1 {{ 7 * 7 }} {% raw %} ${x}",
+    "]]><!-- --!> <!--<script>",
+    "abc\u202edef\u200fghi",
+    "أطفال, 子供",
+    "\\u003c\\x3c \\",
+    "__proto__",
+    "w" * 10_000,
+]
+
+
+def test_hostile_text_is_shown_as_text_and_breaks_nothing(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ids = [f"{HOSTILE[i % len(HOSTILE)]}{i}" for i in range(16 * len(HOSTILE))]
+    names = [HOSTILE[0], HOSTILE[1].replace(",", ";"), 'constructor"']
+    users = pl.DataFrame(
+        {
+            "user_id": ids,
+            names[0]: [HOSTILE[i // 16] for i in range(len(ids))],
+            names[1]: [HOSTILE[i % 2] for i in range(len(ids))],
+            names[2]: ["=cmd|' /C calc'!A0", "<b>"] * (len(ids) // 2),
+        }
+    )
+    predictions = one_each({user: 4 if i < 16 else 1 + i % 3 for i, user in enumerate(ids)})
+    write_tables(tmp_path, make_tables()._replace(predictions=predictions))
+    file = "<img src=x onerror=alert(1)>\"'\u202e.parquet"
+    users.write_parquet(tmp_path / file)
+    ran = run_here(
+        *("audit", "predictions.parquet", "--users", file, "--permutations", "99"),
+        *("--by", ",".join(names), "--metrics", "mrr,auc", "--out", "out", "--min-support", "2"),
+    )
+    assert ran.code == 0, ran.stderr
+    page_file = tmp_path / "out/report.html"
+    assert page_file.stat().st_size <= MOST_BYTES
+    for viewport in (WIDE, PHONE):
+        opened = Opened(browser, page_file, viewport=viewport)
+        opened.draw_everything()
+        page = opened.page
+        page.click("#more")
+        text = page.locator("body").inner_text()
+        squeezed = re.sub(r"\s+", " ", text)
+        for value in HOSTILE:
+            label = group_label({names[0]: value})
+            assert re.sub(r"\s+", " ", label) in squeezed, value
+        assert "\u202e" not in text
+        assert plain(file) in squeezed
+        page.locator(".finding button").first.click()
+        assert page.locator("#chosen-label").inner_text() == group_label({names[0]: HOSTILE[0]})
+        page.locator("#chart-0 .mark-symbol path").last.hover(force=True)
+        for at in range(page.locator("#pair option").count()):
+            page.select_option("#pair", index=at)
+        page.fill("#find", HOSTILE[0])
+        assert len(opened.rows(1)) >= 2
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("main img").count() == 0
+        assert page.locator("script").count() == 3
+        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+        assert opened.complaints == []
+        assert opened.requests == [page_file.as_uri()]
+        opened.context.close()
+
+
+def test_very_many_groups_stay_under_the_limit_and_open(browser: Any, tmp_path: Path):
+    rng = np.random.default_rng(0)
+    n_users = 40_000
+    values = [f"{'子供' * 30} {i}" for i in range(100)]
+    columns = {
+        f"attribute {name}": [values[code] for code in rng.integers(0, 100, n_users)]
+        for name in "abc"
+    }
+    predictions, users = two_groups(n_users, **columns)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by=list(columns),
+        metrics="mrr,hit@1",
+        permutations=19,
+        min_support=1,
+    )
+    assert result.groups("mrr").height > 50_000
+    page_file = result.save(tmp_path) / "report.html"
+    assert page_file.stat().st_size <= MOST_BYTES
+    opened = Opened(browser, page_file)
+    opened.draw_everything()
+    note = opened.page.locator("#table .note").inner_text()
+    assert re.search(r"[\d,]+ of [\d,]+ rows are shown", note)
+    link = opened.page.locator("#table .note a").get_attribute("href")
+    assert (tmp_path / link).exists()
+    assert "groups are drawn" in opened.page.locator("#chart-0").inner_text()
+    assert opened.complaints == []
+    opened.context.close()
+
+
+def test_the_page_reads_without_scripts(browser: Any, audited: Path):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(audited.as_uri())
+    assert page.locator("#all tbody tr").count() == 342
+    assert page.locator("#all tbody tr").last.is_visible()
+    context.close()
+
+
+def test_the_page_of_a_folder_with_an_odd_name_links_to_its_groups(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
+    folder = "a #1 100% <b>"
+    run_here(*AUDIT, "--by", "gender", "--out", folder, "--no-report")
+    assert not (tmp_path / folder / "report.html").exists()
+    ran = run_here("report", folder, "--out", "elsewhere.html")
+    assert ran.code == 0
+    opened = Opened(browser, tmp_path / "elsewhere.html")
+    target = opened.page.evaluate("document.querySelector('#table .note a').href")
+    assert target == (tmp_path / folder / "groups.parquet").as_uri()
+    opened.context.close()
