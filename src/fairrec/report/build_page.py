@@ -32,7 +32,7 @@ from fairrec.report.page_view import (
     VerdictCard,
 )
 from fairrec.report.shown_groups import GroupFrame
-from fairrec.report.view import Verdict, build_view
+from fairrec.report.view import Verdict, build_view, users_known
 from fairrec.report.words import number, p_value, plural, signed
 from fairrec.result.schema import AttributeSummary, AuditSummary, Finding, MetricResult
 
@@ -160,7 +160,7 @@ def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups
         group=groups.number(key),
         label=groups.label(key),
         served=served,
-        users=plural(finding.support, "user"),
+        users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
         difference=signed(finding.difference),
         sentence=_sentence(metric, finding),
         interval=f"{signed(low)} to {signed(high)}",

@@ -114,7 +114,7 @@ def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> st
     )
     return (
         f"{differ} from the rest by more than chance. {_served(first, result)}: "
-        f"{group_label(first.group)} ({signed(first.difference)}, {_users(first)} "
+        f"{group_label(first.group)} ({signed(first.difference)}, {users_known(first)} "
         f"{'user' if first.n_users == 1 else 'users'})."
     )
 
@@ -187,7 +187,7 @@ def _findings(summary: AuditSummary) -> TableView:
                 (
                     plain(name),
                     group_label(finding.group),
-                    _users(finding),
+                    users_known(finding),
                     number(finding.value),
                     signed(finding.difference),
                     f"{signed(low)} to {signed(high)}",
@@ -211,7 +211,7 @@ def _findings(summary: AuditSummary) -> TableView:
     )
 
 
-def _users(finding: Finding) -> str:
+def users_known(finding: Finding) -> str:
     """How many users the finding rests on."""
     if finding.is_whole:
         return f"{finding.support:,}"
