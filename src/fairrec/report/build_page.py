@@ -70,6 +70,7 @@ def build_page_view(
         ),
         findings=findings,
         findings_note=findings_note,
+        no_findings=_no_findings(words.verdicts),
         charts=charts,
         pairs=pairs,
         pairs_note=pairs_note,
@@ -95,13 +96,23 @@ def _summary(verdicts: tuple[Verdict, ...]) -> str:
     """The answer in one sentence."""
     found = [verdict.metric for verdict in verdicts if verdict.status == "gap found"]
     clear = [verdict.metric for verdict in verdicts if verdict.status == "no gap detected"]
+    untested = [verdict.metric for verdict in verdicts if verdict.status == "not tested"]
+    if not (found or clear):
+        return "Nothing was tested against chance."
+    not_tested = f"; not tested: {', '.join(untested)}" if untested else ""
     if found:
         which = " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
         rest = f"; no gap detected in {', '.join(clear)}" if clear else ""
-        return f"Gap found in {which}{rest}."
-    if clear:
-        return "No gap detected, at this support and with this power."
-    return "Nothing was tested against chance."
+        return f"Gap found in {which}{rest}{not_tested}."
+    where = f" in {', '.join(clear)}" if untested else ""
+    return f"No gap detected{where}, at this support and with this power{not_tested}."
+
+
+def _no_findings(verdicts: tuple[Verdict, ...]) -> str:
+    """What stands in the place of findings where there are none."""
+    if all(verdict.status == "not tested" for verdict in verdicts):
+        return "Nothing was tested against chance, so nothing could be found."
+    return "None. The verdicts above say how large a difference would have been found."
 
 
 def _verdict(at: int, verdict: Verdict, result: MetricResult) -> VerdictCard:

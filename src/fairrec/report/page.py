@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ def page_html(
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
     """
-    link = quote(group_file)
+    link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
@@ -82,6 +83,7 @@ def lay_out(view: PageView) -> str:
         columns=COLUMNS,
         first_rows=FIRST_ROWS,
         is_sampled=any(chart.funnel_whole for chart in view.charts),
+        has_funnel=any(chart.funnel for chart in view.charts),
         status_class=_STATUS,
         served_words=_SERVED,
         role_class=_ROLES,

@@ -299,6 +299,7 @@ class PageView:
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[FindingCard, ...]
     findings_note: str
+    no_findings: str
     charts: tuple[GroupChart, ...]
     pairs: tuple[PairMap, ...]
     pairs_note: str

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
 import tempfile
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from fairrec.version import __version__
 
 
 @cache
@@ -16,28 +20,50 @@ def vega_bundle() -> str:
 
     Putting it together takes seconds, so it is kept on disk for the next time.
     """
-    kept = _cache_folder() / f"vega-{version('vl-convert-python')}.js"
-    try:
-        return kept.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        pass
+    folder = _cache_folder()
+    kept = None
+    if folder is not None:
+        kept = folder / f"vega-{version('vl-convert-python')}-fairrec-{__version__}.js"
+        script = _kept(kept)
+        if script is not None:
+            return script
     import vl_convert
 
     # its type says that a snippet must be given, but all of it is the default
     script = vl_convert.javascript_bundle().replace("\r\n", "\n")  # type: ignore[call-arg]
     # inside a page these would end the script or begin a comment
-    script = script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
-    _keep(kept, script)
+    script = re.sub("</script", r"<\\/script", script, flags=re.IGNORECASE)
+    script = script.replace("<!--", r"<\!--")
+    if kept is not None:
+        _keep(kept, script)
     return script
 
 
-def _cache_folder() -> Path:
-    """Where this user's caches are."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "fairrec" / "cache"
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches/fairrec").expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "fairrec"
+def _cache_folder() -> Path | None:
+    """Where this user's caches are; None where that cannot be told."""
+    try:
+        if sys.platform == "win32":
+            home = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
+            return Path(home) / "fairrec" / "cache"
+        if sys.platform == "darwin":
+            return Path("~/Library/Caches/fairrec").expanduser()
+        given = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        return given / "fairrec" if given.is_absolute() else None
+    except RuntimeError:  # there is no home
+        return None
+
+
+def _kept(file: Path) -> str | None:
+    """The script as it was kept; None where there is none, or it was changed since."""
+    try:
+        checksum, _, script = file.read_text(encoding="utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return script if checksum == _checksum(script) else None
+
+
+def _checksum(script: str) -> str:
+    return hashlib.sha256(script.encode()).hexdigest()
 
 
 def _keep(file: Path, script: str) -> None:
@@ -45,7 +71,7 @@ def _keep(file: Path, script: str) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as f:
-            f.write(script)
+            f.write(f"{_checksum(script)}\n{script}")
         Path(f.name).replace(file)
-    except (OSError, RuntimeError):
+    except OSError:
         pass

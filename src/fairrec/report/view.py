@@ -134,14 +134,16 @@ def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
         )
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
-    ends = f"Best and worst full combination are {number(result.gap)} apart"
+    which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
+    ends = f"{which} full combination are {number(result.gap)} apart"
     if result.chance is None:
         return f"{ends}."
     chance = result.chance
-    judged = "more than" if chance.p_value <= summary.alpha else "no more than"
+    # no verdict in these words: findings are adjusted for all metrics, this p-value is not
     return (
-        f"{ends}, {judged} chance shows ({number(chance.mean)} on average, 95% up to "
-        f"{number(chance.q95)}; p = {p_value(chance.p_value)})."
+        f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
+        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)} for this metric by "
+        "itself)."
     )
 
 

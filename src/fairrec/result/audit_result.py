@@ -96,16 +96,30 @@ class AuditResult:
                     # opened here, because Polars takes no path that is not Unicode
                     with (part / f"{name}.parquet").open("wb") as file:
                         table.write_parquet(file, compression_level=1)
-                if report:
-                    from fairrec.report.page import write_page
-
-                    write_page(part / "report.html", self.summary, self.group_table)
                 put_in_place(part, folder)
+            # a page of an earlier audit would show other numbers
+            (folder / "report.html").unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(
                 f"{folder}: cannot be written ({error}). Choose another --out."
             ) from error
+        if report:
+            self._save_page(folder)
         return folder
+
+    def _save_page(self, folder: Path) -> None:
+        """Write the page; the result is there already, whatever happens."""
+        from fairrec.report.page import write_page
+
+        try:
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
+                write_page(Path(scratch) / "report.html", self.summary, self.group_table)
+                put_in_place(Path(scratch), folder)
+        except Exception as error:
+            raise OutputError(
+                f"{folder}: the result is written, but its page could not be made "
+                f"({type(error).__name__}: {error}). Leave it out with --no-report."
+            ) from error
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""

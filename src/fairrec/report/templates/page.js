@@ -128,7 +128,9 @@
   // ---- one chosen group, everywhere ----
   const known = new Map();
   for (const [metric, id] of payload.metrics) {
-    const { names, columns, texts } = payload.charts[id].data.points;
+    const points = payload.charts[id].data.points;
+    if (!points) continue; // no group has enough users for this metric
+    const { names, columns, texts } = points;
     const at = Object.fromEntries(names.map((name, i) => [name, i]));
     columns[at.group].forEach((group, i) => {
       if (!known.has(group)) {
