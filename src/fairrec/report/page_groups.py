@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -238,18 +240,21 @@ def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataF
     sign = -1 if result.higher_is_better is False else 1
     largest_difference = max((abs(row.difference or 0) for row in rows), default=0) or 1.0
     low, high = _end_names(result)
+    row_label, column_label = (
+        _axis_labels({row.key[at] for row in rows}) for at in (rows_at, columns_at)
+    )
     return PairMap(
         metric=plain(metric),
         row_name=plain(frame.names[rows_at]),
         column_name=plain(frame.names[columns_at]),
-        rows=_in_order(row.key[rows_at] for row in rows),
-        columns=_in_order(row.key[columns_at] for row in rows),
+        rows=tuple(row_label.values()),
+        columns=tuple(column_label.values()),
         cells=tuple(
             PairCell(
                 group=groups.number(row.key),
                 label=groups.label(row.key),
-                row=plain(row.key[rows_at], 40),
-                column=plain(row.key[columns_at], 40),
+                row=row_label[row.key[rows_at]],
+                column=column_label[row.key[columns_at]],
                 size=row.support,
                 value=_short(row.value),
                 difference=None if row.difference is None else _short(row.difference),
@@ -264,9 +269,21 @@ def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataF
     )
 
 
-def _in_order(values: object) -> tuple[str, ...]:
-    """Different values as text: numbers by size, then words, what is missing last."""
-    return tuple(dict.fromkeys(plain(value, 40) for value in sorted({*values}, key=value_order)))  # type: ignore[misc]
+def _axis_labels(values: Set[Any]) -> dict[Any, str]:
+    """A short text for each value, in order: numbers by size, then words, what is missing last.
+
+    Long values may be alike where they are cut; then they are numbered.
+
+    >>> [*_axis_labels({"b" * 50, "b" * 60, "a"}).values()][1:]
+    ['bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb… (2)']
+    """
+    labels: dict[Any, str] = {}
+    n_alike: Counter[str] = Counter()
+    for value in sorted(values, key=value_order):
+        short = plain(value, 40)
+        n_alike[short] += 1
+        labels[value] = short if n_alike[short] == 1 else f"{short} ({n_alike[short]})"
+    return labels
 
 
 def value_order(value: str) -> tuple[int, float, str]:
