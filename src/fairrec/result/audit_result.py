@@ -87,6 +87,10 @@ class AuditResult:
         """
         folder = Path(folder)
         check_writable(folder)
+        if (folder / "report.html").is_dir():
+            raise OutputError(
+                f"{folder}: cannot be written (report.html is a folder there). Choose another --out."
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
