@@ -89,7 +89,7 @@ class AuditResult:
         check_writable(folder)
         if (folder / "report.html").is_dir():
             raise OutputError(
-                f"{folder}: cannot be written (report.html is a folder there). Choose another --out."
+                f"{folder}: cannot be written: report.html is a folder there. Choose another --out."
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
