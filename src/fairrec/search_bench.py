@@ -17,7 +17,6 @@ from fairrec.arrays import FloatArray, IntArray
 from fairrec.errors import InputError
 from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
-from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
 from fairrec.options import AuditOptions, Progress
 from fairrec.reading import AuditInputs
@@ -27,7 +26,7 @@ from fairrec.search.history import History
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
 from fairrec.search.space import Space
-from fairrec.searching import stand_in
+from fairrec.searching import searchable, stand_in
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the users of eligible full combinations."""
@@ -154,7 +153,7 @@ def bench_searchers(
     told("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = _searchable(inputs)
+    metrics = searchable(inputs)
     values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
     values = values[:, inputs.list_of_user]
     guesses = stand_in(inputs, threads)
@@ -345,16 +344,6 @@ def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
             "fewer attributes in --by."
         )
     return space
-
-
-def _searchable(inputs: AuditInputs) -> tuple[MetricAtK, ...]:
-    for metric in inputs.metrics:
-        if metric.metric.pooled:
-            raise InputError(
-                f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                "Leave it out."
-            )
-    return inputs.per_user_metrics
 
 
 def _over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:

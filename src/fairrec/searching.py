@@ -10,6 +10,7 @@ import numpy as np
 
 from fairrec.arrays import FloatArray
 from fairrec.errors import InputError
+from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import Measure, values_per_user
 from fairrec.options import Progress
 from fairrec.reading import AuditInputs
@@ -43,13 +44,7 @@ def run_search(
     -------
     what the search came to, and the ledger, closed, with what it cost
     """
-    for metric in inputs.metrics:
-        if metric.metric.pooled:
-            raise InputError(
-                f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                "Leave it out, or audit a table of scores without a search."
-            )
-    metrics = inputs.per_user_metrics
+    metrics = searchable(inputs)
     budget = options.budget_in(space)
     most = space.n_users if budget.users is None else budget.users
 
@@ -76,6 +71,17 @@ def run_search(
             advance=advance,
         )
     return outcome, ledger
+
+
+def searchable(inputs: AuditInputs) -> tuple[MetricAtK, ...]:
+    """The metrics, all of which must be means over users."""
+    for metric in inputs.metrics:
+        if metric.metric.pooled:
+            raise InputError(
+                f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
+                "Leave it out, or audit a table of scores without a search."
+            )
+    return inputs.per_user_metrics
 
 
 def stand_in(inputs: AuditInputs, threads: int = 1) -> FloatArray | None:

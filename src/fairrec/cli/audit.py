@@ -224,7 +224,6 @@ def _tables(
 
         progress("scoring", 0, 0)
         loaded = load_run(run, "auto")
-        own_items = run / "items.parquet" if loaded.record.has_categories else None
         scored: dict[str, Any] = (
             {"predictions": loaded.predictions()}
             if not is_search
@@ -234,13 +233,8 @@ def _tables(
                 "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
             }
         )
-        return {
-            **scored,
-            "users": users or run / "users.parquet",
-            "items": items or own_items,
-            "history": history or run / "history.parquet",
-            "by": by or loaded.record.attributes,
-        }
+        named = {"users": users, "items": items, "history": history, "by": by}
+        return {**scored, **{name: named[name] or own for name, own in loaded.tables().items()}}
     for name, given in (("users", users), ("by", by)):
         if given is None:
             raise InputError(f"--{name} is missing. See fairrec audit --help")

@@ -153,13 +153,7 @@ def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> Source:
 
     progress("scoring", 0, 0)
     loaded = load_run(run, "auto")
-    record = loaded.record
-    own = {
-        "users": run / "users.parquet",
-        "items": run / "items.parquet" if record.has_categories else None,
-        "history": run / "history.parquet",
-        "by": record.attributes,
-    }
+    record, own = loaded.record, loaded.tables()
     chosen = {name: tables[name] or own[name] for name in own}
     return Source(
         plain(f"{record.dataset}, {record.model}"),

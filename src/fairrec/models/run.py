@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -36,6 +36,16 @@ class Run:
     def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
         return _read(self.folder / f"{target}.parquet")
+
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        has_categories = self.record.has_categories
+        return {
+            "users": self.folder / "users.parquet",
+            "items": self.folder / "items.parquet" if has_categories else None,
+            "history": self.folder / "history.parquet",
+            "by": self.record.attributes,
+        }
 
     def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `score`, `label`, one row a candidate."""

@@ -11,7 +11,7 @@ from fairrec.arrays import FloatArray, IntArray
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import searcher
 from fairrec.search.space import Space
-from fairrec.search.swarm import Swarm, SwarmParameters, TwoSwarms, refuse_unless_in_range
+from fairrec.search.swarm import Swarm, SwarmParameters, TwoSwarms, pulls, refuse_unless_in_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,6 @@ def next_velocities(swarm: Swarm, hyper: DPSOParameters, rng: np.random.Generato
     more often misses the extremes. The present velocities have no part in the equation.
     """
     phi = rng.standard_normal(swarm.positions.shape)
-    r1, r2 = rng.random((2, *swarm.positions.shape))
     centre = swarm.best_positions.mean(axis=0)
-    velocities: FloatArray = hyper.alpha * np.abs(centre - swarm.positions) * phi
-    velocities += hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
-    if swarm.leader is not None:
-        velocities += hyper.c2 * r2 * (swarm.leader - swarm.positions)
-    return velocities
+    thermal: FloatArray = hyper.alpha * np.abs(centre - swarm.positions) * phi
+    return thermal + pulls(swarm, hyper, rng)

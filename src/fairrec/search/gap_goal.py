@@ -8,6 +8,7 @@ import numpy as np
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.search.evidence import Evidence
+from fairrec.search.history import gaps_between
 from fairrec.search.posterior import SWEEPS, Posterior, improvement, may_exceed
 
 REFIT_GROWTH = 1.1
@@ -101,10 +102,7 @@ class GapGoal:
 
     @property
     def _gaps(self) -> FloatArray:
-        is_known = self._highest >= self._lowest
-        gaps: FloatArray = np.zeros(len(is_known))
-        np.subtract(self._highest, self._lowest, out=gaps, where=is_known)
-        return gaps
+        return gaps_between(self._highest, self._lowest)
 
     def _sizes_left(self) -> IntArray:
         cells = self._evidence.space.cells

@@ -9,6 +9,14 @@ import numpy as np
 from fairrec.arrays import FloatArray, IntArray
 
 
+def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
+    """(n_metrics,), largest minus smallest value; 0 where there is none yet."""
+    is_known = highest >= lowest
+    gaps: FloatArray = np.zeros(len(is_known))
+    np.subtract(highest, lowest, out=gaps, where=is_known)
+    return gaps
+
+
 @dataclass(slots=True)
 class History:
     """One entry each time another full combination is verified.

@@ -12,7 +12,7 @@ import numpy as np
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History
+from fairrec.search.history import History, gaps_between
 from fairrec.search.searcher import SEARCHERS, Request, Searcher
 from fairrec.search.space import EVERYONE
 
@@ -199,10 +199,7 @@ class _Ends:
 
     @property
     def gaps(self) -> FloatArray:
-        is_known = self.highest >= self.lowest
-        gaps: FloatArray = np.zeros(len(is_known))
-        np.subtract(self.highest, self.lowest, out=gaps, where=is_known)
-        return gaps
+        return gaps_between(self.highest, self.lowest)
 
     def look(self, users: IntArray) -> Iterator[int]:
         """Take in users just scored; after how many of them each newly verified group was."""

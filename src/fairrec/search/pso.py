@@ -11,7 +11,7 @@ from fairrec.arrays import FloatArray, IntArray
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import searcher
 from fairrec.search.space import Space
-from fairrec.search.swarm import Swarm, SwarmParameters, TwoSwarms, refuse_unless_in_range
+from fairrec.search.swarm import Swarm, SwarmParameters, TwoSwarms, pulls, refuse_unless_in_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,4 @@ def uniform_positions(space: Space, n: int, rng: np.random.Generator) -> IntArra
 
 def next_velocities(swarm: Swarm, hyper: PSOParameters, rng: np.random.Generator) -> FloatArray:
     """Part of the present velocities, and pulls with a random number for each attribute."""
-    r1, r2 = rng.random((2, *swarm.positions.shape))
-    velocities = hyper.inertia * swarm.velocities
-    velocities += hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
-    if swarm.leader is not None:
-        velocities += hyper.c2 * r2 * (swarm.leader - swarm.positions)
-    return velocities
+    return hyper.inertia * swarm.velocities + pulls(swarm, hyper, rng)

@@ -121,6 +121,15 @@ class Swarm:
         self.positions = np.clip(nearest, 0, np.array(n_values) - 1)
 
 
+def pulls(swarm: Swarm, hyper: SwarmParameters, rng: np.random.Generator) -> FloatArray:
+    """What draws each particle to its own best and to the leader, at random in each attribute."""
+    r1, r2 = rng.random((2, *swarm.positions.shape))
+    drawn: FloatArray = hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
+    if swarm.leader is not None:
+        drawn += hyper.c2 * r2 * (swarm.leader - swarm.positions)
+    return drawn
+
+
 Steer = Callable[[Swarm], FloatArray]
 """Swarm -> (n_particles, n_attributes), the velocities of its next move."""
 

@@ -103,6 +103,22 @@ def permutation_test(
         shuffled = np.abs(sums * weight)
         return float(shuffled.max(initial=0.0)), spread.gaps(sums), shuffled >= reach
 
+    return collect(statistic, work, n_permutations, threads, advance)
+
+
+def collect(
+    statistic: FloatArray,
+    work: Callable[[int], tuple[float, FloatArray, BoolArray]],
+    n_permutations: int,
+    threads: int,
+    advance: Callable[[], None],
+) -> PermutationTest:
+    """The test made of all permutations.
+
+    Parameters
+    ----------
+    work : number of a permutation -> its largest statistic, its gaps, and which groups it reaches
+    """
     largest = np.empty(n_permutations)
     gaps = np.empty((n_permutations, len(statistic)))
     n_reached = np.zeros(statistic.shape, dtype=np.int64)

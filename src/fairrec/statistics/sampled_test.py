@@ -22,8 +22,7 @@ from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, Sample, distinct_masks
-from fairrec.statistics.permutation import ROUNDING, PermutationTest
-from fairrec.threads import map_in_threads
+from fairrec.statistics.permutation import ROUNDING, PermutationTest, collect
 
 
 def sampled_test(
@@ -61,14 +60,7 @@ def sampled_test(
         # whether a group came to be tested as a whole or by its part depends on what was seen
         return float(largest), gaps, np.maximum(whole, part) >= reach
 
-    largest = np.empty(n_permutations)
-    gaps = np.empty((n_permutations, len(statistic)))
-    n_reached = np.zeros(statistic.shape, dtype=np.int64)
-    for number, outcome in enumerate(map_in_threads(work, range(n_permutations), threads)):
-        largest[number], gaps[number], is_reached = outcome
-        n_reached += is_reached
-        advance()
-    return PermutationTest(statistic, largest, gaps, n_reached)
+    return collect(statistic, work, n_permutations, threads, advance)
 
 
 class _Drawer:
