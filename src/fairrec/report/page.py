@@ -112,6 +112,7 @@ def _policy(*scripts: str) -> str:
 
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
+        *([("mitigation", "Mitigation")] if view.mitigation else []),
         ("verdicts", "Verdicts"),
         ("findings", "Findings"),
         ("groups", "Groups"),

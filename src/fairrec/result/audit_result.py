@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
-from fairrec.errors import InputError, OutputError, unknown_name
-from fairrec.files import check_writable, put_in_place
+from fairrec.errors import InputError, OutputError, as_unicode, unknown_name
+from fairrec.files import check_writable, file_sum, put_in_place
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.schema import AuditSummary, Finding, Gap, MetricResult
+from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,16 @@ class AuditResult:
         from fairrec.report.show import show_page
 
         return show_page(self.summary, self.group_table)
+
+    def of_run(self, folder: Path) -> AuditResult:
+        """The same, with the trained run its predictions come from among its inputs."""
+        run = InputSummary(
+            name=folder.name,
+            sha256=file_sum(folder / "model.safetensors"),
+            path=as_unicode(str(folder)),
+        )
+        inputs = {"run": run, **self.summary.inputs}
+        return replace(self, summary=self.summary.model_copy(update={"inputs": inputs}))
 
     def to_json(self) -> str:
         """The content of `result.json`."""
