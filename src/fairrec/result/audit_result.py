@@ -102,8 +102,9 @@ class AuditResult:
                     with (part / f"{name}.parquet").open("wb") as file:
                         table.write_parquet(file, compression_level=1)
                 put_in_place(part, folder)
-            # a page of an earlier audit would show other numbers
-            (folder / "report.html").unlink(missing_ok=True)
+            # those of an earlier result would show other numbers
+            for name in ("report.html", "mitigation.json"):
+                (folder / name).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(
                 f"{folder}: cannot be written ({error}). Choose another --out."
