@@ -54,10 +54,8 @@ class Ease:
             part = slice(start, start + _PAIRS_AT_ONCE)
             # item by item, so that the weights that speak for it stay in the cache
             order = np.argsort(items[part].astype(small), kind="stable")
-            _score(
-                *(taken.indptr, taken.indices, self.weights.T),
-                *(users[part], items[part], order, scores[part]),
-            )
+            mine, wanted, found = users[part], items[part], scores[part]
+            _score(taken.indptr, taken.indices, self.weights.T, mine, wanted, order, found)
         return scores
 
 
