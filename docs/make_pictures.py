@@ -66,7 +66,7 @@ def draw_mitigation() -> None:
         command = [fairrec, "mitigate", RUN, "--metric", "urd@5", "--out", folder, "--quiet"]
         subprocess.run(command, check=True, capture_output=True)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1560})
+        page = browser.new_page(viewport={"width": 1140, "height": 1500})
         page.goto((Path(folder) / "report.html").as_uri())
         page.wait_for_selector('.plot[data-chart="trade-off-1"][data-drawn] svg')
         page.wait_for_timeout(500)
