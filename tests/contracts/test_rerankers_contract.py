@@ -305,11 +305,13 @@ def test_lowered_groups_are_re_ranked_the_other_way(name):
 @pytest.mark.parametrize("need", ["items", "history"])
 def test_missing_table_is_refused_with_a_remedy(name, need):
     tables = make_tables()
-    given = {
-        table: getattr(tables, table) for table in ("items", "history") if table != need
-    }
+    given = {table: getattr(tables, table) for table in ("items", "history") if table != need}
     inputs = read_inputs(
-        tables.predictions, users=tables.users, by="gender", metrics="ndcg@3", **given,
+        tables.predictions,
+        users=tables.users,
+        by="gender",
+        metrics="ndcg@3",
+        **given,
         wants=("items", "history"),
     )
     if need not in RERANKERS[name].needs:

@@ -196,9 +196,7 @@ def test_lists_alike_are_changed_only_as_many_as_needed(monkeypatch):
 
 def urp_world(rest: float, seed: int = 0, n_groups: int = 2, is_worse: bool = False) -> RerankWorld:
     drawn = random_world(np.random.default_rng(seed), n_users=60, n_items=30)
-    return RerankWorld(
-        drawn, k=3, group=np.arange(60) % n_groups, rest=rest, is_worse=is_worse
-    )
+    return RerankWorld(drawn, k=3, group=np.arange(60) % n_groups, rest=rest, is_worse=is_worse)
 
 
 def urp_of(world: RerankWorld, order) -> np.ndarray:
