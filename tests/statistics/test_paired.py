@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def test_change_equals_scipys_t_test(n, alpha, shift, seed):
     found = changes_of(before, after, alpha)
     expected = ttest_1samp(after - before, 0)
     low, high = expected.confidence_interval(1 - alpha)
-    assert found["p_value"] == approx(expected.pvalue, rel=1e-6, abs=1e-15)
+    p_value = max(expected.pvalue, 2.0 ** (1 - n))
+    assert found["p_value"] == approx(p_value, rel=1e-6, abs=1e-15)
     assert (found["low"], found["high"]) == (approx(low, abs=1e-7), approx(high, abs=1e-7))
     assert found["change"] == approx((after - before).mean(), abs=1e-12)
     assert (found["before"], found["after"]) == (approx(before.mean()), approx(after.mean()))
@@ -85,8 +87,29 @@ def test_equal_change_of_all_has_no_spread(n, shift):
     before = np.zeros(n)
     found = changes_of(before, before + shift)
     assert found["change"] == approx(shift)
-    assert found["p_value"] == approx(0, abs=1e-12)
+    assert found["p_value"] == approx(2.0 ** (1 - n), abs=1e-12)
     assert found["high"] - found["low"] == approx(0, abs=1e-6 * abs(shift))
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_p_value_is_never_below_that_of_turning_all_signs(n):
+    """Changes so alike that Student's t would be sure, of whom some did not change."""
+    changes = np.array([1.0] * n + [0.0, 0.0])
+    turned = [np.dot(signs, changes[:n]) for signs in product([1, -1], repeat=n)]
+    least = np.mean(np.abs(turned) >= changes.sum())
+    assert least == 2.0 ** (1 - n)
+    found = changes_of(np.zeros(n), changes[:n] + np.arange(n) * 1e-9)
+    assert found["p_value"] == approx(least)
+    assert changes_of(np.zeros(n + 2), changes)["p_value"] >= least
+
+
+def test_equal_changes_of_two_in_noise_are_no_evidence():
+    """Values of a few steps: pairs of users often change alike."""
+    rng = np.random.default_rng(0)
+    p_values = [
+        changes_of(*rng.choice([0, 0.5, 1], (2, n)))["p_value"] for n in (2, 3, 5) * 300
+    ]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.05
 
 
 def test_changes_that_cancel_are_no_change():

@@ -20,7 +20,8 @@ class PairedChanges:
     n : users with a value before and after
     before, after : means over these users, NaN without any
     low, high : interval of the change at confidence 1 - alpha, NaN below two users
-    p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed
+    p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
+        and never below what turning the signs of the changes could show
     """
 
     n: FloatArray
@@ -34,12 +35,21 @@ class PairedChanges:
 
 @dataclass(frozen=True, slots=True)
 class PairedSums:
-    """Count, sums before and after, and sum of squared changes of some groups of users."""
+    """Sums over some groups of users.
+
+    Parameters
+    ----------
+    n : users with a value before and after
+    before, after : sums of these values
+    squares : sum of squared changes
+    n_changed : users whose value is another
+    """
 
     n: FloatArray
     before: FloatArray
     after: FloatArray
     squares: FloatArray
+    n_changed: FloatArray
 
     def changes(self, alpha: float) -> PairedChanges:
         """Means, intervals and tests from the sums."""
@@ -54,6 +64,9 @@ class PairedSums:
             reach = stdtrit(np.maximum(n - 1, 1), 1 - alpha / 2) * error
             t = np.abs(change) / error
             p_value = 2 * stdtr(np.maximum(n - 1, 1), -t)
+        # two users who change alike have no spread, which proves nothing: of the 2^n ways to turn
+        # the signs of n changes, two are as extreme as the most extreme
+        p_value = np.maximum(p_value, np.exp2(1 - self.n_changed))
         p_value = np.where(self.squares == 0, 1.0, p_value)
         is_single = n < 2
         reach[is_single] = math.nan
@@ -62,10 +75,11 @@ class PairedSums:
 
 
 def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]:
-    """Per user: 1, before, after and the squared change; all 0 where one is undefined."""
+    """Per user, in the order of `PairedSums`; all 0 where a value is undefined."""
     known = ~(np.isnan(before) | np.isnan(after))
     first, last = np.where(known, before, 0.0), np.where(known, after, 0.0)
-    return known.astype(np.float64), first, last, (last - first) ** 2
+    changed = (last != first).astype(np.float64)
+    return known.astype(np.float64), first, last, (last - first) ** 2, changed
 
 
 def paired_change(before: FloatArray, after: FloatArray, alpha: float) -> PairedChanges:
@@ -73,7 +87,7 @@ def paired_change(before: FloatArray, after: FloatArray, alpha: float) -> Paired
 
     >>> changes = paired_change(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.4, 0.3]), 0.05)
     >>> float(changes.change[0].round(3)), float(changes.p_value[0].round(3))
-    (0.1, 0.225)
+    (0.1, 0.5)
     """
     sums = (np.array([part.sum()]) for part in paired_sums(before, after))
     return PairedSums(*sums).changes(alpha)
