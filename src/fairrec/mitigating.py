@@ -228,12 +228,11 @@ class _Mitigation:
         if not plan.allow_level_down:
             return choice
         assert higher_is_better is not None
-        n_groups = len(choice.groups)
-        best = best_served(
-            values, cells, inputs.attributes, higher_is_better, min_users, 2 * n_groups
-        )
-        lowered = [group for group in best if group not in choice.groups][:n_groups]
-        return replace(choice, lowered=tuple(lowered))
+        # among those nobody raises; a group of a file may hold several full combinations
+        is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
+        others = np.where(is_raised, np.nan, values)
+        about = (cells, inputs.attributes, higher_is_better, min_users, len(choice.groups))
+        return replace(choice, lowered=best_served(others, *about))
 
     def _named_groups(self) -> list[Group]:
         """Groups of a file, or findings that are served worse than the rest."""
@@ -264,6 +263,11 @@ class _Mitigation:
         higher_is_better = self._plan.target.metric.higher_is_better
         if higher_is_better is not None:
             return Aim(higher_is_better, rest)
+        if np.isnan(rest):
+            raise InputError(
+                f"Nobody with a value of {self._plan.target.name} is outside the chosen groups, so "
+                "there is nothing to bring them near to. Choose fewer: --groups worst:10%"
+            )
         # groups that only the tuning needs have their side too
         means = [
             mean_or_nan(values[is_member(group, attributes)]) for group in choice.learned_groups
@@ -274,7 +278,9 @@ class _Mitigation:
 
     def _record(self, choice: Choice, aim: Aim) -> RerankerRecord:
         target = self._plan.target
-        needs_labels = "labels" in target.metric.needs
+        is_aim = target.metric.name in RERANKERS[self._plan.reranker_name].serves
+        # a mean that takes labels to know is nothing a re-ranker may aim at
+        has_rest = is_aim and "labels" not in target.metric.needs and not np.isnan(aim.rest)
         return RerankerRecord(
             fairrec_version=__version__,
             reranker=self._plan.reranker_name,
@@ -284,8 +290,7 @@ class _Mitigation:
             by=self._split.everyone.by,
             groups=tuple(group.as_dict() for group in choice.groups),
             lowered=tuple(group.as_dict() for group in choice.lowered),
-            # a mean that takes labels to know is nothing a re-ranker may aim at
-            rest=None if needs_labels else aim.rest,
+            rest=aim.rest if has_rest else None,
         )
 
     def _remedy(self, record: RerankerRecord, choice: Choice) -> Remedy:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.history import read_history
@@ -43,6 +43,10 @@ class Remedy:
                 raise InputError(
                     f"The re-ranker '{record.reranker}' needs the {need} table. Give --{need} FILE."
                 )
+        if self._sees_labels and inputs.candidates.labels is None:
+            raise InputError(
+                f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
+            )
         self._history = read_history(tables["history"]) if "history" in tables else None
         self._reranker = self._learn(inputs, kind.needs)
 
@@ -170,6 +174,7 @@ def rerank(
         wants=("items", "history"),
         may_lack_metrics=True,
     )
+    _refuse_other_quantiles(record, inputs)
     if (group_of_users(record.all_groups, inputs.attributes) < 0).all():
         refuse_empty(record.all_groups, inputs.attributes, inputs.tables["users"].where)
     remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
@@ -195,6 +200,21 @@ def predictions_table(
     if with_model_score:
         columns["model_score"] = pl.Series(candidates.scores)
     return pl.DataFrame(columns)
+
+
+def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:
+    """An error where a group's quantile is none of these users, so that nobody could be in it."""
+    for attribute in inputs.attributes:
+        if not attribute.binning or "quantiles" not in attribute.binning:
+            continue
+        known = {str(value) for value in attribute.values}
+        for group in record.all_groups:
+            if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
+                raise InputError(
+                    f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "
+                    "users than for those of the mitigation. Mitigate with bins of a width "
+                    "(age:10), or give the same users."
+                )
 
 
 def _rows_of(inputs: AuditInputs, users: IntArray) -> IntArray:
