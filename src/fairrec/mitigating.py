@@ -231,8 +231,9 @@ class _Mitigation:
         # among those nobody raises; a group of a file may hold several full combinations
         is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
         others = np.where(is_raised, np.nan, values)
-        about = (cells, inputs.attributes, higher_is_better, min_users, len(choice.groups))
-        return replace(choice, lowered=best_served(others, *about))
+        n_groups = len(choice.groups)
+        best = best_served(others, cells, inputs.attributes, higher_is_better, min_users, n_groups)
+        return replace(choice, lowered=best)
 
     def _named_groups(self) -> list[Group]:
         """Groups of a file, or findings that are served worse than the rest."""
@@ -240,7 +241,7 @@ class _Mitigation:
         if plan.groups != "findings":
             groups = read_groups(plan.groups, inputs.attributes)
             for part in (inputs, self._split.reported):
-                refuse_empty(groups, part.attributes, plain(str(plan.groups)))
+                refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
             return groups
         if not self._options.permutations:
             raise InputError("--groups findings needs tests against chance: --permutations 1000")
