@@ -59,7 +59,7 @@ def test_membership_equals_a_loop_over_users(seed):
 
 
 def test_unknown_attribute_is_refused():
-    with pytest.raises(UnknownNameError, match="No attribute 'gendre'. Did you mean 'gender'"):
+    with pytest.raises(UnknownNameError, match=r"No attribute 'gendre'. Did you mean 'gender'"):
         is_member(Group.of(gendre="F"), ALL)
 
 

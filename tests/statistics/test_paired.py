@@ -106,9 +106,7 @@ def test_p_value_is_never_below_that_of_turning_all_signs(n):
 def test_equal_changes_of_two_in_noise_are_no_evidence():
     """Values of a few steps: pairs of users often change alike."""
     rng = np.random.default_rng(0)
-    p_values = [
-        changes_of(*rng.choice([0, 0.5, 1], (2, n)))["p_value"] for n in (2, 3, 5) * 300
-    ]
+    p_values = [changes_of(*rng.choice([0, 0.5, 1], (2, n)))["p_value"] for n in (2, 3, 5) * 300]
     assert np.mean(np.array(p_values) <= 0.05) <= 0.05
 
 
