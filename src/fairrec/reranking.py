@@ -48,6 +48,9 @@ class Remedy:
                 f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
             )
         self._history = read_history(tables["history"]) if "history" in tables else None
+        groups = record.all_groups
+        # a group may be raised where the strength is tuned and lowered in the end: learned once
+        self._learned_as = np.array([groups.index(group) for group in groups], dtype=np.int64)
         self._reranker = self._learn(inputs, kind.needs)
 
     def scores_of(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
@@ -66,7 +69,8 @@ class Remedy:
             is_mine = (group_of_user >= 0) & ((group_of_user >= n_raised) == is_worse)
             users = np.flatnonzero(is_mine)
             if len(users):
-                lists = self._lists(inputs, users, group_of_user[users], is_worse)
+                groups = self._learned_as[group_of_user[users]]
+                lists = self._lists(inputs, users, groups, is_worse)
                 rows = _rows_of(inputs, users)
                 parts.append((rows, lists, self._reranker.orders(lists)))
         return Rescored(inputs.candidates.scores, parts)
