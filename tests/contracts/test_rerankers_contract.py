@@ -100,6 +100,18 @@ def test_list_that_keeps_its_order_keeps_its_scores_to_the_last_digit(name):
 
 @every_reranker
 @pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
+def test_candidates_that_differ_in_nothing_keep_their_order(name, is_worse):
+    alike = [user([1] * 6, [0.5] * 6) for _ in range(3)]
+    same_kind = dict.fromkeys(range(20), frozenset("ab"))
+    # everyone had every item, and one more that nobody is offered
+    history = [(owner, item) for owner in range(3) for item in [*range(6), 9, *[9] * owner]]
+    world = RerankWorld(World(alike, same_kind, history), k=4, is_worse=is_worse)
+    for strength in STRENGTHS:
+        np.testing.assert_array_equal(world.order(name, strength), np.arange(18))
+
+
+@every_reranker
+@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
 def test_threads_change_nothing(name, is_worse):
     drawn = random_world(np.random.default_rng(5), n_users=101)
     one, three = (RerankWorld(drawn, threads=n, is_worse=is_worse) for n in (1, 3))
