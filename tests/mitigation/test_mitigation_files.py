@@ -9,11 +9,16 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.errors import InputError, OutputError
-from fairrec.mitigation.mitigation_result import FILES, load_mitigation
+from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.record import load_record
 from fairrec.result.audit_result import load_summary
 from fairrec.result.mitigation_schema import MitigationSummary
 from mitigation.planted import mitigate, planted
+
+FILES = (
+    *("mitigation.json", "reranker.json", "predictions.parquet", "changes.parquet"),
+    *("result.json", "groups.parquet", "per_user.parquet"),
+)
 
 WORLD = planted("accuracy", n_users=96)
 RESULT = mitigate(WORLD, "ndcg@5", permutations=9)

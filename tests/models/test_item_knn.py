@@ -40,7 +40,7 @@ def test_with_room_for_all_neighbours_scores_are_those_of_the_dense_formula(seed
 
 
 @pytest.mark.parametrize("n_neighbours", [1, 3])
-def test_an_item_speaks_for_its_nearest_neighbours_only(n_neighbours):
+def test_only_its_nearest_neighbours_speak_for_an_item(n_neighbours):
     x = some_interactions(3, n_users=60)
     similarity = dense_similarity(x, 10.0)
     model = ItemKnn.fit(*np.nonzero(x), *x.shape, n_neighbours=n_neighbours)
@@ -50,7 +50,7 @@ def test_an_item_speaks_for_its_nearest_neighbours_only(n_neighbours):
         # of neighbours equally near any may be kept
         assert model.similarity[part] == approx(np.sort(own)[::-1][:n_neighbours])
         assert own[model.neighbours[part]] == approx(model.similarity[part])
-        heard[item, model.neighbours[part]] = model.similarity[part]
+        heard[model.neighbours[part], item] = model.similarity[part]
     assert all_scores(model, x) == approx(x @ heard, abs=1e-12)
 
 

@@ -16,6 +16,7 @@ MOST_EXACT = 1000
 """Candidates of a group up to which the cheapest exchanges are found exactly."""
 _NEAR = 1e-3
 """Prices this near, as a share, differ in few exchanges, which are then made one by one."""
+_NOTHING = 1e-12
 
 
 @reranker(
@@ -137,7 +138,8 @@ def _by_price(
         low, below, high = high, above, 4 * high
         if high > 1e12:
             return _best_at(gain, relevance, bounds, k)
-    while high - low > _NEAR * high:
+    # where exchanges cost nothing the price goes towards 0, which no share of it ends
+    while high - low > _NEAR * high and high > _NOTHING:
         price = (low + high) / 2
         taken = _best_at(relevance + price * gain, relevance, bounds, k)
         if gain[taken].sum() >= target:
@@ -156,10 +158,11 @@ def _exchange(
     target: float,
 ) -> BoolArray:
     """From lists that miss the target towards lists that reach it, the cheapest exchange first."""
-    differs = np.flatnonzero(np.logical_or.reduceat(below != above, bounds[:-1]))
+    owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     side = above.astype(np.float64) - below
-    more = np.add.reduceat(side * gain, bounds[:-1])[differs]
-    loss = -np.add.reduceat(side * relevance, bounds[:-1])[differs]
+    differs = np.unique(owner[side != 0])
+    more = np.bincount(owner, side * gain)[differs]
+    loss = -np.bincount(owner, side * relevance)[differs]
     chosen = below.copy()
     reached = float(gain[below].sum())
     for one in differs[np.argsort(loss / np.maximum(more, 1e-300), kind="stable")]:
