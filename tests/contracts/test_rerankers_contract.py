@@ -17,6 +17,7 @@ from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
 from fairrec.metrics import METRICS
 from fairrec.mitigation import RERANKERS
+from fairrec.mitigation import lists as rerank_lists
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import default_reranker
 from fairrec.reading import AuditInputs, read_inputs
@@ -112,7 +113,9 @@ def test_candidates_that_differ_in_nothing_keep_their_order(name, is_worse):
 
 @every_reranker
 @pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
-def test_threads_change_nothing(name, is_worse):
+def test_threads_change_nothing(name, is_worse, monkeypatch):
+    # so few lists would get no threads of their own
+    monkeypatch.setattr(rerank_lists, "FEW_LISTS", 1)
     drawn = random_world(np.random.default_rng(5), n_users=101)
     one, three = (RerankWorld(drawn, threads=n, is_worse=is_worse) for n in (1, 3))
     for strength in STRENGTHS:
@@ -252,7 +255,8 @@ def test_each_list_keeps_its_own_scores(name):
 
 
 @every_reranker
-def test_threads_change_no_score(name):
+def test_threads_change_no_score(name, monkeypatch):
+    monkeypatch.setattr(rerank_lists, "FEW_LISTS", 1)
     tables = make_tables(n_users=60)
     one, three = (scores_at(name, 0.6, tables, threads) for threads in (1, 3))
     assert one.tobytes() == three.tobytes()

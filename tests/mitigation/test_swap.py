@@ -191,6 +191,16 @@ def test_lists_alike_are_changed_only_as_many_as_needed(monkeypatch):
     assert case.relevance[rows].sum() == 90 + 10 * 0.5
 
 
+@pytest.mark.parametrize("relevance", [0.0, 0.5])
+def test_exchanges_between_equally_relevant_items_are_free(relevance, monkeypatch):
+    monkeypatch.setattr(swap, "MOST_EXACT", 0)
+    # two places: the second and third item are as relevant, the third gains 1
+    case = Case([1.0, relevance, relevance] * 50, [0.0, 0.0, 1.0] * 50, [3] * 50, 2)
+    rows = case.chosen(15.0)
+    assert case.gain[rows].sum() == 15
+    assert case.relevance[rows].sum() == approx(50 * (1 + relevance))
+
+
 # through the lists of a group
 
 
