@@ -37,14 +37,24 @@ def categories_of(world: RerankWorld, row: int) -> frozenset[str]:
 
 
 def mmr_value(world: RerankWorld, one: int, strength: float) -> Value:
-    """Relevance against the mean Jaccard similarity to the chosen items with categories."""
+    """Relevance against the mean Jaccard similarity to the chosen items with categories.
+
+    An item without categories is as similar as those left that have some are on average.
+    """
     relevant = relevance(world, one)
 
-    def value(chosen: list[int], row: int) -> float:
+    def similarity(row: int, chosen: list[int]) -> float:
         mine = categories_of(world, row)
         theirs = [other for other in (categories_of(world, c) for c in chosen) if other]
-        alike = [len(mine & other) / len(mine | other) if mine else 0.0 for other in theirs]
-        mean = sum(alike) / len(alike) if alike else 0.0
+        alike = [len(mine & other) / len(mine | other) for other in theirs]
+        return sum(alike) / len(alike) if alike else 0.0
+
+    def value(chosen: list[int], row: int) -> float:
+        left = [r for r in world.rows(one) if r not in chosen and categories_of(world, r)]
+        if categories_of(world, row):
+            mean = similarity(row, chosen)
+        else:
+            mean = sum(similarity(r, chosen) for r in left) / len(left) if left else 0.0
         return (1 - strength) * relevant[row] - strength * mean
 
     return value
