@@ -1,8 +1,9 @@
 """Test whether a recommender system serves some groups of people worse than others.
 
 >>> import fairrec
->>> sorted(fairrec.__all__)
-['AuditResult', 'FairRecError', 'Group', 'SearchOptions', '__version__', 'audit', 'metric']
+>>> sorted(fairrec.__all__)  # doctest: +NORMALIZE_WHITESPACE
+['AuditResult', 'Endpoint', 'FairRecError', 'Group', 'OnnxModel', 'SearchOptions',
+ '__version__', 'audit', 'metric']
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
     from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.endpoint import Endpoint
+    from fairrec.scoring.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
 
 __all__ = [
     "AuditResult",
+    "Endpoint",
     "FairRecError",
     "Group",
+    "OnnxModel",
     "SearchOptions",
     "__version__",
     "audit",
@@ -33,8 +38,10 @@ __all__ = [
 # loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
 _HOME = {
     "AuditResult": "fairrec.result.audit_result",
+    "Endpoint": "fairrec.scoring.endpoint",
     "FairRecError": "fairrec.errors",
     "Group": "fairrec.groups.group",
+    "OnnxModel": "fairrec.scoring.onnx_file",
     "SearchOptions": "fairrec.search.options",
     "audit": "fairrec.auditing",
     "metric": "fairrec.metrics",

@@ -29,7 +29,10 @@ from worlds import random_world
 
 N_USERS, N_ITEMS, MIN_USERS = 400, 100, 5
 BY = ["gender", "age"]
-COSTS = ("users_paid", "users_before", "rows_paid", "calls", "seconds_scoring")
+COSTS = (
+    *("users_paid", "users_before", "rows_paid", "calls", "seconds_scoring"),
+    "spent_in_all",
+)
 ALL = list(SEARCHERS)
 
 every_searcher = pytest.mark.parametrize("name", ALL)

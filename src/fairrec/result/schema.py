@@ -160,6 +160,15 @@ class SearchedMetric(_Part):
     history: tuple[HistoryPoint, ...]
 
 
+class SpentInAll(_Part):
+    """What the scores in a ledger cost, this run and all before it."""
+
+    users: int
+    rows: int
+    calls: int = Field(description="that returned scores")
+    seconds: float = Field(description="of all calls added up, side by side or not")
+
+
 class SearchSummary(_Part):
     """How users were chosen for scoring."""
 
@@ -181,7 +190,15 @@ class SearchSummary(_Part):
     users_before: int = Field(default=0, description="users whose scores the ledger had")
     rows_paid: int = 0
     calls: int = Field(default=0, description="of the model in this run")
-    seconds_scoring: float = 0.0
+    seconds_scoring: float = Field(
+        default=0.0, description="of all calls of this run added up, side by side or not"
+    )
+    faults: dict[str, int] = Field(
+        default_factory=dict, description="of the endpoint in this run, each tried again: kind -> n"
+    )
+    spent_in_all: SpentInAll | None = Field(
+        default=None, description="null where no ledger is kept in a file"
+    )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 
