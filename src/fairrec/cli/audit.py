@@ -12,6 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.text import Text
 
+from fairrec.cli.model_options import (
+    ConcurrencyOption,
+    EndpointOption,
+    FeaturesOption,
+    InputsOption,
+    MaxReplyOption,
+    OnnxOption,
+    OutputOption,
+    ProtocolOption,
+    RateOption,
+    RetriesOption,
+    RowsPerCallOption,
+    ScorerOption,
+    TimeoutOption,
+    TokenEnvOption,
+    chosen_model,
+    without_query,
+)
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -26,10 +44,11 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.errors import FairRecError, InputError
+from fairrec.errors import FairRecError, InputError, plain
 
 if TYPE_CHECKING:
     from fairrec.options import Progress
+    from fairrec.scoring.model import Model
     from fairrec.search.options import SearchOptions
 
 
@@ -42,11 +61,14 @@ class Correction(StrEnum):
 
 def audit_command(
     predictions: Annotated[
-        Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
+        Path | None, typer.Argument(help="Candidates with scores: Parquet, CSV or Arrow.")
     ] = None,
     run: Annotated[
         Path | None, typer.Option(help="A trained run instead of tables; see fairrec train.")
     ] = None,
+    scorer: ScorerOption = None,
+    endpoint: EndpointOption = None,
+    onnx: OnnxOption = None,
     users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
     by: Annotated[
         str | None,
@@ -104,7 +126,22 @@ def audit_command(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="With --search: file that keeps every score, to go on from later."),
+        typer.Option(help="File that keeps every score paid for, to go on from later."),
+    ] = None,
+    protocol: ProtocolOption = None,
+    features: FeaturesOption = None,
+    inputs: InputsOption = None,
+    output: OutputOption = None,
+    concurrency: ConcurrencyOption = None,
+    rows_per_call: RowsPerCallOption = None,
+    rate: RateOption = None,
+    timeout: TimeoutOption = None,
+    retries: RetriesOption = None,
+    token_env: TokenEnvOption = None,
+    max_reply_mb: MaxReplyOption = None,
+    scorer_identity: Annotated[
+        str | None,
+        typer.Option(help="With --ledger: names the model and its version; a new one, a new file."),
     ] = None,
     seed: SeedOption = 0,
     threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
@@ -129,8 +166,24 @@ def audit_command(
             check_writable(out)
         for source in load or ():
             _load_metrics(source)
+        model = chosen_model(
+            scorer,
+            endpoint,
+            onnx,
+            inputs,
+            protocol=protocol,
+            features=features,
+            output=output,
+            concurrency=concurrency,
+            rows_per_call=rows_per_call,
+            rate=rate,
+            timeout=timeout,
+            retries=retries,
+            token_env=token_env,
+            max_reply_mb=max_reply_mb,
+        )
         how = search_options(
-            search,
+            search if model is None else search or "exact",
             hyper=hyper,
             theta=theta,
             budget_users=budget_users,
@@ -140,6 +193,7 @@ def audit_command(
             ledger=ledger,
         )
         tables = _tables(predictions, run, users, items, history, by, how is not None, progress)
+        tables |= _asked(model, run, scorer_identity)
         result = audit(
             **tables,
             search=how,
@@ -154,7 +208,7 @@ def audit_command(
             seed=seed,
             threads=threads,
             progress=progress,
-            command=shlex.join(["fairrec", *sys.argv[1:]]),
+            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
         )
         if out is not None:
             progress("writing", 0, 0)
@@ -245,6 +299,20 @@ def _tables(
         "history": history,
         "by": by,
     }
+
+
+def _asked(model: Model | None, run: Path | None, identity: str | None) -> dict[str, Any]:
+    """The model to ask instead of a table or a run, where one is named."""
+    if model is None and identity is not None:
+        raise InputError(
+            "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
+        )
+    if model is not None and run is not None:
+        raise InputError(
+            "Name either a run or another model, not both. The run's own candidates can be given "
+            f"as a table: {plain(run / 'test.parquet', 200)}"
+        )
+    return {} if model is None else {"scorer": model, "scorer_identity": identity or ""}
 
 
 def search_options(

@@ -43,6 +43,10 @@ class ModelScorer:
     user_ids : (n_lists,), the user of each list
     features : what the model is given beside the ids
 
+    Attributes
+    ----------
+    inputs : what the model is given, one value for each user or item
+
     Examples
     --------
     >>> from fairrec.scoring.model import FunctionModel
@@ -67,7 +71,7 @@ class ModelScorer:
         per_user = {"user_id": self._user_ids, **features.per_user}
         per_item = {"item_id": _as_array(candidates.item_ids), **features.per_item}
         self._of_user = frozenset(per_user)
-        self._inputs = model.bind({**per_user, **per_item})
+        self.inputs = model.bind({**per_user, **per_item})
 
     def scores(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
@@ -81,7 +85,7 @@ class ModelScorer:
                 if one.column in self._of_user
                 else one.values[items]
             )
-            for one in self._inputs
+            for one in self.inputs
         }
         who = self._model.who
         try:

@@ -61,7 +61,8 @@ class SideBySide(Generic[T, R]):
         while True:
             try:
                 with interrupts_held():
-                    failure = failure or self._take_in()
+                    failed = self._take_in()
+                    failure = failure or failed
                     if failure is None:
                         self._begin(left)
                     else:
