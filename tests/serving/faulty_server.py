@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
@@ -68,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(known.get(path, {"error": "not found"}), 200 if path in known else 404)
 
     def do_POST(self) -> None:
-        _, mode, tag, *rest = self.path.split("/", 3)
+        _, mode, tag, *rest = self.path.partition("?")[0].split("/", 3)
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         kind = rest[0] if rest else ""
         if kind.startswith("v2"):
@@ -214,11 +215,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def pour(self, form: bytes) -> None:
         self.close_connection = True
-        try:
+        with suppress(OSError):
             for _ in range(GIGABYTE >> 20):
                 self.wfile.write(form % (b" " * (1 << 20)))
-        except OSError:
-            pass
 
     def mode_html(self, n, draw, answer, columns) -> bool:
         if n > N_GOOD:
@@ -293,9 +292,7 @@ class Handler(BaseHTTPRequestHandler):
         self.head(len(text), code, {"Content-Type": kind or "application/json", **(more or {})})
         self.wfile.write(text)
 
-    def head(
-        self, length: int | None, code: int = 200, more: dict[str, str] | None = None
-    ) -> None:
+    def head(self, length: int | None, code: int = 200, more: dict[str, str] | None = None) -> None:
         self.send_response(code)
         for name, value in (more or {"Content-Type": "application/json"}).items():
             self.send_header(name, value)

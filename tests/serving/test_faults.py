@@ -113,7 +113,7 @@ def test_every_searcher_asks_a_service_for_no_more_than_it_needs(
 def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
     mode, says, server: FaultyServer, expected, tmp_path
 ):
-    url, tag = server.address(mode)
+    url, _ = server.address(mode)
     ledger = tmp_path / "ledger.db"
     how = SearchOptions("exact", ledger=ledger)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -176,9 +176,7 @@ def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected
     trouble = threading.Thread(target=break_down)
     trouble.start()
     try:
-        result = audit(
-            endpoint(url, concurrency=2), search=SearchOptions("exact", ledger=ledger)
-        )
+        result = audit(endpoint(url, concurrency=2), search=SearchOptions("exact", ledger=ledger))
     finally:
         trouble.join()
         server.kill()

@@ -19,6 +19,7 @@ import orjson
 
 from fairrec.errors import ScoringError, plain
 from fairrec.scoring.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
+from fairrec.scoring.secrets import Secrets
 from fairrec.version import __version__
 
 CONNECT_SECONDS = 10.0
@@ -74,7 +75,7 @@ class JsonClient:
         token: str = "",
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
-        self._secret = token.encode()
+        self._secrets = Secrets(token, query)
         self._has_answered = False
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -190,7 +191,7 @@ class JsonClient:
                     f"its certificate is not trusted ({plain(certificate, 200)}). Where it is of "
                     "your own authority, name that authority's file in SSL_CERT_FILE"
                 ) from error
-            words = plain(self._without_secret(str(error)), 200) or type(error).__name__
+            words = plain(self._secrets.blanked(str(error)), 200) or type(error).__name__
             raise _Fault("connection", f"no connection, or it broke off ({words})") from error
 
     def _timeout(self) -> _Fault:
@@ -204,7 +205,7 @@ class JsonClient:
         """Only plain JSON of a fair size is read."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if not _JSON.fullmatch(kind):
-            shown = plain(self._without_secret(kind)) or "of no type"
+            shown = plain(self._secrets.blanked(kind)) or "of no type"
             raise ScoringError(f"the reply is {shown}, not application/json. Check --endpoint")
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding != "identity":
@@ -234,17 +235,16 @@ class JsonClient:
         return bytes(text)
 
     def _parse(self, text: bytes) -> Any:
-        if self._secret and self._secret in text:
-            text = text.replace(self._secret, b"***")
         try:
-            return orjson.loads(text)
+            found = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             try:
                 # NaN is no JSON, but often written; it is refused with the names of the users
-                return json.loads(text)
+                found = json.loads(text)
             except (ValueError, RecursionError):
                 words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
                 raise _Fault("broken JSON", words) from error
+        return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
 
     def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
         """A fault that may be gone the next time, or an error that will not."""
@@ -256,7 +256,7 @@ class JsonClient:
             is_busy = code == _TOO_MANY or wait is not None
             return _Fault(f"HTTP {code}", words, wait, is_busy)
         if response.is_redirect or 300 <= code < 400:
-            target = self._without_secret(response.headers.get("location", "nowhere"))
+            target: str = self._secrets.blanked(response.headers.get("location", "nowhere"))
             shown = plain(target.partition("?")[0].rpartition("@")[2])
             return ScoringError(
                 f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
@@ -272,7 +272,7 @@ class JsonClient:
 
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""
-        said = self._without_secret(text.decode("utf-8", "replace")).strip()
+        said = self._secrets.blanked(text.decode("utf-8", "replace")).strip()
         try:
             parsed = json.loads(said)
         except (ValueError, RecursionError):
@@ -280,10 +280,6 @@ class JsonClient:
         if isinstance(parsed, dict):
             said = str(parsed.get("error") or parsed.get("detail") or said)
         return plain(said, _WORDS_OF_SERVER)
-
-    def _without_secret(self, text: str) -> str:
-        secret = self._secret.decode()
-        return text.replace(secret, "***") if secret else text
 
 
 class _WithSecrets(httpx.BaseTransport):
