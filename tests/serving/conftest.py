@@ -10,7 +10,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "end_to_end")]
 
-from served_world import FaultyServer, faulty_server
+from served_world import FaultyServer, faulty_server  # noqa: E402 - found by the line above
 
 
 @pytest.fixture(scope="session")

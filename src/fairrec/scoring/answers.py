@@ -37,6 +37,18 @@ class Batch:
         return f"{len(self.users):,} user{'s' if len(self.users) != 1 else ''}"
 
 
+def as_array(answer: Any) -> AnyArray:
+    """An answer as an array; numbers with a text among them stay numbers.
+
+    >>> as_array([0.5, "x"]).tolist()
+    [0.5, 'x']
+    """
+    array = np.asarray(answer)
+    if array.dtype.kind in "SU" and not isinstance(answer, np.ndarray):
+        return np.asarray(answer, dtype=object)
+    return array
+
+
 def checked(answer: Any, batch: Batch, who: str) -> FloatArray:
     """One finite float per pair, or an error that names the users.
 
@@ -47,7 +59,7 @@ def checked(answer: Any, batch: Batch, who: str) -> FloatArray:
     n_pairs = batch.n_pairs
     remedy = "Return one number for each pair of user and item."
     try:
-        scores = np.asarray(answer)
+        scores = as_array(answer)
     except Exception as error:
         raise ScoringError(
             f"{who} returned a {type(answer).__name__} that is no array of numbers "

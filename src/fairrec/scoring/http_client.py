@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import ssl
 import threading
@@ -19,7 +20,7 @@ import orjson
 
 from fairrec.errors import ScoringError, plain
 from fairrec.scoring.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
-from fairrec.scoring.secrets import Secrets
+from fairrec.scoring.secrets import Secrets, SecretsFilter
 from fairrec.version import __version__
 
 CONNECT_SECONDS = 10.0
@@ -27,6 +28,7 @@ RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
 _WORDS_OF_SERVER = 300
 _JSON = re.compile(r"application/(.+\+)?json")
+_LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
 
@@ -76,6 +78,9 @@ class JsonClient:
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
         self._secrets = Secrets(token, query)
+        self._filter = SecretsFilter(self._secrets)
+        for name in _LOGS:
+            logging.getLogger(name).addFilter(self._filter)
         self._has_answered = False
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -118,6 +123,8 @@ class JsonClient:
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
+        for name in _LOGS:
+            logging.getLogger(name).removeFilter(self._filter)
 
     def _call(self, method: str, url: str, content: bytes | None, is_read: bool = True) -> Any:
         attempt = 0

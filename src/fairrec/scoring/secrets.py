@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -39,3 +40,16 @@ class Secrets:
         if isinstance(said, dict):
             return {self.blanked(name): self.blanked(one) for name, one in said.items()}
         return said
+
+
+class SecretsFilter(logging.Filter):
+    """Blanks them in the log of a library, which writes whole headers of replies."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        super().__init__()
+        self._secrets = secrets
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, without secrets."""
+        record.msg, record.args = self._secrets.blanked(record.getMessage()), ()
+        return True

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairrec.arrays import AnyArray
 from fairrec.errors import InputError, ScoringError, listed, plain
+from fairrec.scoring.answers import as_array
 from fairrec.scoring.features import IDS
 from fairrec.scoring.model import ModelInput
 
@@ -210,7 +211,7 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
 def without_column_axis(scores: Any, n_pairs: int) -> Any:
     """Scores of shape (n, 1) as shape (n,); others as they are."""
     try:
-        array = np.asarray(scores)
+        array = as_array(scores)
     except ValueError:
         # ragged; what is wrong with it is said where answers are checked
         return scores
