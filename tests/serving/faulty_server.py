@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        _, mode, tag, *rest = self.path.split("/", 3)
+        _, mode, tag, *rest = self.path.partition("?")[0].split("/", 3)
         path = "/" + rest[0] if rest else "/"
         if mode == "not-ready" and path.endswith("ready"):
             with lock:
