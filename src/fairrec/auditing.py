@@ -171,7 +171,9 @@ def audit(
         search=(
             exact_summary(inputs.n_users, seconds)
             if how is None
-            else search_summary(outcome, how, per_user, cost.ledger, cost.faults, seconds)
+            else search_summary(
+                outcome, how, per_user, cost.ledger, cost.asked, cost.faults, seconds
+            )
         ),
         metrics={metric.name: results[metric.name] for metric in inputs.metrics},
     )

@@ -38,10 +38,12 @@ class SearchCost:
     Parameters
     ----------
     ledger : closed, with what was paid for
+    asked : the model, as a ledger names it
     faults : what went wrong and was tried again, by kind
     """
 
     ledger: Ledger
+    asked: str = ""
     faults: dict[str, int] = field(default_factory=dict)
 
 
@@ -67,6 +69,9 @@ def run_search(
     most = space.n_users if budget.users is None else budget.users
     model = as_model(scorer)
     try:
+        if model is not None:
+            model.open()
+            identity = identity or model.identity()
         with _ledger(inputs, options, model, identity) as ledger:
             stage = f"searching with {options.name}"
             progress = _Progress(stage, most, ledger, model, told)
@@ -89,7 +94,9 @@ def run_search(
                 batch_users=_batch_users(inputs, model),
                 advance=progress.advance,
             )
-        return outcome, SearchCost(ledger, {} if model is None else model.faults())
+        return outcome, SearchCost(ledger) if model is None else SearchCost(
+            ledger, identity, model.faults()
+        )
     finally:
         if model is not None:
             model.close()
@@ -180,10 +187,8 @@ def _ledger(
         return Ledger(
             candidates, TableScorer(candidates), file=file, identity=name, user_ids=user_ids
         )
-    model.open()
     features = join_features(model.features, inputs.tables, user_ids, candidates.item_ids)
-    name = identity or model.identity()
-    if file is not None and not name:
+    if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
             "scorer_identity='ranker 2024-05-01'."
@@ -193,7 +198,7 @@ def _ledger(
         ModelScorer(model, candidates, user_ids, features),
         model.rows_per_call,
         file,
-        name,
+        identity,
         user_ids,
         model.concurrency,
         model.stop,

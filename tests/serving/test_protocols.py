@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from served_world import CANDIDATES, N_USERS, USERS, FaultyServer, answer_of, au
 
 import fairrec
 from fairrec.errors import InputError, ScoringError, UnknownNameError
+from fairrec.scoring.http_client import to_json
 from fairrec.scoring.wire import PROTOCOLS
 from fairrec.scoring.wire.protocol import Asked
 
@@ -66,14 +68,31 @@ def test_features_are_sent_beside_the_ids_by_the_names_asked_for(server: FaultyS
     assert "['age', 'gender', 'item_id', 'user_id']" in server.log.read_text()[before:]
 
 
+def test_what_is_missing_is_null_in_json():
+    sent = {
+        "height": np.array([1.5, np.nan]),
+        "age": np.array([7, None], dtype=object),
+        "column": np.array([["a"], ["b"]], dtype=object),
+        "every_other": np.arange(4)[::2],
+    }
+    assert json.loads(to_json(sent)) == {
+        "height": [1.5, None],
+        "age": [7, None],
+        "column": [["a"], ["b"]],
+        "every_other": [0, 2],
+    }
+
+
 def test_a_ledger_of_an_endpoint_names_protocol_model_version_and_features(server: FaultyServer):
     url, _ = server.address("plain", PATHS["oip"])
     with_query = fairrec.Endpoint(f"{url}?key=1234")
     assert with_query.identity() == f"oip {url} version 7"
+    with_query.close()
     sent = fairrec.Endpoint(
         url, protocol="json", features="users:age", inputs={"uid": "user_id"}, output="x"
     )
     assert sent.identity() == f"json {url} users:age uid=user_id output x"
+    sent.close()
 
 
 # what is sent and read, without a server

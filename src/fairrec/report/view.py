@@ -289,8 +289,9 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
             "scored in full, rest on them."
         )
     before = f", and {search.users_before:,} users' scores were in the ledger"
+    name = f" ({plain(search.asked, 200)})" if search.asked else ""
     lines.append(
-        f"The recommender was asked for {plural(search.rows_paid, 'score')} in "
+        f"The recommender{name} was asked for {plural(search.rows_paid, 'score')} in "
         f"{plural(search.calls, 'call')}{before if search.users_before else ''}."
     )
     if search.faults:

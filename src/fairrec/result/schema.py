@@ -186,6 +186,11 @@ class SearchSummary(_Part):
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
     n_verified: int = Field(default=0, description="full combinations with every user scored")
     n_not_verified: int = Field(default=0, description="eligible ones without")
+    asked: str = Field(
+        default="",
+        description="the model that was asked for scores, as its ledger names it; empty for a "
+        "table and for a function without a name",
+    )
     users_paid: int = Field(default=0, description="scored by the model in this run")
     users_before: int = Field(default=0, description="users whose scores the ledger had")
     rows_paid: int = 0

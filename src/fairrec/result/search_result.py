@@ -26,10 +26,17 @@ def search_summary(
     options: SearchOptions,
     metrics: tuple[MetricAtK, ...],
     ledger: Ledger,
+    asked: str,
     faults: dict[str, int],
     seconds: float,
 ) -> SearchSummary:
-    """What a search scored and found, what it cost, and what it may have missed."""
+    """What a search scored and found, what it cost, and what it may have missed.
+
+    Parameters
+    ----------
+    asked : the model, as its ledger names it; empty where the scores are in the table
+    faults : of the model, each tried again: kind -> number
+    """
     evidence = outcome.evidence
     space = evidence.space
     budget = options.budget_in(space)
@@ -62,6 +69,7 @@ def search_summary(
         confidence=confidence,
         n_verified=n_verified,
         n_not_verified=len(space.full) - n_verified,
+        asked=asked,
         users_paid=ledger.users,
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
