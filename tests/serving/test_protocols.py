@@ -14,7 +14,7 @@ from served_world import CANDIDATES, N_USERS, USERS, FaultyServer, answer_of, au
 
 import fairrec
 from fairrec.errors import InputError, ScoringError, UnknownNameError
-from fairrec.scoring.http_client import to_json
+from fairrec.scoring.json_text import to_json
 from fairrec.scoring.wire import PROTOCOLS
 from fairrec.scoring.wire.protocol import Asked
 

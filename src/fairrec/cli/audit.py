@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from enum import StrEnum
@@ -30,6 +29,7 @@ from fairrec.cli.model_options import (
     chosen_model,
     without_query,
 )
+from fairrec.cli.search_options import search_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -49,7 +49,6 @@ from fairrec.errors import FairRecError, InputError, plain
 if TYPE_CHECKING:
     from fairrec.options import Progress
     from fairrec.scoring.model import Model
-    from fairrec.search.options import SearchOptions
 
 
 class Correction(StrEnum):
@@ -313,43 +312,6 @@ def _asked(model: Model | None, run: Path | None, identity: str | None) -> dict[
             f"as a table: {plain(run / 'test.parquet', 200)}"
         )
     return {} if model is None else {"scorer": model, "scorer_identity": identity or ""}
-
-
-def search_options(
-    name: str | None,
-    *,
-    hyper: list[str] | None,
-    theta: float | None,
-    **settings: Any,
-) -> SearchOptions | None:
-    """The search asked for; None where none is, and then nothing else about it may be set."""
-    given = {option: value for option, value in settings.items() if value is not None}
-    if name is None:
-        lone = [*given, *(["hyper"] if hyper else []), *(["theta"] if theta is not None else [])]
-        if lone:
-            option = lone[0].replace("_", "-")
-            raise InputError(
-                f"--{option} is for a search. Add --search NAME, such as --search adaptive."
-            )
-        return None
-    from fairrec.search.options import SearchOptions
-
-    numbers = dict(map(hyper_parameter, hyper or ()))
-    if theta is not None:
-        numbers["theta"] = theta
-    return SearchOptions(name, hyper=numbers, **given)
-
-
-def hyper_parameter(text: str) -> tuple[str, float]:
-    """`name=value` as a pair."""
-    name, equals, value = text.partition("=")
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not (name.strip() and equals and math.isfinite(number)):
-        raise InputError(f"--hyper {text} is not possible. Write name=number: --hyper alpha=0.09")
-    return name.strip(), number
 
 
 def _depth(text: str) -> int | Literal["full"]:

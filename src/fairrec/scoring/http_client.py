@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import ssl
@@ -10,15 +9,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import numpy as np
-import orjson
 
 from fairrec.errors import ScoringError, plain
+from fairrec.scoring.json_text import from_json, to_json
 from fairrec.scoring.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
 from fairrec.scoring.secrets import Secrets, SecretsFilter
 from fairrec.version import __version__
@@ -105,15 +103,12 @@ class JsonClient:
         return self._call("GET", url, None)
 
     def is_there(self, url: str) -> bool:
-        """Whether an address answers with 200, whatever it says; not where there is nothing."""
+        """Whether an address answers, whatever it says; not where there is nothing."""
         return self._call("GET", url, None, is_read=False) is not None
 
     def post(self, url: str, body: Any) -> Any:
         """The JSON that comes back for some JSON."""
-        reply = self._call("POST", url, to_json(body))
-        if reply is None:
-            raise ScoringError("HTTP 404: there is nothing at this address. Check --endpoint.")
-        return reply
+        return self._call("POST", url, to_json(body))
 
     def faults(self) -> dict[str, int]:
         """What went wrong so far and was tried again or given up, by kind."""
@@ -169,7 +164,7 @@ class JsonClient:
             response = self._client.send(request, stream=True)
             try:
                 self._has_answered = True
-                is_ok = response.status_code == httpx.codes.OK
+                is_ok = response.is_success
                 if is_ok and not is_read:
                     return True
                 if is_ok:
@@ -210,8 +205,8 @@ class JsonClient:
 
     def _refuse_other_kinds(self, response: httpx.Response) -> None:
         """Only plain JSON of a fair size is read."""
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not _JSON.fullmatch(kind):
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.blanked(kind)) or "of no type"
             raise ScoringError(f"the reply is {shown}, not application/json. Check --endpoint")
         encoding = response.headers.get("content-encoding", "identity").lower()
@@ -243,21 +238,17 @@ class JsonClient:
 
     def _parse(self, text: bytes) -> Any:
         try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            try:
-                # NaN is no JSON, but often written; it is refused with the names of the users
-                found = json.loads(text)
-            except (ValueError, RecursionError):
-                words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
-                raise _Fault("broken JSON", words) from error
+            found = from_json(text)
+        except ValueError as error:
+            words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
+            raise _Fault("broken JSON", words) from error
         return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
 
     def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
         """A fault that may be gone the next time, or an error that will not."""
         code = response.status_code
-        said = self._words(text)
-        words = f"HTTP {code} {response.reason_phrase}{said and ': ' + said}"
+        said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
+        words = f"HTTP {code} {plain(phrase)}{said and ': ' + said}"
         if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
             wait = retry_after(response.headers.get("retry-after"))
             is_busy = code == _TOO_MANY or wait is not None
@@ -280,12 +271,10 @@ class JsonClient:
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""
         said = self._secrets.blanked(text.decode("utf-8", "replace")).strip()
-        try:
-            parsed = json.loads(said)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, dict):
-            said = str(parsed.get("error") or parsed.get("detail") or said)
+        with suppress(ValueError):
+            parsed = from_json(said.encode())
+            if isinstance(parsed, dict):
+                said = str(parsed.get("error") or parsed.get("detail") or said)
         return plain(said, _WORDS_OF_SERVER)
 
 
@@ -313,18 +302,6 @@ class _WithSecrets(httpx.BaseTransport):
     def close(self) -> None:
         """Let go of the connections."""
         self._inner.close()
-
-
-def to_json(body: Any) -> bytes:
-    """JSON of what may hold arrays."""
-    return orjson.dumps(body, default=_plain_array, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def _plain_array(value: Any) -> Any:
-    """What orjson does not write by itself: arrays of text, and parts of larger arrays."""
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.dtype.kind == "O" else np.ascontiguousarray(value)
-    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
