@@ -46,8 +46,11 @@ class SideBySide(Generic[T, R]):
         self._finished: deque[tuple[T, R | None, BaseException | None]] = deque()
         self._news: SimpleQueue[None] = SimpleQueue()
         self._n_open = 0
-        for _ in range(n_at_once):
-            threading.Thread(target=self._serve, daemon=True).start()
+        self._threads = [
+            threading.Thread(target=self._serve, daemon=True) for _ in range(n_at_once)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def run(self, tasks: Iterable[T]) -> None:
         """Do all tasks.
@@ -78,9 +81,13 @@ class SideBySide(Generic[T, R]):
             raise failure
 
     def close(self) -> None:
-        """Let the threads end when they have nothing to do."""
-        for _ in range(self._n_at_once):
+        """Let the threads end, those at once that have nothing to do."""
+        for _ in self._threads:
             self._tasks.put(None)
+        if not self._n_open:
+            # a thread that ends together with the process can bring it down
+            for thread in self._threads:
+                thread.join()
 
     def _begin(self, left: Iterator[T]) -> None:
         while self._n_open < self._n_at_once:
