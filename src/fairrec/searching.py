@@ -16,6 +16,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import Measure, values_per_user
 from fairrec.options import Progress
 from fairrec.reading import AuditInputs
+from fairrec.report.words import number
 from fairrec.scoring.features import join_features
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
@@ -147,7 +148,7 @@ class _Progress:
         rate = self._ledger.users / max(time.monotonic() - self._started, 1e-9)
         n_faults = sum(self._model.faults().values())
         faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
-        return f" ({rate:,.3g} users/s{faults})"
+        return f" ({number(rate)} users/s{faults})"
 
 
 def searchable(inputs: AuditInputs) -> tuple[MetricAtK, ...]:

@@ -118,6 +118,8 @@ def _about(model: Model) -> list[str]:
 
 def _said(seen: Examination) -> list[str]:
     """What the batch showed."""
+    from fairrec.report.words import number
+
     first, second = seen.seconds
     given = ", ".join(
         one.name if one.name == one.column else f"{one.name} (from {one.column})"
@@ -125,8 +127,8 @@ def _said(seen: Examination) -> list[str]:
     )
     lines = [
         f"batch     {seen.n_users:,} users, {seen.n_pairs:,} pairs; sent: {plain(given, 300)}",
-        f"reply     {seen.n_pairs:,} scores in {first * 1000:,.3g} ms, again in "
-        f"{second * 1000:,.3g} ms ({seen.n_pairs / max(second, 1e-9):,.3g} a second)",
+        f"reply     {seen.n_pairs:,} scores in {number(first * 1000)} ms, again in "
+        f"{number(second * 1000)} ms ({number(seen.n_pairs / max(second, 1e-9))} a second)",
         f"scores    {seen.lowest:.6g} to {seen.highest:.6g}, {seen.n_distinct:,} different",
         f"again     {_difference(seen.again)}",
         f"backwards {_difference(seen.backwards)}",
