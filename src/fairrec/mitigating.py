@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.auditing import audit_inputs
@@ -15,7 +16,7 @@ from fairrec.errors import InputError, as_unicode, plain
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import build_lattice
-from fairrec.groups.membership import group_of_users, is_member, refuse_empty
+from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
@@ -98,7 +99,8 @@ def mitigate(
     told = progress or (lambda stage, done, total: None)
     told("reading", 0, 0)
     tables = {"users": users, "by": by, "items": items, "history": history, "columns": columns}
-    has_labels = Table(predictions, "predictions", columns).find("label") is not None
+    given = [predictions, *([] if validation is None else [validation])]
+    has_labels = all(Table(table, "predictions", columns).find("label") for table in given)
     names = _metric_names(metrics, plan, tables, has_labels)
     split = _read(predictions, validation, tables, names, seed)
     return _Mitigation(plan, split, options, told).result(command)
@@ -199,6 +201,7 @@ class _Mitigation:
                     higher_is_better=m.metric.higher_is_better,
                     is_distance=seen.is_distance(i),
                     chosen=seen.chosen_change(i),
+                    lowered=seen.change(i, seen.lowered) if choice.lowered else None,
                     others=seen.change(i, position < 0),
                     everyone=seen.change(i, np.ones(len(position), dtype=bool)),
                     gap=_gap_change(m.name, *audits),
@@ -208,6 +211,8 @@ class _Mitigation:
             },
             regression=seen.regression(),
             trade_off=seen.trade_off(tuned, curve, self._cost_at),
+            n_shared_targets=_n_shared_targets(split.choosing, reported),
+            n_group_tests=changes.n_tests,
             harmed=changes.harmed(),
             notes=self._notes(choice, taken),
         )
@@ -275,18 +280,12 @@ class _Mitigation:
         group = group_of_users(choice.groups, attributes)
         rest = mean_or_nan(values[group < 0])
         higher_is_better = self._plan.target.metric.higher_is_better
-        if higher_is_better is not None:
-            return Aim(higher_is_better, rest)
-        if np.isnan(rest):
+        if higher_is_better is None and np.isnan(rest):
             raise InputError(
                 f"Nobody with a value of {self._plan.target.name} is outside the chosen groups, so "
                 "there is nothing to bring them near to. Choose fewer: --groups worst:10%"
             )
-        # groups that only the tuning needs have their side too
-        means = [
-            mean_or_nan(values[is_member(group, attributes)]) for group in choice.learned_groups
-        ]
-        return Aim(False, rest, np.where(np.array(means) < rest, -1.0, 1.0))
+        return Aim(bool(higher_is_better), rest, is_distance=higher_is_better is None)
 
     # re-ranking
 
@@ -348,8 +347,8 @@ class _Mitigation:
             return float(plan.strength)
         if self._cost_at is None:
             raise InputError(
-                "--strength auto weighs the metric against NDCG, which needs labels. Give a table "
-                "with a label column, or a --strength from 0 to 1."
+                "--strength auto weighs the metric against NDCG, which needs labels. Give tables "
+                "with a label column, validation targets too, or a --strength from 0 to 1."
             )
         return best_strength(levels, aim, plan.max_loss)
 
@@ -415,6 +414,19 @@ def _read(
         everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
     )
     return _Split(choosing, reported, everyone, "halves of the users")
+
+
+def _n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
+    """How many targets are both chosen by and reported on; in the same half of users none."""
+    keys = ["user_id", "item_id"]
+    targets = [
+        predictions_table(part, part.candidates.scores)
+        .filter(pl.col("label") > 0)
+        .select(pl.col(keys).cast(pl.String))
+        for part in (choosing, reported)
+        if part.candidates.labels is not None
+    ]
+    return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
 
 
 def _metric_names(

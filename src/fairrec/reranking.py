@@ -80,9 +80,11 @@ class Remedy:
         group_of_user = np.full(0 if history is None else len(history.user_ids), -1)
         categories: Categories | None = None
         if history is not None:
-            at = history.users_at(inputs.user_ids)
+            # of all users, not only those with lists here, or a batch would change what is learned
+            user_ids, attributes = inputs.everyone()
+            at = history.users_at(user_ids)
             known = at >= 0
-            groups = group_of_users(record.all_groups, inputs.attributes)
+            groups = group_of_users(record.all_groups, attributes)
             group_of_user[at[known]] = groups[known]
             if {"items", "history"} <= needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
@@ -179,8 +181,9 @@ def rerank(
         may_lack_metrics=True,
     )
     _refuse_other_quantiles(record, inputs)
-    if (group_of_users(record.all_groups, inputs.attributes) < 0).all():
-        refuse_empty(record.all_groups, inputs.attributes, inputs.tables["users"].where)
+    _, attributes = inputs.everyone()
+    if (group_of_users(record.all_groups, attributes) < 0).all():
+        refuse_empty(record.all_groups, attributes, inputs.tables["users"].where)
     remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.errors import InputError
+from fairrec.errors import InputError, UnknownNameError
 from fairrec.groups.cells import cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
@@ -253,9 +253,16 @@ def test_whole_numbers_stored_as_floats_are_found(tmp_path):
     assert members_of(file_of(tmp_path, "age,gender\n25.0,\n,F\n")) == [[1], [0]]
 
 
-def test_a_group_named_twice_counts_once_and_other_columns_are_left_alone(tmp_path):
-    path = file_of(tmp_path, "age,gender,why\n25,M,big\n25,M,small\n")
+def test_a_group_named_twice_counts_once_and_the_table_of_an_audit_will_do(tmp_path):
+    path = file_of(tmp_path, "age,gender,metric,value\n25,M,auc,0.5\n25,M,mrr@5,0.1\n")
     assert read_groups(path, PEOPLE) == [Group.of(gender="M", age=25)]
+
+
+def test_a_column_that_is_no_attribute_is_refused(tmp_path):
+    # left out, the group would be wider than it was meant to be
+    path = file_of(tmp_path, "gender,agee\nM,25\n")
+    with pytest.raises(UnknownNameError, match=r"No attribute 'agee'\. Did you mean 'age'"):
+        read_groups(path, PEOPLE)
 
 
 @pytest.mark.parametrize(

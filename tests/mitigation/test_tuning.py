@@ -60,11 +60,13 @@ def test_aim_of_a_directed_metric_is_the_metric_itself():
 
 
 def test_aim_without_direction_is_the_distance_from_the_rest():
-    aim = Aim(False, 1.0, np.array([1.0, -1.0]))
+    aim = Aim(False, 1.0, is_distance=True)
     metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
     assert aim.values(metric, group) == approx([2, 1, 1, 2, NAN], nan_ok=True)
     assert aim.level(metric, group) == approx((2 + 1 + 1 + 2) / 4)
-    # past the rest is away from it: group 0 has a mean of 0, 1 from the rest
+    # on either side of the rest: group 0 has a mean of 0, 1 from the rest
+    past = aim.values(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group)
+    assert past[:2] == approx([0, 2])
     assert aim.level(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group) == approx((2 + 0) / 4)
     assert np.isnan(aim.level(np.full(5, NAN), group))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,16 @@ class BeforeAfter:
         """(n_users,), the chosen group of each user; -1 for all others, lowered ones too."""
         return np.where(self.position < len(self.choice.groups), self.position, -1)
 
+    @property
+    def lowered(self) -> BoolArray:
+        """(n_users,), users of the groups that are served worse on purpose."""
+        return self.position >= len(self.choice.groups)
+
+    @property
+    def reported_aim(self) -> Aim:
+        """The aim as the targets reported on have it: the others are those of these targets."""
+        return replace(self.aim, rest=mean_or_nan(self.before[self.target][self.position < 0]))
+
     def change(self, metric: int, is_in: BoolArray) -> Change:
         """Of some users."""
         higher_is_better = self.metrics[metric].metric.higher_is_better
@@ -55,15 +65,16 @@ class BeforeAfter:
 
     def is_distance(self, metric: int) -> bool:
         """Whether the chosen groups are judged by their distance from the others."""
-        return metric == self.target and self.aim.side is not None
+        return metric == self.target and self.aim.is_distance
 
     def chosen_change(self, metric: int) -> Change:
         """Of the users of the chosen groups; towards the others where no end is better."""
         chosen = self.chosen
         if not self.is_distance(metric):
             return self.change(metric, chosen >= 0)
-        before, after = (self.aim.values(v[metric], chosen) for v in (self.before, self.after))
-        return change_of(before, after, False, self.alpha)
+        aim = self.reported_aim
+        before, after = (aim.values(v[metric], chosen) for v in (self.before, self.after))
+        return change_of(before, after, aim.higher_is_better, self.alpha)
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
         """Each re-ranked group by itself."""
@@ -79,12 +90,15 @@ class BeforeAfter:
         )
 
     def regression(self) -> Regression:
-        """The chosen groups by the targets they were chosen by, and by fresh ones."""
+        """The chosen groups and the others by the targets chosen by, and by fresh ones."""
         chooser_groups = group_of_users(self.choice.groups, self.choosers)
-        chosen_by = self.aim.values(self.chosen_by[self.target], chooser_groups)
-        fresh = self.aim.values(self.before[self.target], self.chosen)
+        chosen_by = self.aim.level(self.chosen_by[self.target], chooser_groups)
+        fresh = self.reported_aim.level(self.before[self.target], self.chosen)
         return Regression(
-            chosen_by=_or_none(mean_or_nan(chosen_by)), fresh=_or_none(mean_or_nan(fresh))
+            chosen_by=_or_none(chosen_by),
+            fresh=_or_none(fresh),
+            others_chosen_by=_or_none(self.aim.rest),
+            others_fresh=_or_none(self.reported_aim.rest),
         )
 
     def trade_off(
@@ -98,7 +112,7 @@ class BeforeAfter:
         cost : position of the cost metric
         """
         touched = self.position >= 0
-        reported = levels_of(measured, tuned.strengths, self.aim, self.chosen[touched])
+        reported = levels_of(measured, tuned.strengths, self.reported_aim, self.chosen[touched])
         costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
         points = []
         for at, strength in enumerate(tuned.strengths):

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
-from fairrec.errors import InputError, plain
+from fairrec.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
 from fairrec.inputs.tables import READERS, Table
 from fairrec.inputs.users import Attribute, Value
+from fairrec.result.group_table import RESERVED
 
 EXAMPLES = "Write worst:10%, worst:5, findings, or name a file with one group a row."
 
@@ -173,6 +174,10 @@ def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group
             "for each attribute, empty where any value will do."
         )
     known = {attribute.name: attribute.values for attribute in attributes}
+    for column in table.columns:
+        # a table of groups that an audit wrote is welcome
+        if column not in named.values() and column not in RESERVED:
+            raise UnknownNameError(f"{table.where}: {unknown_name('attribute', column, known)}")
     frame = table.read(named, labels=list(named)).fill_nan(None)
     groups = []
     for row, values in enumerate(frame.iter_rows(named=True), start=1):

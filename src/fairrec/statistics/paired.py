@@ -19,9 +19,11 @@ class PairedChanges:
     ----------
     n : users with a value before and after
     before, after : means over these users, NaN without any
-    low, high : interval of the change at confidence 1 - alpha, NaN below two users
+    low, high : interval of the change at confidence 1 - alpha, NaN below two users and where too
+        few users changed for one
     p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
         and never below what turning the signs of the changes could show
+    n_changed : users whose value is another
     """
 
     n: FloatArray
@@ -31,6 +33,7 @@ class PairedChanges:
     low: FloatArray
     high: FloatArray
     p_value: FloatArray
+    n_changed: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,16 @@ class PairedSums:
             p_value = 2 * stdtr(np.maximum(n - 1, 1), -t)
         # two users who change alike have no spread, which proves nothing: of the 2^n ways to turn
         # the signs of n changes, two are as extreme as the most extreme
-        p_value = np.maximum(p_value, np.exp2(1 - self.n_changed))
+        least = np.exp2(1 - self.n_changed)
+        # there an interval that leaves 0 out would contradict the p-value
+        reach[(self.n_changed > 0) & (p_value <= alpha) & (least > alpha)] = math.nan
+        p_value = np.maximum(p_value, least)
         p_value = np.where(self.squares == 0, 1.0, p_value)
         is_single = n < 2
         reach[is_single] = math.nan
         p_value[is_single & (self.squares != 0)] = math.nan
-        return PairedChanges(n, before, after, change, change - reach, change + reach, p_value)
+        low, high = change - reach, change + reach
+        return PairedChanges(n, before, after, change, low, high, p_value, self.n_changed)
 
 
 def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]:
