@@ -10,6 +10,7 @@ from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.report import report_command
+from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.version import __version__
@@ -25,6 +26,7 @@ app.command("audit")(audit_command)
 app.command("demo")(demo_command)
 app.command("report")(report_command)
 app.command("search-bench")(search_bench_command)
+app.command("reproduce")(reproduce_command)
 app.command("datasets")(datasets_command)
 app.command("prepare")(prepare_command)
 app.command("synthetic")(synthetic_command)

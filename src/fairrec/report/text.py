@@ -30,7 +30,7 @@ def print_text(view: ReportView, console: Console) -> None:
     for table in (view.findings, view.ends):
         if table.rows:
             console.print()
-            console.print(_rich_table(table))
+            console.print(rich_table(table))
     console.print()
     for line in (*view.search, *view.coverage):
         console.print(Text(line))
@@ -38,7 +38,8 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(Text.assemble(("note: ", "yellow"), warning))
 
 
-def _rich_table(view: TableView) -> Table:
+def rich_table(view: TableView) -> Table:
+    """A table for a terminal."""
     table = Table(
         title=Text(view.title, style="bold"),
         title_justify="left",
