@@ -6,8 +6,8 @@ import polars as pl
 
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import POOLED, chance_cell
 from fairrec.reproduction.experiment import Experiment, Frames, Outcome, Setting, Table
-from fairrec.reproduction.measurements import POOLED, chance_cell
 from fairrec.reproduction.published import published_gaps
 
 STEPS = {

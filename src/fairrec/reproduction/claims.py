@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from fairrec.reproduction import layout
+from fairrec.reproduction.chance import POOLED
 from fairrec.reproduction.comparison import SUBJECT
 from fairrec.reproduction.experiment import Setting, Table
-from fairrec.reproduction.measurements import POOLED
 from fairrec.reproduction.methods import ADAPTIVE, ADAPTIVE_TENTH, DPSO, EXACT, THEMIS
 
 ALPHA = 0.05

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.errors import FairRecError
-from fairrec.reproduction.measurements import MIN_SUPPORT, POOLED, Method
+from fairrec.reproduction.chance import MIN_SUPPORT, POOLED
 from fairrec.reproduction.published import published_gaps, published_seconds
+from fairrec.reproduction.searches import Method
 from fairrec.statistics.permutation import gap_p_value
 
 SUBJECT = ["dataset", "model"]

@@ -8,13 +8,14 @@ import numpy as np
 import polars as pl
 
 from fairrec.report.figures.metric_correlation import correlation_map
+from fairrec.report.figures.still import still
 from fairrec.report.page_view import Correlation, CorrelationCell
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import MIN_SUPPORT, POOLED, chance_cell
 from fairrec.reproduction.comparison import published_exact
 from fairrec.reproduction.data import TITLES
 from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
-from fairrec.reproduction.measurements import MIN_SUPPORT, POOLED, chance_cell
 
 if TYPE_CHECKING:
     import altair as alt
@@ -54,7 +55,7 @@ def correlations(gaps: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"correlation": pl.Float64})
 
 
-def _map(rows: pl.DataFrame, title: str) -> alt.TopLevelMixin:
+def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
     cells = tuple(
         CorrelationCell(
             row["row"],
@@ -65,8 +66,8 @@ def _map(rows: pl.DataFrame, title: str) -> alt.TopLevelMixin:
         for row in rows.to_dicts()
     )
     metrics = tuple(rows["row"].unique(maintain_order=True))
-    figure = correlation_map(Correlation(metrics, cells, title))
-    return figure.chart().properties(width=WIDTH, title=title, background="white")
+    figure = correlation_map(Correlation(metrics, cells, f"{title}: {where}"))
+    return still(figure.chart().properties(width=WIDTH), title, [where])
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
@@ -78,20 +79,18 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         )
         ours = correlations(exact.select("model", "metric", "gap"))
         known = published_exact().filter(
-            pl.col("dataset") == source.name, pl.col("metric").is_in(exact["metric"].unique())
+            pl.col("dataset") == source.name,
+            pl.col("metric").is_in(exact["metric"].unique().to_list()),
         )
         printed = correlations(known.select("model", "metric", gap="published"))
         n_models = exact["model"].n_unique()
         where = f"{source.title}, {n_models} models"
-        for name, rows, title in (
-            (f"correlation-{source.name}", ours, f"Correlation of gaps: {where}"),
-            (
-                f"correlation-{source.name}-published",
-                printed,
-                f"Published gaps of Themis: {TITLES[source.name]}, 4 models",
-            ),
+        paper = f"{TITLES[source.name]}, 4 models"
+        for name, rows, title, whose in (
+            (f"correlation-{source.name}", ours, "Correlation of gaps", where),
+            (f"correlation-{source.name}-published", printed, "Published gaps of Themis", paper),
         ):
-            drawings.append(Drawing(name, title, _map(rows, title)))
+            drawings.append(Drawing(name, f"{title}: {whose}", _map(rows, title, whose)))
         both = ours.join(
             printed.rename({"correlation": "published"}), on=["row", "column"], how="left"
         ).filter(pl.col("row") < pl.col("column"))

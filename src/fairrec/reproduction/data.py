@@ -121,13 +121,14 @@ class Sources:
 
 def small(options: WorldOptions) -> WorldOptions:
     """A world of the same form in which everything runs in a moment."""
+    n_values = 3 if len(options.attributes) <= 3 else 2
     return replace(
         options,
         n_users=240,
         n_items=120,
         n_categories=12,
         interactions=12.0,
-        attributes=fewer_values(options, dict.fromkeys(options.attributes, 3)),
+        attributes=fewer_values(options, dict.fromkeys(options.attributes, n_values)),
     )
 
 

@@ -10,9 +10,9 @@ from fairrec.datasets.synthetic import WorldOptions, shaped_like
 from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
 from fairrec.reproduction.data import fewer_values, world_source
 from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
-from fairrec.reproduction.measurements import MIN_SUPPORT, chance_cell, search_cell
 from fairrec.reproduction.methods import (
     ADAPTIVE_TENTH,
     DPSO,
@@ -22,6 +22,7 @@ from fairrec.reproduction.methods import (
     large_groups,
 )
 from fairrec.reproduction.published import published
+from fairrec.reproduction.searches import search_cell
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)

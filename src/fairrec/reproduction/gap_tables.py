@@ -9,9 +9,10 @@ import polars as pl
 
 from fairrec.report.words import number
 from fairrec.reproduction import layout
+from fairrec.reproduction.chance import MIN_SUPPORT
 from fairrec.reproduction.comparison import SUBJECT, published_exact
 from fairrec.reproduction.experiment import Table
-from fairrec.reproduction.measurements import MIN_SUPPORT, Method
+from fairrec.reproduction.searches import Method
 
 ENUMERATE = ("themis", "exact")
 """Searchers that find the exact gap, which has its own column."""

@@ -10,10 +10,11 @@ import polars as pl
 from fairrec.report.figures.hyper_curves import hyper_curves
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
 from fairrec.reproduction.data import TITLES, Source
 from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
-from fairrec.reproduction.measurements import MIN_SUPPORT, Method, chance_cell, search_cell
 from fairrec.reproduction.methods import DPSO
+from fairrec.reproduction.searches import Method, search_cell
 from fairrec.search.swarm import FEW_COMBINATIONS
 
 PAPER_MODEL = "deepfm"

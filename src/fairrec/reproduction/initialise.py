@@ -18,9 +18,9 @@ from fairrec.report.figures.initial_positions import WAYS, initial_positions
 from fairrec.report.figures.still import still
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell, Row
+from fairrec.reproduction.chance import MIN_SUPPORT
 from fairrec.reproduction.data import TITLES, Source
 from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
-from fairrec.reproduction.measurements import MIN_SUPPORT
 from fairrec.search.dpso import DPSOParameters, observed_positions
 from fairrec.search.pso import uniform_positions
 from fairrec.search.space import Space

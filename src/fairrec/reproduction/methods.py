@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
 from fairrec.reproduction.experiment import Setting
-from fairrec.reproduction.measurements import MIN_SUPPORT, Method, chance_cell, search_cell
+from fairrec.reproduction.searches import Method, search_cell
 
 THETAS = {
     "movielens-1m": (0.01, 0.005),

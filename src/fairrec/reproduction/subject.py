@@ -132,7 +132,8 @@ class Subject:
         if self.model == "taste":
             return {"model": "taste", "data": self.source.bundle.manifest.sha256}
         self.trained(told)
-        files = ("model.safetensors", "test.parquet", "users.parquet")
+        tables = ("test", "users", "items", "history")
+        files = ("model.safetensors", *(f"{table}.parquet" for table in tables))
         return {"model": self.model, **{name: file_sum(self.folder / name) for name in files}}
 
     def trained(self, told: Progress) -> RunRecord:

@@ -99,7 +99,8 @@ def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
     along_x = np.array([np.interp(np.log(at_x), np.log(users), column) for column in logs.T])
     both = np.array([np.interp(np.log(at_y), np.log(groups), row) for row in along_x.T])
     left, low = np.meshgrid(x[:-1], y[:-1], indexing="ij")
-    right, high = np.meshgrid(x[1:], y[1:], indexing="ij")
+    # a little over the next one, or the ground would shine through between them
+    right, high = np.meshgrid(_beyond(x), _beyond(y), indexing="ij")
     return pl.DataFrame(
         {
             "users": left.ravel(),
@@ -109,6 +110,12 @@ def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
             "seconds": np.exp(both).ravel(),
         }
     )
+
+
+def _beyond(edges: FloatArray) -> FloatArray:
+    """The far edge of each step, a third of a step further but for the last."""
+    far = edges[1:] * (edges[1:] / edges[:-1]) ** (1 / 3)
+    return np.asarray(np.minimum(far, edges[-1]))
 
 
 def _steps(sizes: FloatArray) -> FloatArray:

@@ -25,7 +25,9 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
     """
     import altair as alt
 
-    base = alt.Chart(rows.drop_nulls("value")).encode(
+    # numbers stand right of the bar, also of one that goes to the left
+    known = rows.drop_nulls("value").with_columns(at=pl.col("value").clip(lower_bound=0.0))
+    base = alt.Chart(known).encode(
         y=alt.Y("data:N", title=None, sort=None, axis=alt.Axis(labelLimit=420)),
         yOffset=alt.YOffset("series:N", sort=list(SERIES)),
         x=alt.X("value:Q", title=axis, axis=alt.Axis(format="+~%")),
@@ -37,5 +39,7 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
             scale=alt.Scale(domain=list(SERIES), range=[BETTER, GROUP]),
         )
     )
-    numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format="+.1%"))
+    numbers = base.mark_text(align="left", dx=4).encode(
+        x=alt.X("at:Q"), text=alt.Text("value:Q", format="+.1%")
+    )
     return still(alt.layer(bars, numbers).properties(width=420, height=alt.Step(24)), title)

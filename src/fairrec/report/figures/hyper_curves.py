@@ -36,8 +36,8 @@ def hyper_curves(
         across = []
         for parameter, ends in advice.items():
             part = rows.filter(pl.col("parameter") == parameter).with_columns(
-                low=pl.col(column) - pl.col(f"{column}_sd").fill_null(0.0),
-                high=pl.col(column) + pl.col(f"{column}_sd").fill_null(0.0),
+                low=(pl.col(column) - pl.col(f"{column}_sd").fill_null(0.0)).clip(0.0),
+                high=(pl.col(column) + pl.col(f"{column}_sd").fill_null(0.0)),
             )
             x = alt.X("value:Q", title=parameter, scale=alt.Scale(type="log", nice=False))
             y = alt.Y(f"{column}:Q", title=name, axis=alt.Axis(format=form))

@@ -1,18 +1,17 @@
-"""The cells most experiments are made of: a training, a gap with its chance level, a search."""
+"""A search of one method on one subject: what it finds, and what it takes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from fairrec.metrics.accuracy import pooled_auc
+from fairrec.arrays import FloatArray, IntArray
 from fairrec.metrics.measure import Measure
 from fairrec.options import Progress
 from fairrec.reproduction.cells import Cell, Row
+from fairrec.reproduction.chance import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.scoring.ledger import Ledger
 from fairrec.search import SEARCHERS
@@ -21,118 +20,9 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.searching import stand_in
-from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import gap_p_value, observed_gaps, permutation_test
-from fairrec.statistics.pooled import pooled_per_cell
 
-MIN_SUPPORT = 0.001
-POOLED = "pooled_auc"
-# raise one when its work changes, so that cells kept from before are worked out again
-TRAINING_CODE, CHANCE_CODE, SEARCH_CODE = 1, 1, 1
-
-
-def training_cell(subject: Subject, labels: Mapping[str, Any]) -> Cell:
-    """Loss and AUC of a trained model: one row."""
-
-    def work(told: Progress) -> list[Row]:
-        record = subject.trained(told)
-        return [
-            {
-                "loss": record.holdout_loss,
-                "auc": record.holdout_auc,
-                "n_train": record.n_train,
-                "epochs": len(record.epochs),
-                "seconds": sum(epoch.seconds for epoch in record.epochs),
-                **{f"test_{name}": value for name, value in record.test.items()},
-            }
-        ]
-
-    def about(told: Progress) -> dict[str, Any]:
-        return {"code": TRAINING_CODE, **subject.identity(told)}
-
-    return Cell("training", f"{labels['dataset']}: training {subject.model}", about, work, labels)
-
-
-def chance_cell(
-    subject: Subject,
-    labels: Mapping[str, Any],
-    permutations: int,
-    min_support: float = MIN_SUPPORT,
-    by: Sequence[str] | None = None,
-) -> Cell:
-    """The exact gap of each metric between full combinations, and what chance shows: a row each.
-
-    Parameters
-    ----------
-    by : some of the attributes; all by default
-    """
-
-    def work(told: Progress) -> list[Row]:
-        inputs, space = subject.inputs, subject.space(min_support, by)
-        told("testing against chance", 0, 0)
-        moments = group_moments(subject.values, space.cells, space.lattice, subject.threads)
-        is_tested = moments.n >= space.min_users
-        gaps = observed_gaps(moments, space.lattice, is_tested)
-        test = permutation_test(
-            moments, space.cells, space.lattice, is_tested, permutations, 0, subject.threads
-        )
-        shared = {
-            "n_users": inputs.n_users,
-            "n_groups": len(space.full),
-            "n_combinations": space.n_combinations,
-            "min_users": space.min_users,
-        }
-        rows = []
-        for i, metric in enumerate(subject.metrics):
-            known = not np.isnan(gaps[i])
-            by_chance = np.sort(test.gaps[:, i]) if known else np.empty(0)
-            rows.append(
-                {
-                    **shared,
-                    "metric": metric,
-                    "mean": float(moments.mean[i]),
-                    "gap": float(gaps[i]) if known else None,
-                    "chance_mean": float(by_chance.mean()) if known else None,
-                    "chance_q95": float(np.quantile(by_chance, 0.95)) if known else None,
-                    "p_value": gap_p_value(by_chance, float(gaps[i])) if known else None,
-                    "by_chance": [float(f"{gap:.9g}") for gap in by_chance],
-                }
-            )
-        pooled = pooled_per_cell(
-            pooled_auc,
-            subject.scored,
-            space.cells,
-            inputs.list_of_user,
-            space.cells.n_users >= space.min_users,
-        )
-        whole = subject.scored
-        assert whole.labels is not None
-        pool = (
-            {
-                **shared,
-                "metric": POOLED,
-                "mean": pooled_auc(whole.scores, whole.labels),
-                "gap": float(np.nanmax(pooled) - np.nanmin(pooled)) if len(space.full) else None,
-                "chance_mean": None,
-                "chance_q95": None,
-                "p_value": None,
-                "by_chance": [],
-            },
-        )
-        # beside the other AUC
-        return [*rows[:1], *pool, *rows[1:]]
-
-    def about(told: Progress) -> dict[str, Any]:
-        return {
-            "code": CHANCE_CODE,
-            **subject.identity(told),
-            "min_support": min_support,
-            "by": None if by is None else [*by],
-            "permutations": permutations,
-        }
-
-    name = f"{labels['dataset']}: {subject.model}, chance"
-    return Cell("chance", name, about, work, labels)
+CODE = 1
+"""Raise it when the work changes, so that cells kept from before are worked out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +61,7 @@ def search_cell(subject: Subject, labels: Mapping[str, Any], method: Method, see
 
     def about(told: Progress) -> dict[str, Any]:
         return {
-            "code": SEARCH_CODE,
+            "code": CODE,
             **subject.identity(told),
             "searcher": method.searcher,
             "hyper": dict(method.hyper),
@@ -209,7 +99,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
             ledger = Ledger(inputs.candidates, subject.scorer)
         measure = Measure(part, inputs.candidates, inputs.side, ledger, subject.threads)
 
-        def values(users: Any, measure: Measure = measure) -> Any:
+        def values(users: IntArray, measure: Measure = measure) -> FloatArray:
             return measure(inputs.list_of_user[users])
 
         at = len(rows)
