@@ -154,6 +154,23 @@ def test_a_bundle_trained_runs_and_other_options(tmp_path: Path, monkeypatch):
     assert not Path("out/runs").exists()
 
 
+def test_a_run_of_other_data_is_refused(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, users in (("ml", "60"), ("other", "70")):
+        size = ("--users", users, "--items", "90")
+        run_here("synthetic", "--shape", "movielens-1m", *size, "--out", name, "--quiet")
+    run_here(
+        *("train", "synthetic movielens-1m", "--data", "ml", "--model", "dcn", "--quiet"),
+        *("--out", "runs/synthetic-movielens-1m-dcn", "--epochs", "1", "--hyper", "layers=8"),
+    )
+    ran = run_here(
+        *("reproduce", "table1", "--data", "other", "--runs", "runs", "--models", "dcn"),
+        *("--out", "out"),
+    )
+    assert ran.code == 2
+    assert "holds a run of another model or of other data" in ran.stderr
+
+
 def test_data_sets_and_seeds_can_be_chosen(tmp_path: Path):
     ran = run_here(
         *("reproduce", "figure-initialise", "--quick", "--datasets", "blackfriday, lfm360k"),

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import AnyArray, FloatArray, IntArray
+from fairrec.errors import InputError
 from fairrec.files import file_sum
 from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
@@ -144,8 +145,12 @@ class Subject:
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():
             record = load_record(self.folder)
-            asked = (self.model, bundle.manifest.sha256)
-            if record.finished and (record.model, record.bundle_sha256) == asked:
+            if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
+                raise InputError(
+                    f"{self.folder}: holds a run of another model or of other data. Remove it, or "
+                    "give another --runs."
+                )
+            if record.finished:
                 return record
         large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
         options = TrainingOptions(batch_size=4096 if large else 1024, seed=self.training.seed)
