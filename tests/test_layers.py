@@ -8,10 +8,17 @@ from pathlib import Path
 import fairrec
 
 PACKAGE = Path(fairrec.__file__).parent
-STAGES = ["inputs", "scoring", "metrics", "groups", "search", "statistics", "result", "report"]
+STAGES = [
+    *("inputs", "scoring", "metrics", "groups", "search", "statistics", "result", "report"),
+    "mitigation",
+]
 FOUNDATIONS = {"arrays", "errors", "files", "options", "registry", "threads", "version"}
 # the result is what users hold: its save() and show() hand it to the report
-BESIDES = {"result/audit_result.py": {"report"}}
+BESIDES = {
+    "result/audit_result.py": {"report"},
+    # the shallow recommenders, which need no torch
+    "mitigation/second_opinion.py": {"models"},
+}
 
 
 def imported_modules(file: Path) -> set[str]:

@@ -16,7 +16,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
 from fairrec.options import AuditOptions, Progress
-from fairrec.reading import AuditInputs, names_of, read_inputs
+from fairrec.reading import AuditInputs, read_inputs
 from fairrec.result.analysis import Analysis
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.coverage import attribute_summaries, coverage
@@ -117,8 +117,26 @@ def audit(
         metrics=metrics,
         columns=columns,
         has_scores=scorer is None,
-        wants_popularity=how is not None,
+        wants=() if how is None else ("history",),
     )
+    return audit_inputs(
+        inputs, options, how, scorer, scorer_identity, told, command=command, started=started
+    )
+
+
+def audit_inputs(
+    inputs: AuditInputs,
+    options: AuditOptions,
+    how: SearchOptions | None = None,
+    scorer: ScoringFunction | None = None,
+    scorer_identity: str = "",
+    told: Progress = lambda stage, done, total: None,
+    *,
+    command: str | None = None,
+    started: float | None = None,
+) -> AuditResult:
+    """The same for tables that are read already."""
+    started = time.perf_counter() if started is None else started
     cells = cells_of(
         [a.codes for a in inputs.attributes], [len(a.values) for a in inputs.attributes]
     )
@@ -133,7 +151,7 @@ def audit(
     else:
         space = Space(cells, lattice, min_users)
         outcome, ledger = run_search(
-            inputs, space, how, seed, scorer, scorer_identity, n_threads, told
+            inputs, space, how, options.seed, scorer, scorer_identity, n_threads, told
         )
         values = outcome.evidence.values_per_user
         moments = _moments_of_search(inputs, outcome.evidence, cells, lattice, n_threads)
@@ -153,16 +171,16 @@ def audit(
     summary = AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
-        seed=seed,
-        command=_unicode(command or _as_call(names_of(by), inputs.metrics, options, how, scorer)),
+        seed=options.seed,
+        command=_unicode(command or _as_call(inputs, options, how, scorer)),
         inputs=inputs.summaries(),
         n_users=inputs.n_users,
         n_candidates=len(inputs.candidates.items),
         attributes=attribute_summaries(analysis),
         depth=options.depth,
-        alpha=alpha,
-        correction=correction,
-        permutations=permutations,
+        alpha=options.alpha,
+        correction=options.correction,
+        permutations=options.permutations,
         coverage=coverage(analysis),
         warnings=reader_notes(
             inputs.n_without_predictions, inputs.attributes, inputs.side, results, pooled, analysis
@@ -285,8 +303,7 @@ def _unicode(text: str) -> str:
 
 
 def _as_call(
-    by: Sequence[str],
-    wanted: Sequence[MetricAtK],
+    inputs: AuditInputs,
     options: AuditOptions,
     how: SearchOptions | None,
     scorer: ScoringFunction | None,
@@ -295,8 +312,8 @@ def _as_call(
     search = "" if how is None else f", search={how!r}"
     asked = "" if scorer is None else ", scorer=scorer"
     return (
-        f"fairrec.audit(predictions, users=users, by={list(by)!r}, "
-        f"metrics={[metric.name for metric in wanted]!r}, depth={options.depth!r}, "
+        f"fairrec.audit(predictions, users=users, by={list(inputs.by)!r}, "
+        f"metrics={[metric.name for metric in inputs.metrics]!r}, depth={options.depth!r}, "
         f"min_support={options.min_support!r}, permutations={options.permutations!r}, "
         f"alpha={options.alpha!r}, correction={options.correction!r}, seed={options.seed!r}, "
         f"top={options.top!r}{search}{asked})"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import IntArray
+from fairrec.arrays import FloatArray, IntArray
 from fairrec.errors import InputError
 from fairrec.files import file_sum
-from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
@@ -32,6 +32,7 @@ class AuditInputs:
     user_ids : as they came
     list_of_user : (n_users,), which candidate list is the user's
     n_without_predictions : users of the users table who are not audited
+    by : the attributes as they were named, with their binning
     """
 
     metrics: tuple[MetricAtK, ...]
@@ -41,6 +42,7 @@ class AuditInputs:
     list_of_user: IntArray
     side: SideData
     n_without_predictions: int
+    by: tuple[str, ...]
     tables: dict[str, Table]
 
     @property
@@ -52,6 +54,24 @@ class AuditInputs:
     def per_user_metrics(self) -> tuple[MetricAtK, ...]:
         """Those that are means over users."""
         return tuple(metric for metric in self.metrics if not metric.metric.pooled)
+
+    def for_users(self, users: IntArray) -> AuditInputs:
+        """The same for some of the users, in rising order."""
+        lists = self.list_of_user[users]
+        candidates = self.candidates
+        scores = gather_lists(candidates.scores, candidates.offsets, lists)
+        return replace(
+            self,
+            user_ids=self.user_ids[users],
+            attributes=tuple(replace(a, codes=a.codes[users]) for a in self.attributes),
+            candidates=candidates.take(lists, scores),
+            list_of_user=np.arange(len(users)),
+            side=self.side.for_lists(lists),
+        )
+
+    def with_scores(self, scores: FloatArray) -> AuditInputs:
+        """The same with other scores of all candidates."""
+        return replace(self, candidates=replace(self.candidates, scores=scores))
 
     def summaries(self) -> dict[str, InputSummary]:
         """The tables with their checksums."""
@@ -73,16 +93,20 @@ def read_inputs(
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | None = None,
     has_scores: bool = True,
-    wants_popularity: bool = False,
+    wants: Collection[str] = (),
+    may_lack_metrics: bool = False,
 ) -> AuditInputs:
     """Read and check all tables.
 
     Parameters
     ----------
     has_scores : whether the scores are in the table; otherwise a scorer will give them
-    wants_popularity : read the history where there is one, whether or not a metric needs it
+    may_lack_metrics : nothing is to be measured
+    wants : side data to read where its table is given, whether or not a metric needs it
     """
     by, wanted = names_of(by), _wanted_metrics(metrics, items, history)
+    if not (wanted or may_lack_metrics):
+        raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
     check_mapping(columns or {})
     for name, source in (("predictions", predictions), ("users", users)):
         if source is None:
@@ -98,8 +122,7 @@ def read_inputs(
     candidates, row_of_list = read_candidates(
         tables["predictions"], everyone.keys, everyone.where, "labels" in needs, has_scores
     )
-    if wants_popularity and history is not None:
-        needs.add("history")
+    needs |= {need for need in wants if need in tables}
     side = _side_data(tables, needs, candidates, everyone.keys[row_of_list])
     list_of_user = np.argsort(row_of_list)
     rows = row_of_list[list_of_user]
@@ -111,6 +134,7 @@ def read_inputs(
         list_of_user=list_of_user,
         side=side,
         n_without_predictions=len(everyone.ids) - len(rows),
+        by=tuple(by),
         tables=tables,
     )
 
@@ -130,8 +154,6 @@ def _wanted_metrics(
         names += ["urp"] if history is not None else []
     else:
         names = names_of(metrics)
-    if not names:
-        raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
     wanted = list({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         for need, table in (("items", items), ("history", history)):

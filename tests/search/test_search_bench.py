@@ -149,7 +149,7 @@ def test_the_stand_in_is_used_where_there_is_a_history():
     tables = make_tables(200)
     sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     with_history = read_inputs(
-        tables.predictions, **sources, history=tables.history, wants_popularity=True
+        tables.predictions, **sources, history=tables.history, wants=("history",)
     )
     assert with_history.side.popularity is not None
     for inputs in (with_history, read_inputs(tables.predictions, **sources)):

@@ -111,7 +111,7 @@ def search_bench_command(
             **source.tables,
             metrics=metrics,
             columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
-            wants_popularity=True,
+            wants=("history",),
         )
         bench = bench_searchers(inputs, options, progress)
         if out is not None:

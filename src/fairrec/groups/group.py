@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairrec.inputs.users import Value
+from fairrec.groups.lattice import ANY
+from fairrec.inputs.users import Attribute, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,17 @@ class Group:
     def of(cls, mapping: Mapping[str, Value] | None = None, /, **conditions: Value) -> Group:
         """The group with these conditions."""
         return cls(tuple({**(mapping or {}), **conditions}.items()))
+
+    @classmethod
+    def of_codes(cls, codes: Iterable[int], attributes: Sequence[Attribute]) -> Group:
+        """The group with these codes, one an attribute, ANY where its value does not matter."""
+        return cls(
+            tuple(
+                (attribute.name, attribute.values[code])
+                for attribute, code in zip(attributes, codes, strict=True)
+                if code != ANY
+            )
+        )
 
     def as_dict(self) -> dict[str, Value]:
         """Attribute -> value."""

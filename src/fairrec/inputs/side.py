@@ -66,19 +66,23 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
     )
     lists = _as_lists(frame["categories"], table.where)
     rows = positions_in(item_ids, keys)
-    wanted = lists.to_frame("categories").with_row_index("row")
-    pairs = (
-        pl.DataFrame({"item": np.arange(len(rows), dtype=np.int64), "row": rows})
-        .filter(pl.col("row") >= 0)
-        .with_columns(pl.col("row").cast(pl.UInt32))
-        .join(wanted, on="row", how="inner")
-        .select("item", "categories")
+    # numbered over the whole table, so that two readings of it agree
+    named = (
+        lists.to_frame("categories")
+        .with_row_index("row")
         .explode("categories")
         .with_columns(pl.col("categories").str.strip_chars())
         .filter(pl.col("categories").is_not_null() & (pl.col("categories") != ""))
         .unique()
     )
-    codes, _ = encode(pairs["categories"])
+    numbers, _ = encode(named["categories"])
+    pairs = (
+        pl.DataFrame({"item": np.arange(len(rows), dtype=np.int64), "row": rows})
+        .filter(pl.col("row") >= 0)
+        .with_columns(pl.col("row").cast(pl.UInt32))
+        .join(named.select("row", pl.Series("code", numbers)), on="row", how="inner")
+    )
+    codes = pairs["code"].to_numpy()
     order = np.lexsort((codes, pairs["item"].to_numpy()))
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))

@@ -36,7 +36,7 @@ def _urd_per_user(items: IntArray, offsets: IntArray, codes: CodeArray) -> Float
                 right = items[user, b]
                 if right < 0 or offsets[right] == offsets[right + 1]:
                     continue
-                similarity += _jaccard(
+                similarity += jaccard(
                     codes[offsets[left] : offsets[left + 1]],
                     codes[offsets[right] : offsets[right + 1]],
                 )
@@ -47,7 +47,7 @@ def _urd_per_user(items: IntArray, offsets: IntArray, codes: CodeArray) -> Float
 
 
 @numba.njit(cache=True, nogil=True)
-def _jaccard(left: CodeArray, right: CodeArray) -> float:
+def jaccard(left: CodeArray, right: CodeArray) -> float:
     """Shared codes over all codes of two sorted runs."""
     i, j, shared = 0, 0, 0
     while i < len(left) and j < len(right):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
+from scipy.sparse import csr_array
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,32 +17,59 @@ class Ease:
 
     Parameters
     ----------
-    weights : (n_items, n_items), zero on the diagonal
+    weights : (n_items, n_items), zero on the diagonal; a column, all that speaks for one item,
+        lies together in memory
     interactions : (n_users, n_items), 1 where the user interacted with the item
     """
 
     weights: FloatArray
-    interactions: FloatArray
+    interactions: csr_array
 
     @classmethod
     def fit(
         cls,
-        users: IntArray,
-        items: IntArray,
+        users: AnyArray,
+        items: AnyArray,
         n_users: int,
         n_items: int,
         penalty: float = 50.0,
     ) -> Ease:
         """Weights that best predict each item from a user's others, with an L2 penalty."""
-        interactions = np.zeros((n_users, n_items))
-        interactions[users, items] = 1.0
-        gram = interactions.T @ interactions
+        interactions = interaction_matrix(users, items, n_users, n_items)
+        gram = (interactions.T @ interactions).toarray()
         inverse = np.linalg.inv(gram + penalty * np.eye(n_items))
         weights = -inverse / np.diag(inverse)
         np.fill_diagonal(weights, 0.0)
-        return cls(weights, interactions)
+        return cls(np.asfortranarray(weights), interactions)
 
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
         """One score for each pair of user and item."""
-        scores: FloatArray = (self.interactions @ self.weights)[users, items]
+        taken = self.interactions
+        scores = np.empty(len(users))
+        _score(taken.indptr, taken.indices, self.weights, users, items, scores)
         return scores
+
+
+def interaction_matrix(users: AnyArray, items: AnyArray, n_users: int, n_items: int) -> csr_array:
+    """(n_users, n_items), 1 where the user interacted with the item, however often."""
+    ones = np.ones(len(users))
+    interactions = csr_array((ones, (users, items)), shape=(n_users, n_items))
+    interactions.sum_duplicates()
+    interactions.data[:] = 1.0
+    return interactions
+
+
+@numba.njit(cache=True, nogil=True)
+def _score(
+    offsets: AnyArray,
+    taken: CodeArray,
+    weights: FloatArray,
+    users: IntArray,
+    items: IntArray,
+    scores: FloatArray,
+) -> None:
+    for pair in range(len(users)):
+        total = 0.0
+        for at in range(offsets[users[pair]], offsets[users[pair] + 1]):
+            total += weights[taken[at], items[pair]]
+        scores[pair] = total

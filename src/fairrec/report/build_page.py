@@ -34,6 +34,7 @@ from fairrec.report.page_view import (
 from fairrec.report.shown_groups import GroupFrame
 from fairrec.report.view import Verdict, build_view, users_known
 from fairrec.report.words import number, p_value, plural, signed
+from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AttributeSummary, AuditSummary, Finding, MetricResult
 
 LONGEST_COMMAND = 4000
@@ -44,6 +45,7 @@ def build_page_view(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     limits: PageLimits | None = None,
+    mitigation: MitigationSummary | None = None,
 ) -> PageView:
     """The view of a result.
 

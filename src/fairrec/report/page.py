@@ -14,6 +14,7 @@ import polars as pl
 
 from fairrec.report.build_page import build_page_view
 from fairrec.report.page_view import PageLimits, PageView
+from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-r
 
 
 def page_html(
-    summary: AuditSummary, groups: pl.DataFrame, group_file: str = "groups.parquet"
+    summary: AuditSummary,
+    groups: pl.DataFrame,
+    group_file: str = "groups.parquet",
+    mitigation: MitigationSummary | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -45,22 +49,28 @@ def page_html(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
+    mitigation : what was done before this audit, where it is of re-ranked lists
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        page = lay_out(build_page_view(summary, groups, link, limits))
+        page = lay_out(build_page_view(summary, groups, link, limits, mitigation))
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
 
 
 def write_page(
-    file: Path, summary: AuditSummary, groups: pl.DataFrame, group_file: str = "groups.parquet"
+    file: Path,
+    summary: AuditSummary,
+    groups: pl.DataFrame,
+    group_file: str = "groups.parquet",
+    mitigation: MitigationSummary | None = None,
 ) -> None:
     """Write the page of a result."""
-    file.write_text(page_html(summary, groups, group_file), encoding="utf-8", newline="\n")
+    page = page_html(summary, groups, group_file, mitigation)
+    file.write_text(page, encoding="utf-8", newline="\n")
 
 
 def lay_out(view: PageView) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.arrays import BoolArray, FloatArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
-from fairrec.groups.lattice import ANY, Lattice
+from fairrec.groups.lattice import Lattice
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import MetricAtK
 from fairrec.options import AuditOptions
@@ -101,11 +101,4 @@ class Analysis:
 
     def group(self, position: int) -> Group:
         """The group at a position of the lattice."""
-        codes = self.lattice.codes[position]
-        return Group(
-            tuple(
-                (attribute.name, attribute.values[code])
-                for attribute, code in zip(self.attributes, codes, strict=True)
-                if code != ANY
-            )
-        )
+        return Group.of_codes(self.lattice.codes[position], self.attributes)

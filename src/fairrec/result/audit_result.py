@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.errors import InputError, OutputError, unknown_name
 from fairrec.files import check_writable, put_in_place
+from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary, Finding, Gap, MetricResult
 
 
@@ -108,16 +109,21 @@ class AuditResult:
                 f"{folder}: cannot be written ({error}). Choose another --out."
             ) from error
         if report:
-            self._save_page(folder)
+            self.save_page(folder)
         return folder
 
-    def _save_page(self, folder: Path) -> None:
+    def save_page(self, folder: Path, mitigation: MitigationSummary | None = None) -> None:
         """Write the page; the result is there already, whatever happens."""
         from fairrec.report.page import write_page
 
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-                write_page(Path(scratch) / "report.html", self.summary, self.group_table)
+                write_page(
+                    Path(scratch) / "report.html",
+                    self.summary,
+                    self.group_table,
+                    mitigation=mitigation,
+                )
                 put_in_place(Path(scratch), folder)
         except Exception as error:
             raise OutputError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
-from fairrec.groups.lattice import ANY
+from fairrec.groups.lattice import ANY, Lattice
+from fairrec.inputs.users import Attribute
 from fairrec.result.analysis import Analysis
 from fairrec.statistics.estimates import detectable_difference
 
@@ -37,7 +38,7 @@ def group_table(
     ----------
     pooled : metric -> its groups and their values
     """
-    conditions = _conditions(analysis)
+    conditions = conditions_of(analysis.lattice, analysis.attributes)
     moments, test = analysis.moments, analysis.test
     adjusted = analysis.adjusted_p_values
     estimated = ("value", "shrunken", "difference")
@@ -78,11 +79,11 @@ def group_table(
     return pl.concat(tables)
 
 
-def _conditions(analysis: Analysis) -> pl.DataFrame:
+def conditions_of(lattice: Lattice, attributes: Sequence[Attribute]) -> pl.DataFrame:
     """One text column an attribute, null where its value does not matter, and the depth."""
-    codes = analysis.lattice.codes
+    codes = lattice.codes
     columns = []
-    for position, attribute in enumerate(analysis.attributes):
+    for position, attribute in enumerate(attributes):
         labels = pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String)
         at = pl.Series(codes[:, position]).replace(ANY, None)
         columns.append(labels.gather(at))

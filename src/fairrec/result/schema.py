@@ -9,11 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairrec.inputs.users import Value
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A frozen part of a result."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class GroupValue(_Part):
+class GroupValue(Part):
     """A group and its value for one metric."""
 
     group: dict[str, Value] = Field(description="attribute -> value")
@@ -21,7 +23,7 @@ class GroupValue(_Part):
     support: int = Field(description="users of the group with a defined value")
 
 
-class Chance(_Part):
+class Chance(Part):
     """The gap that appears when attributes are dealt out to users at random."""
 
     mean: float
@@ -30,7 +32,7 @@ class Chance(_Part):
     permutations: int
 
 
-class Gap(_Part):
+class Gap(Part):
     """The best and the worst served full combination of attributes, and what chance shows."""
 
     metric: str
@@ -40,7 +42,7 @@ class Gap(_Part):
     chance: Chance | None
 
 
-class Finding(_Part):
+class Finding(Part):
     """A group that differs from all other users by more than chance explains."""
 
     group: dict[str, Value]
@@ -63,14 +65,14 @@ class Finding(_Part):
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
 
 
-class Detectable(_Part):
+class Detectable(Part):
     """The power of the audit for groups of one size."""
 
     support: int
     difference: float = Field(description="smallest true difference found with 80% probability")
 
 
-class MetricResult(_Part):
+class MetricResult(Part):
     """All that was found for one metric."""
 
     definition: str
@@ -109,7 +111,7 @@ class MetricResult(_Part):
     detectable: tuple[Detectable, ...]
 
 
-class AttributeSummary(_Part):
+class AttributeSummary(Part):
     """One attribute of the audited users."""
 
     n_values: int
@@ -124,14 +126,14 @@ class AttributeSummary(_Part):
     )
 
 
-class DepthCoverage(_Part):
+class DepthCoverage(Part):
     """Groups of one number of attributes."""
 
     n_groups: int = Field(description="with enough users")
     n_groups_below: int = Field(description="that occur, but have too few users")
 
 
-class Coverage(_Part):
+class Coverage(Part):
     """Which groups and users are large enough to be looked at, and which are not."""
 
     min_support: float
@@ -143,14 +145,14 @@ class Coverage(_Part):
     n_users_below: int = Field(description="users in full combinations below the support")
 
 
-class HistoryPoint(_Part):
+class HistoryPoint(Part):
     """What a search had found by then."""
 
     users: int = Field(description="scored so far")
     gap: float
 
 
-class SearchedMetric(_Part):
+class SearchedMetric(Part):
     """What a search came to for one metric."""
 
     may_be_larger_by: float | None = Field(
@@ -160,7 +162,7 @@ class SearchedMetric(_Part):
     history: tuple[HistoryPoint, ...]
 
 
-class SearchSummary(_Part):
+class SearchSummary(Part):
     """How users were chosen for scoring."""
 
     name: str
@@ -185,14 +187,14 @@ class SearchSummary(_Part):
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 
-class InputSummary(_Part):
+class InputSummary(Part):
     """A table the audit read."""
 
     name: str
     sha256: str | None
 
 
-class AuditSummary(_Part):
+class AuditSummary(Part):
     """The content of `result.json`."""
 
     schema_version: Literal["1"] = "1"

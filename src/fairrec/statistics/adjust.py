@@ -22,3 +22,16 @@ def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
     adjusted = np.empty_like(flat)
     adjusted[order] = np.minimum.accumulate(flat[order] * len(flat) / ranks)
     return np.minimum(adjusted, 1).reshape(p_values.shape)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Adjusted p-values that bound the chance of any false finding (Holm 1979).
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values)
+    adjusted = np.empty_like(p_values)
+    n_left = np.arange(len(p_values), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * n_left), 1)
+    return adjusted

@@ -1,0 +1,523 @@
+"""The conductor of a mitigation: choose on some targets, re-rank, report on others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.auditing import audit_inputs
+from fairrec.errors import InputError, plain
+from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.group import Group
+from fairrec.groups.lattice import build_lattice
+from fairrec.groups.membership import group_of_users, is_member, refuse_empty
+from fairrec.inputs.tables import Table
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measure import values_per_user
+from fairrec.metrics.registry import DEFAULT_K
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.choice import Choice, best_served, choose_worst, parse_worst, read_groups
+from fairrec.mitigation.effect import GroupChanges, change_of, group_changes
+from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.tuning import (
+    STRENGTHS,
+    Aim,
+    Levels,
+    best_strength,
+    levels_of,
+    mean_or_nan,
+)
+from fairrec.options import AuditOptions, Progress
+from fairrec.reading import AuditInputs, names_of, read_inputs
+from fairrec.reranking import Remedy, predictions_table
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.group_table import conditions_of
+from fairrec.result.mitigation_schema import (
+    Change,
+    GapChange,
+    MetricEffect,
+    MitigatedGroup,
+    MitigationSummary,
+    Regression,
+    TradeOffPoint,
+)
+from fairrec.result.schema import InputSummary
+from fairrec.version import __version__
+
+
+def mitigate(
+    predictions: Any,
+    *,
+    metric: str,
+    users: Any,
+    by: Sequence[str] | str,
+    items: Any = None,
+    history: Any = None,
+    validation: Any = None,
+    groups: str | Path = "worst:10%",
+    reranker: str | None = None,
+    strength: float | Literal["auto"] = "auto",
+    max_loss: float = 0.02,
+    allow_level_down: bool = False,
+    metrics: Sequence[str] | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    depth: int | Literal["full"] = 3,
+    min_support: float = 0.001,
+    permutations: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    command: str | None = None,
+) -> MitigationResult:
+    """Re-rank the lists of badly served groups, and say what that did on other targets.
+
+    Groups and strength are chosen on the validation targets and reported on those of
+    `predictions`; without validation targets, chosen on one half of the users and reported on the
+    other.
+
+    Parameters
+    ----------
+    predictions, users, by, items, history, columns : as of an audit
+    metric : what to improve, such as "urd@5"
+    validation : `user_id, item_id, score, label` of other targets of the same users
+    groups : "worst:10%" or "worst:5" of full combinations, "findings", or a file with one group a
+        row
+    reranker : its name; by default the one made for the metric
+    strength : 0, which changes nothing, to 1; "auto" tunes it
+    max_loss : largest relative loss of NDCG among the chosen groups when the strength is tuned
+    allow_level_down : also serve as many of the best served groups worse, to close the gap
+    metrics : all that are reported; by default those the tables allow
+    """
+    options = AuditOptions(depth, min_support, permutations, alpha, "max", seed, threads)
+    plan = MitigationOptions(metric, groups, reranker, strength, max_loss, allow_level_down)
+    told = progress or (lambda stage, done, total: None)
+    told("reading", 0, 0)
+    tables = {"users": users, "by": by, "items": items, "history": history, "columns": columns}
+    has_labels = Table(predictions, "predictions", columns).find("label") is not None
+    names = _metric_names(metrics, plan, tables, has_labels)
+    split = _read(predictions, validation, tables, names, seed)
+    return _Mitigation(plan, split, options, told).result(command)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
+
+    choosing: AuditInputs
+    reported: AuditInputs
+    everyone: AuditInputs
+    protocol: Literal["validation targets", "halves of the users"]
+
+
+class _Mitigation:
+    """One mitigation, step by step.
+
+    Parameters
+    ----------
+    told : progress
+    """
+
+    def __init__(
+        self, plan: MitigationOptions, split: _Split, options: AuditOptions, told: Progress
+    ) -> None:
+        self._plan, self._split, self._options, self._told = plan, split, options, told
+        self._metrics = split.everyone.per_user_metrics
+        self._target = _position_of(plan.target, self._metrics)
+        self._cost = next((m for m in self._metrics if m.metric.name == "ndcg"), None)
+
+    def result(self, command: str | None) -> MitigationResult:
+        """Choose, tune, re-rank, report."""
+        plan, split, alpha = self._plan, self._split, self._options.alpha
+        self._told("choosing", 0, 0)
+        chosen_by = self._values(split.choosing)
+        choice = self._choose(chosen_by[self._target])
+        aim = self._aim(chosen_by[self._target], choice)
+        self._told("learning", 0, 0)
+        record = self._record(choice, aim)
+        remedy = self._remedy(record, choice)
+        self._told("tuning the strength", 0, 0)
+        strengths = STRENGTHS if plan.strength == "auto" else _with(STRENGTHS, plan.strength)
+        tuned = self._tuned_levels(remedy, choice, aim, strengths)
+        taken = self._strength(tuned, aim)
+        record = record.model_copy(update={"strength": taken})
+
+        self._told("re-ranking", 0, 0)
+        reported = split.reported
+        position = self._positions(choice, reported)
+        before = self._values(reported)
+        rescored = remedy.scores_of(reported, position)
+        after_inputs = reported.with_scores(rescored.at(taken))
+        after = self._values(after_inputs)
+        self._told("reporting", 0, 0)
+        audits = tuple(self._audit(inputs, command) for inputs in (reported, after_inputs))
+        changes = self._group_changes(before, after)
+        seen = _Seen(chosen_by, before, after, position, len(choice.groups))
+        summary = MitigationSummary(
+            fairrec_version=__version__,
+            command=command or plan.as_call(),
+            seed=self._options.seed,
+            metric=plan.target.name,
+            cost_metric=self._cost.name if self._cost else None,
+            reranker=record.reranker,
+            about=RERANKERS[record.reranker].about,
+            is_upper_bound=RERANKERS[record.reranker].is_upper_bound,
+            strength=taken,
+            is_tuned=plan.strength == "auto",
+            max_loss=plan.max_loss,
+            k=record.k,
+            protocol=split.protocol,
+            n_users_choosing=split.choosing.n_users,
+            n_users_tuning=int(choice.is_tuned.sum()),
+            n_users_reported=reported.n_users,
+            rule=str(plan.groups),
+            groups=self._groups(choice, seen),
+            allows_level_down=plan.allow_level_down,
+            alpha=alpha,
+            effects={
+                m.name: MetricEffect(
+                    higher_is_better=m.metric.higher_is_better,
+                    is_distance=i == self._target and aim.side is not None,
+                    chosen=self._chosen_change(i, aim, seen),
+                    others=self._change(i, seen, position < 0),
+                    everyone=self._change(i, seen, np.ones(len(position), dtype=bool)),
+                    gap=_gap_change(m.name, *audits),
+                    groups=changes.counts(i),
+                )
+                for i, m in enumerate(self._metrics)
+            },
+            regression=self._regression(choice, aim, seen),
+            trade_off=self._trade_off(tuned, remedy, position, seen, aim),
+            harmed=changes.harmed(),
+            notes=self._notes(choice, taken),
+        )
+        everyone = split.everyone
+        scores = remedy.scores_of(everyone, self._positions(choice, everyone)).at(taken)
+        return MitigationResult(
+            summary,
+            record,
+            _of_reranked(audits[1]),
+            changes.table(conditions_of(changes.lattice, reported.attributes)),
+            predictions_table(everyone, scores),
+        )
+
+    # choosing
+
+    def _choose(self, values: FloatArray) -> Choice:
+        """Groups by the rule, those served best where they may be lowered."""
+        plan, inputs, options = self._plan, self._split.choosing, self._options
+        higher_is_better = plan.target.metric.higher_is_better
+        min_users = options.min_users(inputs.n_users)
+        cells = _cells(inputs)
+        worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
+        if worst is not None:
+            rng = np.random.default_rng(options.seed)
+            about = (cells, inputs.attributes, higher_is_better, min_users)
+            choice = choose_worst(values, *about, worst, rng)
+        else:
+            groups = self._named_groups()
+            is_chosen = group_of_users(groups, inputs.attributes) >= 0
+            choice = Choice(tuple(groups), (), tuple(groups), is_chosen)
+        if not plan.allow_level_down:
+            return choice
+        assert higher_is_better is not None
+        n_groups = len(choice.groups)
+        best = best_served(
+            values, cells, inputs.attributes, higher_is_better, min_users, 2 * n_groups
+        )
+        lowered = [group for group in best if group not in choice.groups][:n_groups]
+        return replace(choice, lowered=tuple(lowered))
+
+    def _named_groups(self) -> list[Group]:
+        """Groups of a file, or findings that are served worse than the rest."""
+        plan, inputs = self._plan, self._split.choosing
+        if plan.groups != "findings":
+            groups = read_groups(plan.groups, inputs.attributes)
+            for part in (inputs, self._split.reported):
+                refuse_empty(groups, part.attributes, plain(str(plan.groups)))
+            return groups
+        if not self._options.permutations:
+            raise InputError("--groups findings needs tests against chance: --permutations 1000")
+        findings = self._audit(inputs, None).findings(plan.target.name)
+        sign = {True: -1.0, False: 1.0, None: 0.0}[plan.target.metric.higher_is_better]
+        worse = [Group.of(f.group) for f in findings if f.difference * sign >= 0]
+        if not worse:
+            raise InputError(
+                f"No group is served worse than the rest by more than chance in "
+                f"{plan.target.name}, on the targets to choose by, so there is nothing to "
+                "mitigate. To re-rank the worst ones all the same: --groups worst:10%"
+            )
+        return worse
+
+    def _aim(self, values: FloatArray, choice: Choice) -> Aim:
+        """What to bring up or down, and what the others have."""
+        attributes = self._split.choosing.attributes
+        group = group_of_users(choice.groups, attributes)
+        rest = mean_or_nan(values[group < 0])
+        higher_is_better = self._plan.target.metric.higher_is_better
+        if higher_is_better is not None:
+            return Aim(higher_is_better, rest)
+        # groups that only the tuning needs have their side too
+        means = [
+            mean_or_nan(values[is_member(group, attributes)]) for group in choice.learned_groups
+        ]
+        return Aim(False, rest, np.where(np.array(means) < rest, -1.0, 1.0))
+
+    # re-ranking
+
+    def _record(self, choice: Choice, aim: Aim) -> RerankerRecord:
+        target = self._plan.target
+        needs_labels = "labels" in target.metric.needs
+        return RerankerRecord(
+            fairrec_version=__version__,
+            reranker=self._plan.reranker_name,
+            strength=0.0,
+            metric=target.name,
+            k=target.k or DEFAULT_K,
+            by=self._split.everyone.by,
+            groups=tuple(group.as_dict() for group in choice.groups),
+            lowered=tuple(group.as_dict() for group in choice.lowered),
+            # a mean that takes labels to know is nothing a re-ranker may aim at
+            rest=None if needs_labels else aim.rest,
+        )
+
+    def _remedy(self, record: RerankerRecord, choice: Choice) -> Remedy:
+        """The re-ranker, which also knows the groups that only the tuning needs."""
+        groups = tuple(group.as_dict() for group in choice.learned_groups)
+        with_tuned = record.model_copy(update={"groups": groups})
+        return Remedy(with_tuned, self._split.everyone, self._options.n_threads)
+
+    def _positions(self, choice: Choice, inputs: AuditInputs) -> IntArray:
+        """(n_users,), which group of the remedy a user is re-ranked with; -1 for the others."""
+        n_chosen = len(choice.groups)
+        group = group_of_users((*choice.groups, *choice.lowered), inputs.attributes)
+        n_extra = len(choice.learned_groups) - n_chosen
+        return np.where(group >= n_chosen, group + n_extra, group)
+
+    def _tuned_levels(
+        self, remedy: Remedy, choice: Choice, aim: Aim, strengths: tuple[float, ...]
+    ) -> Levels:
+        """What each strength does to the users it is tuned on."""
+        tuned = self._split.choosing.for_users(np.flatnonzero(choice.is_tuned))
+        groups = group_of_users(choice.learned_groups, tuned.attributes)
+        return levels_of(self._measured(remedy, tuned, groups, strengths), strengths, aim, groups)
+
+    def _measured(
+        self, remedy: Remedy, inputs: AuditInputs, groups: IntArray, strengths: Sequence[float]
+    ) -> FloatArray:
+        """(n_strengths, 2, n_users), target and cost; a cost of NaN where there are no labels."""
+        rescored = remedy.scores_of(inputs, groups)
+        metrics = [self._metrics[self._target], *([self._cost] if self._cost else [])]
+        measured = np.full((len(strengths), 2, inputs.n_users), np.nan)
+        for at, strength in enumerate(strengths):
+            self._told("tuning the strength", at, len(strengths))
+            values = self._values(inputs.with_scores(rescored.at(strength)), metrics)
+            measured[at, : len(metrics)] = values
+        return measured
+
+    def _strength(self, levels: Levels, aim: Aim) -> float:
+        plan = self._plan
+        if plan.strength != "auto":
+            return float(plan.strength)
+        if self._cost is None:
+            raise InputError(
+                "--strength auto weighs the metric against NDCG, which needs labels. Give a table "
+                "with a label column, or a --strength from 0 to 1."
+            )
+        return best_strength(levels, aim, plan.max_loss)
+
+    # reporting
+
+    def _groups(self, choice: Choice, seen: _Seen) -> tuple[MitigatedGroup, ...]:
+        """Each chosen group by itself."""
+        n_chosen = len(choice.groups)
+        named = []
+        for at, group in enumerate((*choice.groups, *choice.lowered)):
+            is_chooser = is_member(group, self._split.choosing.attributes)
+            is_in = is_member(group, self._split.reported.attributes)
+            value = mean_or_nan(seen.chosen_by[self._target][is_chooser])
+            named.append(
+                MitigatedGroup(
+                    group=group.as_dict(),
+                    is_lowered=at >= n_chosen,
+                    chosen_by=None if np.isnan(value) else value,
+                    change=self._change(self._target, seen, is_in),
+                )
+            )
+        return tuple(named)
+
+    def _change(self, metric: int, seen: _Seen, is_in: BoolArray) -> Change:
+        higher_is_better = self._metrics[metric].metric.higher_is_better
+        before, after = seen.before[metric][is_in], seen.after[metric][is_in]
+        return change_of(before, after, higher_is_better, self._options.alpha)
+
+    def _chosen_change(self, metric: int, aim: Aim, seen: _Seen) -> Change:
+        """Of the users of the chosen groups; towards the others where no end is better."""
+        if metric != self._target or aim.side is None:
+            return self._change(metric, seen, seen.chosen >= 0)
+        before, after = (aim.values(v[metric], seen.chosen) for v in (seen.before, seen.after))
+        return change_of(before, after, False, self._options.alpha)
+
+    def _regression(self, choice: Choice, aim: Aim, seen: _Seen) -> Regression:
+        """The chosen groups by the targets they were chosen by, and by fresh ones."""
+        group = group_of_users(choice.groups, self._split.choosing.attributes)
+        levels = (
+            mean_or_nan(aim.values(seen.chosen_by[self._target], group)),
+            mean_or_nan(aim.values(seen.before[self._target], seen.chosen)),
+        )
+        chosen_by, fresh = (None if np.isnan(level) else level for level in levels)
+        return Regression(chosen_by=chosen_by, fresh=fresh)
+
+    def _trade_off(
+        self, tuned: Levels, remedy: Remedy, position: IntArray, seen: _Seen, aim: Aim
+    ) -> tuple[TradeOffPoint, ...]:
+        """What each strength does where it was tuned and where it is reported."""
+        touched = np.flatnonzero(position >= 0)
+        part = self._split.reported.for_users(touched)
+        measured = self._measured(remedy, part, position[touched], tuned.strengths)
+        reported = levels_of(measured, tuned.strengths, aim, seen.chosen[touched])
+        costs = np.full(len(position), np.nan)
+        if self._cost is not None:
+            costs = seen.before[_position_of(self._cost, self._metrics)].copy()
+        points = []
+        for at, strength in enumerate(tuned.strengths):
+            costs[touched] = measured[at, 1]
+            numbers = {
+                "tuned": tuned.target[at],
+                "tuned_cost": tuned.cost[at],
+                "reported": reported.target[at],
+                "reported_cost": reported.cost[at],
+                "everyone_cost": mean_or_nan(costs),
+            }
+            known = {name: None if np.isnan(v) else float(v) for name, v in numbers.items()}
+            points.append(TradeOffPoint(strength=strength, **known))
+        return tuple(points)
+
+    def _group_changes(self, before: FloatArray, after: FloatArray) -> GroupChanges:
+        inputs, options = self._split.reported, self._options
+        depth = None if options.depth == "full" else options.depth
+        cells = _cells(inputs)
+        lattice = build_lattice(cells, depth, options.min_users(inputs.n_users), options.n_threads)
+        return group_changes(
+            self._metrics, before, after, inputs.attributes, cells, lattice, options.alpha
+        )
+
+    def _audit(self, inputs: AuditInputs, command: str | None) -> AuditResult:
+        return audit_inputs(inputs, self._options, told=self._told, command=command)
+
+    def _values(
+        self, inputs: AuditInputs, metrics: Sequence[MetricAtK] | None = None
+    ) -> FloatArray:
+        """(n_metrics, n_users), NaN where undefined."""
+        wanted = self._metrics if metrics is None else metrics
+        threads = self._options.n_threads
+        values = values_per_user(wanted, inputs.candidates, inputs.side, threads)
+        return values[:, inputs.list_of_user]
+
+    def _notes(self, choice: Choice, strength: float) -> tuple[str, ...]:
+        """What the reader should know."""
+        notes = []
+        if strength == 0 and self._plan.strength == "auto":
+            notes.append(
+                "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
+                "so nothing is changed"
+            )
+        n_choosing, n_reported = self._split.choosing.n_users, self._split.reported.n_users
+        if self._split.protocol == "validation targets" and n_choosing != n_reported:
+            notes.append(
+                f"{n_choosing:,} users have validation targets, {n_reported:,} are reported on"
+            )
+        if not choice.is_tuned.any():
+            notes.append("Nobody was left to tune the strength on")
+        return tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Values on both targets, (n_metrics, n_users) each, and who was re-ranked."""
+
+    chosen_by: FloatArray
+    before: FloatArray
+    after: FloatArray
+    position: IntArray
+    n_chosen: int
+
+    @property
+    def chosen(self) -> IntArray:
+        """(n_users,), the chosen group of each user; -1 for all others, lowered ones too."""
+        return np.where(self.position < self.n_chosen, self.position, -1)
+
+
+def _read(
+    predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
+) -> _Split:
+    """Read all tables, and say who is chosen by and who is reported on."""
+    settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
+    everyone = read_inputs(predictions, **settings)
+    if validation is not None:
+        choosing = read_inputs(validation, **settings)
+        for one, other in zip(choosing.attributes, everyone.attributes, strict=True):
+            if one.binning and "quantiles" in one.binning and one.values != other.values:
+                raise InputError(
+                    f"Attribute '{plain(one.name)}' falls into other quantiles for the users with "
+                    "validation targets. Bin it by width (age:10), or give the same users in both."
+                )
+        return _Split(choosing, everyone, everyone, "validation targets")
+    order = np.random.default_rng(seed).permutation(everyone.n_users)
+    middle = everyone.n_users // 2
+    choosing, reported = (
+        everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
+    )
+    return _Split(choosing, reported, everyone, "halves of the users")
+
+
+def _metric_names(
+    metrics: Sequence[str] | str | None,
+    plan: MitigationOptions,
+    tables: Mapping[str, Any],
+    has_labels: bool,
+) -> list[str]:
+    """All metrics to report: those asked for, the target, and NDCG where there are labels."""
+    k = plan.target.k or DEFAULT_K
+    if metrics is None:
+        names = [plan.target.name]
+        names += ["auc", f"mrr@{k}"] if has_labels else []
+        names += [f"urd@{k}"] if tables["items"] is not None else []
+        names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
+    else:
+        names = [*names_of(metrics), plan.target.name]
+    return [*names, f"ndcg@{k}"] if has_labels else names
+
+
+def _cells(inputs: AuditInputs) -> Cells:
+    attributes = inputs.attributes
+    return cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
+
+
+def _position_of(metric: MetricAtK, metrics: Sequence[MetricAtK]) -> int:
+    return [other.name for other in metrics].index(metric.name)
+
+
+def _gap_change(metric: str, before: AuditResult, after: AuditResult) -> GapChange:
+    first, last = before.metrics[metric], after.metrics[metric]
+    return GapChange(
+        before=first.gap, after=last.gap, chance_before=first.chance, chance_after=last.chance
+    )
+
+
+def _of_reranked(result: AuditResult) -> AuditResult:
+    """The audit of the new lists, which lie beside it."""
+    named = InputSummary(name="predictions.parquet", sha256=None)
+    inputs = {**result.summary.inputs, "predictions": named}
+    return replace(result, summary=result.summary.model_copy(update={"inputs": inputs}))
+
+
+def _with(strengths: Sequence[float], strength: float) -> tuple[float, ...]:
+    return tuple(sorted({*strengths, strength}))

@@ -1,0 +1,182 @@
+"""Which groups to re-rank, and on whom the strength is tuned."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.errors import InputError, plain
+from fairrec.groups.cells import Cells
+from fairrec.groups.group import Group
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute
+
+EXAMPLES = "Write worst:10%, worst:5, findings, or name a file with one group a row."
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRule:
+    """The worst served full combinations: a share of those with enough users, or a number."""
+
+    share: float | None = None
+    number: int | None = None
+
+    def n_of(self, n_eligible: int) -> int:
+        """How many groups that is, at least one."""
+        if self.number is not None:
+            return min(self.number, n_eligible)
+        assert self.share is not None
+        return max(1, round(self.share * n_eligible))
+
+
+def parse_worst(text: str) -> WorstRule | None:
+    """`worst:10%` or `worst:5`; None for anything else.
+
+    >>> parse_worst("worst:10%"), parse_worst("findings")
+    (WorstRule(share=0.1, number=None), None)
+    """
+    if not text.startswith("worst"):
+        return None
+    share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
+    if share and 0 < float(share[1]) <= 100:
+        return WorstRule(share=float(share[1]) / 100)
+    number = re.fullmatch(r"worst:(\d{1,9})", text)
+    if number and int(number[1]) > 0:
+        return WorstRule(number=int(number[1]))
+    raise InputError(f"--groups {plain(text)} is not possible. {EXAMPLES}")
+
+
+def harm_per_cell(
+    values: FloatArray, cells: Cells, higher_is_better: bool | None, min_users: float
+) -> FloatArray:
+    """(n_cells,), how badly each full combination is served; NaN with too few defined values.
+
+    Where neither end is better, how far its mean is from the mean of everyone else.
+    """
+    is_defined = ~np.isnan(values)
+    known = np.where(is_defined, values, 0.0)
+    n, total = cells.sums(is_defined), cells.sums(known)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        others = (total.sum() - total) / (n.sum() - n)
+    harm = np.abs(mean - others) if higher_is_better is None else mean
+    if higher_is_better:
+        harm = -mean
+    return np.where(n >= max(1, min_users), harm, np.nan)
+
+
+def worst_cells(harm: FloatArray, rule: WorstRule) -> IntArray:
+    """The cells with most harm, worst first."""
+    eligible = np.flatnonzero(~np.isnan(harm))
+    order = np.argsort(-harm[eligible], kind="stable")
+    return eligible[order[: rule.n_of(len(eligible))]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The groups, and on whom the strength is tuned.
+
+    Parameters
+    ----------
+    groups : whose lists are re-ranked
+    lowered : to be served worse on purpose
+    tuned_groups : groups of the users to tune on
+    is_tuned : (n_users,), users to tune on
+    """
+
+    groups: tuple[Group, ...]
+    lowered: tuple[Group, ...]
+    tuned_groups: tuple[Group, ...]
+    is_tuned: BoolArray
+
+    @property
+    def learned_groups(self) -> tuple[Group, ...]:
+        """Those to re-rank, then those that only the tuning needs."""
+        extra = tuple(group for group in self.tuned_groups if group not in self.groups)
+        return (*self.groups, *extra)
+
+
+def choose_worst(
+    values: FloatArray,
+    cells: Cells,
+    attributes: Sequence[Attribute],
+    higher_is_better: bool | None,
+    min_users: int,
+    rule: WorstRule,
+    rng: np.random.Generator,
+) -> Choice:
+    """The worst served full combinations.
+
+    Groups that are the worst by some values look better by others on their own. So for the tuning
+    each half of the users says which groups are the worst, and the other half's users of these
+    groups are those to tune on: they did not take part in the choice of their group.
+
+    Parameters
+    ----------
+    values : (n_users,), the target metric
+    """
+    is_first = np.zeros(len(values), dtype=bool)
+    is_first[rng.permutation(len(values))[: len(values) // 2]] = True
+    is_tuned = np.zeros(len(values), dtype=bool)
+    tuned: list[int] = []
+    for half in (is_first, ~is_first):
+        seen = np.where(half, values, np.nan)
+        harm = harm_per_cell(seen, cells, higher_is_better, math.ceil(min_users / 2))
+        worst = worst_cells(harm, rule)
+        tuned += worst.tolist()
+        is_tuned |= ~half & np.isin(cells.of_user, worst)
+    worst = worst_cells(harm_per_cell(values, cells, higher_is_better, min_users), rule)
+    if not len(worst):
+        raise InputError(
+            f"No full combination of attributes has {min_users:,} users with a value to choose by. "
+            "Lower --min-support or name fewer attributes in --by."
+        )
+
+    def named(chosen: Iterable[int]) -> tuple[Group, ...]:
+        return tuple(Group.of_codes(cells.codes[:, cell], attributes) for cell in chosen)
+
+    return Choice(named(worst), (), named(sorted(set(tuned))), is_tuned)
+
+
+def best_served(
+    values: FloatArray,
+    cells: Cells,
+    attributes: Sequence[Attribute],
+    higher_is_better: bool,
+    min_users: int,
+    n_groups: int,
+) -> tuple[Group, ...]:
+    """The best served full combinations, best first."""
+    harm = harm_per_cell(values, cells, higher_is_better, min_users)
+    best = worst_cells(-harm, WorstRule(number=n_groups))
+    return tuple(Group.of_codes(cells.codes[:, cell], attributes) for cell in best)
+
+
+def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group]:
+    """Groups from a table with a column for each attribute; an empty cell stands for any value."""
+    table = Table(path, "groups")
+    named = {
+        attribute.name: column
+        for attribute in attributes
+        if (column := table.attribute_column(attribute.name)) is not None
+    }
+    if not named:
+        raise InputError(
+            f"{table.where}: no column is an attribute of this audit "
+            f"({', '.join(plain(a.name) for a in attributes)}). Give one row a group with a column "
+            "for each attribute, empty where any value will do."
+        )
+    frame = table.read(named, labels=list(named))
+    groups = []
+    for row, values in enumerate(frame.iter_rows(named=True), start=1):
+        group = Group(tuple((name, v) for name, v in values.items() if v not in (None, "")))
+        if not group.conditions:
+            raise InputError(f"{table.where}, row {row}: the group has no condition. Fill in one.")
+        groups.append(group)
+    return list(dict.fromkeys(groups))

@@ -1,0 +1,171 @@
+"""What a re-ranking did: to the chosen, to the others, to everyone and to every group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import FloatArray
+from fairrec.groups.cells import Cells
+from fairrec.groups.group import Group
+from fairrec.groups.lattice import Lattice
+from fairrec.inputs.users import Attribute
+from fairrec.metrics import MetricAtK
+from fairrec.result.mitigation_schema import Change, GroupCounts, HarmedGroup, Verdict
+from fairrec.statistics.adjust import holm
+from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
+
+HARMED_SHOWN = 20
+
+
+def change_of(
+    before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
+) -> Change:
+    """The change of one set of users."""
+    return _change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChanges:
+    """Every group before and after, for every metric.
+
+    Parameters
+    ----------
+    changes : one entry a metric, each with one entry a group
+    p_adjusted : (n_metrics, n_groups), adjusted for all groups and metrics (Holm)
+    """
+
+    metrics: tuple[MetricAtK, ...]
+    attributes: tuple[Attribute, ...]
+    lattice: Lattice
+    changes: tuple[PairedChanges, ...]
+    p_adjusted: FloatArray
+    alpha: float
+
+    def counts(self, metric: int) -> GroupCounts:
+        """How many groups of a metric became better or worse by more than noise."""
+        verdicts = self._verdicts(metric)
+        return GroupCounts(
+            improved=int((verdicts == "improved").sum()),
+            worse=int((verdicts == "worse").sum()),
+            changed=int((verdicts == "changed").sum()),
+            within_noise=int((verdicts == "within noise").sum()),
+            unchanged=int((verdicts == "unchanged").sum()),
+        )
+
+    def harmed(self) -> tuple[HarmedGroup, ...]:
+        """Groups that became worse by more than noise, those by most standard errors first."""
+        found = [
+            (self.p_adjusted[m, g], m, int(g))
+            for m in range(len(self.metrics))
+            for g in np.flatnonzero(self._verdicts(m) == "worse")
+        ]
+        return tuple(
+            HarmedGroup(
+                metric=self.metrics[m].name,
+                group=Group.of_codes(self.lattice.codes[g], self.attributes).as_dict(),
+                change=_change(
+                    self.changes[m], g, self.metrics[m].metric.higher_is_better, self.alpha
+                ),
+            )
+            for _, m, g in sorted(found)[:HARMED_SHOWN]
+        )
+
+    def table(self, conditions: pl.DataFrame) -> pl.DataFrame:
+        """One row for each metric and group.
+
+        Parameters
+        ----------
+        conditions : one row a group, as the table of groups has it
+        """
+        tables = []
+        for m, (metric, changes) in enumerate(zip(self.metrics, self.changes, strict=True)):
+            numbers = {
+                "before": changes.before,
+                "after": changes.after,
+                "change": changes.change,
+                "change_low": changes.low,
+                "change_high": changes.high,
+                "p_value": changes.p_value,
+                "p_adjusted": self.p_adjusted[m],
+            }
+            tables.append(
+                conditions.select(
+                    pl.lit(metric.name).alias("metric"),
+                    pl.all(),
+                    pl.Series("support", changes.n.astype(np.int64)),
+                    *(pl.Series(name, part).fill_nan(None) for name, part in numbers.items()),
+                    pl.Series("verdict", self._verdicts(m).tolist()),
+                ).filter(pl.col("support") > 0)
+            )
+        return pl.concat(tables)
+
+    def _verdicts(self, metric: int) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+        changes = self.changes[metric]
+        higher_is_better = self.metrics[metric].metric.higher_is_better
+        return np.array(
+            [
+                verdict(float(change), float(p), higher_is_better, self.alpha)
+                for change, p in zip(changes.change, self.p_adjusted[metric], strict=True)
+            ],
+            dtype=np.str_,
+        )
+
+
+def group_changes(
+    metrics: Sequence[MetricAtK],
+    before: FloatArray,
+    after: FloatArray,
+    attributes: Sequence[Attribute],
+    cells: Cells,
+    lattice: Lattice,
+    alpha: float,
+) -> GroupChanges:
+    """Changes of all groups.
+
+    Parameters
+    ----------
+    before, after : (n_metrics, n_users)
+    """
+    changes = []
+    for first, last in zip(before, after, strict=True):
+        per_cell = np.stack([cells.sums(part) for part in paired_sums(first, last)])
+        changes.append(PairedSums(*lattice.sums(per_cell)).changes(alpha))
+    p_values = np.stack([part.p_value for part in changes])
+    # a group in which nobody changed was not tested
+    is_tested = np.stack([part.change != 0 for part in changes]) & ~np.isnan(p_values)
+    adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
+    adjusted[is_tested] = holm(p_values[is_tested])
+    return GroupChanges(tuple(metrics), tuple(attributes), lattice, tuple(changes), adjusted, alpha)
+
+
+def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha: float) -> Verdict:
+    """A change in a word."""
+    if not change:
+        return "unchanged"
+    if not p_value <= alpha:
+        return "within noise"
+    if higher_is_better is None:
+        return "changed"
+    return "improved" if (change > 0) == higher_is_better else "worse"
+
+
+def _change(changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float) -> Change:
+    n = int(changes.n[at])
+    has_interval = n > 1
+    return Change(
+        n_users=n,
+        before=float(changes.before[at]) if n else None,
+        after=float(changes.after[at]) if n else None,
+        change=float(changes.change[at]) if n else None,
+        interval=(float(changes.low[at]), float(changes.high[at])) if has_interval else None,
+        p_value=float(changes.p_value[at]) if has_interval else None,
+        verdict=(
+            verdict(float(changes.change[at]), float(changes.p_value[at]), higher_is_better, alpha)
+            if n
+            else "unchanged"
+        ),
+    )

@@ -1,0 +1,53 @@
+"""A re-ranker in a file: all that is needed to apply it to new candidate lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from fairrec.errors import InputError
+from fairrec.groups.group import Group
+from fairrec.inputs.users import Value
+from fairrec.result.schema import Part
+
+
+class RerankerRecord(Part):
+    """The content of `reranker.json`. What a re-ranker learns it learns anew from the history."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    reranker: str
+    strength: float = Field(ge=0, le=1)
+    metric: str = Field(description="what it was tuned for")
+    k: int = Field(ge=1, description="places that are re-ranked")
+    by: tuple[str, ...] = Field(description="attributes that define the groups, with their binning")
+    groups: tuple[dict[str, Value], ...] = Field(description="whose lists are re-ranked")
+    lowered: tuple[dict[str, Value], ...] = Field(
+        default=(), description="groups served worse on purpose"
+    )
+    rest: float | None = Field(
+        default=None, description="mean of the metric over all others, where a re-ranker aims at it"
+    )
+
+    @property
+    def all_groups(self) -> tuple[Group, ...]:
+        """Those to raise, then those to lower."""
+        return tuple(Group.of(group) for group in (*self.groups, *self.lowered))
+
+
+def load_record(file: str | Path) -> RerankerRecord:
+    """The re-ranker in a file."""
+    path = Path(file)
+    try:
+        return RerankerRecord.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}). Give the reranker.json that fairrec "
+            "mitigate wrote."
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            f"{path}: is no re-ranker of this version of FairRec ({error})."
+        ) from error

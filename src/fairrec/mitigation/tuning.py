@@ -1,0 +1,98 @@
+"""What each strength does, and which one to take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.arrays import FloatArray, IntArray
+
+STRENGTHS = tuple(round(0.05 * step, 2) for step in range(21))
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The target metric as something to bring up or down.
+
+    Where neither end of a metric is better, that is the distance from the mean of all others, on
+    the side where the group was when it was chosen.
+
+    Parameters
+    ----------
+    higher_is_better : of the values the aim gives
+    rest : mean over the users outside the chosen groups
+    side : (n_groups,), 1 for groups above the rest, -1 below; None for a directed metric
+    """
+
+    higher_is_better: bool
+    rest: float
+    side: FloatArray | None = None
+
+    def values(self, metric: FloatArray, group_of_user: IntArray) -> FloatArray:
+        """(n_users,), NaN outside the groups."""
+        is_chosen = group_of_user >= 0
+        if self.side is not None:
+            metric = self.side[group_of_user] * (metric - self.rest)
+        return np.where(is_chosen, metric, np.nan)
+
+    def level(self, metric: FloatArray, group_of_user: IntArray) -> float:
+        """The mean over the users of the groups; a group past the rest counts as away from it."""
+        values = self.values(metric, group_of_user)
+        if self.side is None:
+            return mean_or_nan(values)
+        known = ~np.isnan(values)
+        n = np.bincount(group_of_user[known], minlength=len(self.side))
+        total = np.bincount(group_of_user[known], values[known], minlength=len(self.side))
+        return float(np.abs(total).sum() / n.sum()) if n.sum() else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Target and cost at each strength; NaN where undefined."""
+
+    strengths: tuple[float, ...]
+    target: FloatArray
+    cost: FloatArray
+
+
+def levels_of(
+    measured: FloatArray, strengths: Sequence[float], aim: Aim, group_of_user: IntArray
+) -> Levels:
+    """Levels of the users of the groups.
+
+    Parameters
+    ----------
+    measured : (n_strengths, 2, n_users), the target metric and the cost metric
+    """
+    is_mine = group_of_user >= 0
+    return Levels(
+        tuple(strengths),
+        np.array([aim.level(target, group_of_user) for target in measured[:, 0]]),
+        np.array([mean_or_nan(cost[is_mine]) for cost in measured[:, 1]]),
+    )
+
+
+def mean_or_nan(values: FloatArray) -> float:
+    """The mean of what is defined; NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
+    """The strength with the best target among those that cost little enough; 0 where none helps.
+
+    Of equal ones the smallest.
+
+    Parameters
+    ----------
+    max_loss : relative loss of the cost metric against strength 0, which comes first
+    """
+    gain = levels.target - levels.target[0]
+    gain = gain if aim.higher_is_better else -gain
+    affordable = ~(levels.cost < (1 - max_loss) * levels.cost[0])
+    gain = np.where(affordable & ~np.isnan(gain), gain, -np.inf)
+    gain[0] = 0.0
+    return levels.strengths[int(np.argmax(np.round(gain, 12)))]

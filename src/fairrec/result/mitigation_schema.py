@@ -1,0 +1,127 @@
+"""The named parts of a mitigation, and so the schema of `mitigation.json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fairrec.inputs.users import Value
+from fairrec.result.schema import Chance, Part
+
+Verdict = Literal["improved", "worse", "changed", "within noise", "unchanged"]
+"""Changed: by more than noise, in a metric of which neither end is better."""
+
+
+class Change(Part):
+    """The same users before and after, on targets nothing was chosen by."""
+
+    n_users: int
+    before: float | None = Field(description="mean; null without users")
+    after: float | None
+    change: float | None
+    interval: tuple[float, float] | None = Field(
+        description="of the change at confidence 1 - alpha; null below two users"
+    )
+    p_value: float | None = Field(description="of no change (paired t test)")
+    verdict: Verdict
+
+
+class GapChange(Part):
+    """The gap between the best and the worst served full combination, before and after."""
+
+    before: float | None
+    after: float | None
+    chance_before: Chance | None
+    chance_after: Chance | None
+
+
+class GroupCounts(Part):
+    """What became of the groups of all depths, p-values adjusted for all of them."""
+
+    improved: int
+    worse: int
+    changed: int
+    within_noise: int
+    unchanged: int
+
+
+class MetricEffect(Part):
+    """What the re-ranking did to one metric."""
+
+    higher_is_better: bool | None
+    is_distance: bool = Field(
+        description="the values of the chosen groups are distances from the mean of all others, "
+        "for a metric of which neither end is better"
+    )
+    chosen: Change = Field(description="users of the chosen groups")
+    others: Change = Field(description="everyone else")
+    everyone: Change
+    gap: GapChange
+    groups: GroupCounts
+
+
+class MitigatedGroup(Part):
+    """A group whose lists were re-ranked."""
+
+    group: dict[str, Value]
+    is_lowered: bool = Field(description="served worse on purpose, to close the gap from above")
+    chosen_by: float | None = Field(description="its value on the targets it was chosen by")
+    change: Change
+
+
+class HarmedGroup(Part):
+    """A group that a metric became worse for, by more than noise."""
+
+    metric: str
+    group: dict[str, Value]
+    change: Change
+
+
+class TradeOffPoint(Part):
+    """What one strength does to the chosen groups."""
+
+    strength: float
+    tuned: float | None = Field(description="the metric where the strength was tuned")
+    tuned_cost: float | None = Field(description="NDCG there")
+    reported: float | None = Field(description="the metric on the targets reported on")
+    reported_cost: float | None = Field(description="NDCG there")
+    everyone_cost: float | None = Field(description="NDCG of all users there")
+
+
+class Regression(Part):
+    """What happens to the chosen groups without any re-ranking."""
+
+    chosen_by: float | None = Field(description="their mean on the targets they were chosen by")
+    fresh: float | None = Field(description="their mean on other targets, lists as they were")
+
+
+class MitigationSummary(Part):
+    """The content of `mitigation.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    command: str
+    seed: int
+    metric: str
+    cost_metric: str | None = Field(description="accuracy that the strength must not cost")
+    reranker: str
+    about: str
+    is_upper_bound: bool = Field(description="the re-ranker saw the labels, so it is no remedy")
+    strength: float
+    is_tuned: bool = Field(description="the strength was chosen here, not given")
+    max_loss: float = Field(description="largest relative loss of the cost metric when tuned")
+    k: int = Field(description="places that are re-ranked")
+    protocol: Literal["validation targets", "halves of the users"]
+    n_users_choosing: int
+    n_users_tuning: int
+    n_users_reported: int
+    rule: str
+    groups: tuple[MitigatedGroup, ...]
+    allows_level_down: bool
+    alpha: float
+    effects: dict[str, MetricEffect]
+    regression: Regression
+    trade_off: tuple[TradeOffPoint, ...]
+    harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
+    notes: tuple[str, ...]
