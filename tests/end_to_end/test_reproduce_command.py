@@ -17,6 +17,7 @@ NAMES = [
     "table2",
     "table3",
     "table3-appendix",
+    "table-mitigation",
     "table-attributes",
     "figure-initialise",
     "figure-correlation",

@@ -8,6 +8,7 @@ from fairrec.reproduction import (
     fixed_time,
     hyper_parameters,
     initialise,
+    mitigation,
     model_quality,
     vanilla,
 )
@@ -21,6 +22,7 @@ for _experiment in (
     effectiveness.EXPERIMENT,
     fixed_time.EXPERIMENT,
     fixed_time.APPENDIX,
+    mitigation.EXPERIMENT,
     attributes.EXPERIMENT,
     initialise.EXPERIMENT,
     correlation.EXPERIMENT,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -59,16 +59,25 @@ class Recommender:
 
     Parameters
     ----------
-    candidates : `user_id, item_id, label`, one row a user
+    candidates, validation : `user_id, item_id, label`, one row a user, for both targets
     user_ids, item_ids : in the order of the positions that `score` takes
     tables : what an audit needs besides
     """
 
     score: ScorePairs
     candidates: pl.DataFrame
+    validation: pl.DataFrame
     user_ids: pl.Series
     item_ids: pl.Series
     tables: dict[str, Any]
+
+    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id, item_id, label, score`, one row a candidate."""
+        lists = self.candidates if target == "test" else self.validation
+        rows = lists.explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.user_ids)
+        items = known_positions(rows["item_id"], self.item_ids)
+        return rows.with_columns(pl.Series("score", self.score(users, items)))
 
 
 class PositionScorer:
@@ -133,7 +142,7 @@ class Subject:
         if self.model == "taste":
             return {"model": "taste", "data": self.source.bundle.manifest.sha256}
         self.trained(told)
-        tables = ("test", "users", "items", "history")
+        tables = ("test", "validation", "users", "items", "history")
         files = ("model.safetensors", *(f"{table}.parquet" for table in tables))
         return {"model": self.model, **{name: file_sum(self.folder / name) for name in files}}
 
@@ -174,6 +183,7 @@ class Subject:
         return Recommender(
             score=lambda users, items: score_pairs(run.model, users, items),
             candidates=run.candidates(),
+            validation=run.candidates("validation"),
             user_ids=run.users["user_id"],
             item_ids=run.items["item_id"],
             tables=run.tables(),
@@ -181,20 +191,25 @@ class Subject:
 
     def _taste(self) -> Recommender:
         from fairrec.models.taste import Taste
-        from fairrec.models.training_data import training_data
+        from fairrec.models.training_data import Targets, training_data
 
         bundle = self.source.bundle
         data = training_data(bundle, seed=self.training.seed)
-        ids = bundle.items["item_id"].gather(data.test.items.ravel().astype(np.int64))
+
+        def lists(targets: Targets) -> pl.DataFrame:
+            ids = bundle.items["item_id"].gather(targets.items.ravel().astype(np.int64))
+            return pl.DataFrame(
+                {
+                    "user_id": bundle.users["user_id"].gather(targets.users),
+                    "item_id": ids.reshape(targets.items.shape).arr.to_list(),
+                    "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
+                }
+            )
+
         return Recommender(
             score=Taste(bundle, data.history).score,
-            candidates=pl.DataFrame(
-                {
-                    "user_id": bundle.users["user_id"].gather(data.test.users),
-                    "item_id": ids.reshape(data.test.items.shape).arr.to_list(),
-                    "label": pl.Series(data.test.is_target.astype(np.int8)).arr.to_list(),
-                }
-            ),
+            candidates=lists(data.test),
+            validation=lists(data.validation),
             user_ids=bundle.users["user_id"],
             item_ids=bundle.items["item_id"],
             tables={
