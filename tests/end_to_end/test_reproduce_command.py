@@ -107,6 +107,22 @@ def test_the_budget_in_users_of_table_3_is_kept(out: Path):
     assert time["limit"].unique().to_list() == [pytest.approx(0.005 * (240 + 18))]
 
 
+def test_mitigation_is_reported_beside_the_published_one(out: Path):
+    rows = pl.read_parquet(out / "table-mitigation/groups-movielens-1m.parquet")
+    ways = ["chosen on other targets", "chosen on the same targets", "same targets, labels seen"]
+    assert rows["way"].unique(maintain_order=True).to_list() == ways
+    for column in ("before", "after", "gap_before", "gap_after", "p_before", "published_before"):
+        assert rows[column].null_count() == 0, column
+    mrr = rows.filter(metric="mrr@5")
+    assert mrr["published_before"].to_list() == [0.1783] * 3
+    assert mrr["published_gap_after"].to_list() == [0.3959] * 3
+    # who sees the labels puts every target first
+    assert mrr.filter(way=ways[2])["after"].to_list() == [1.0]
+    # chosen where it is reported: both are the same before anything is done
+    same = rows.filter(way=ways[1])
+    assert same["chosen_by"].to_list() == pytest.approx(same["before"].to_list())
+
+
 def test_finished_cells_are_not_worked_out_again(out: Path):
     before = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
     runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}

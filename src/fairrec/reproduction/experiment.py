@@ -14,7 +14,7 @@ from fairrec.options import Progress
 from fairrec.registry import Registry
 from fairrec.report.view import TableView
 from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.data import Source
+from fairrec.reproduction.data import TITLES, Source
 from fairrec.reproduction.subject import MODEL_TITLES, PAPER_MODELS, Shelf, Subject, Training
 
 if TYPE_CHECKING:
@@ -101,7 +101,12 @@ class Setting:
     @property
     def title(self) -> str:
         """All data sets, in words."""
-        return "; ".join(source.title for source in self.sources)
+        shapes = [source for source in self.sources if source.is_synthetic]
+        if len(shapes) < 2:
+            return "; ".join(source.title for source in self.sources)
+        real = [source.title for source in self.sources if not source.is_synthetic]
+        names = ", ".join(TITLES[source.name] for source in shapes)
+        return "; ".join([*real, f"synthetic shapes of {names}"])
 
 
 @dataclass(frozen=True, slots=True)
