@@ -77,7 +77,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     for source in setting.sources:
         part = rows.filter(dataset=source.name)
         model = layout.model_title(part.row(0, named=True))
-        title = f"More attributes, larger gaps: {source.title}, {model}"
+        title = f"Gaps by attributes: {source.title}, {model}"
         view = layout.lay_out(title, part, columns, note, 2)
         tables.append(Table(f"attributes-{source.name}", part, view))
     notes = (
