@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.arrays import BoolArray, FloatArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, as_unicode
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.lattice import Lattice, build_lattice
 from fairrec.inputs.candidates import CandidateLists
@@ -172,10 +172,12 @@ def audit_inputs(
         fairrec_version=__version__,
         versions=installed_versions(),
         seed=options.seed,
-        command=_unicode(command or _as_call(inputs, options, how, scorer)),
+        command=as_unicode(command or _as_call(inputs, options, how, scorer)),
         inputs=inputs.summaries(),
         n_users=inputs.n_users,
         n_candidates=len(inputs.candidates.items),
+        by=inputs.by,
+        columns=inputs.columns,
         attributes=attribute_summaries(analysis),
         depth=options.depth,
         alpha=options.alpha,
@@ -295,11 +297,6 @@ def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
     if "history" in needs:
         return "no user has candidates and a history in the history table"
     return "no user has both a relevant and another candidate"
-
-
-def _unicode(text: str) -> str:
-    """The text with what is not Unicode escaped: a path may be any bytes, a result may not."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _as_call(

@@ -81,3 +81,8 @@ def some_of(offenders: Sequence[object], total: int | None = None, shown: int = 
     first = ", ".join(plain(repr(offender)) for offender in offenders[:shown])
     rest = total - min(shown, len(offenders))
     return f"{first} and {rest:,} more" if rest else first
+
+
+def as_unicode(text: str) -> str:
+    """The text with what is not Unicode escaped: a path may be any bytes, a result may not."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

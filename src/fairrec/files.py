@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fairrec.errors import OutputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def file_sum(file: Path) -> str:
@@ -34,3 +38,23 @@ def check_writable(folder: Path) -> None:
         raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another --out.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another --out.")
+
+
+def write_table(table: pl.DataFrame, file: Path) -> None:
+    """Write a table whole or not at all, as Parquet or, by its ending, CSV."""
+    suffix = file.suffix.lower()
+    if suffix not in (".parquet", ".pq", ".csv"):
+        raise OutputError(f"{file}: is no Parquet or CSV file. Name it NAME.parquet or NAME.csv.")
+    scratch = file.with_name(f".{file.name}.writing")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # opened here, because Polars takes no path that is not Unicode
+        with scratch.open("wb") as stream:
+            if suffix == ".csv":
+                table.write_csv(stream)
+            else:
+                table.write_parquet(stream)
+        scratch.replace(file)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise OutputError(f"{file}: cannot be written ({error}). Choose another --out.") from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
 from fairrec.auditing import audit_inputs
-from fairrec.errors import InputError, plain
+from fairrec.errors import InputError, as_unicode, plain
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import build_lattice
@@ -162,7 +162,7 @@ class _Mitigation:
         seen = _Seen(chosen_by, before, after, position, len(choice.groups))
         summary = MitigationSummary(
             fairrec_version=__version__,
-            command=command or plan.as_call(),
+            command=as_unicode(command or plan.as_call()),
             seed=self._options.seed,
             metric=plan.target.name,
             cost_metric=self._cost.name if self._cost else None,

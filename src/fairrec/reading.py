@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, as_unicode
 from fairrec.files import file_sum
 from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
@@ -33,6 +33,7 @@ class AuditInputs:
     list_of_user : (n_users,), which candidate list is the user's
     n_without_predictions : users of the users table who are not audited
     by : the attributes as they were named, with their binning
+    columns : other names of columns
     """
 
     metrics: tuple[MetricAtK, ...]
@@ -43,6 +44,7 @@ class AuditInputs:
     side: SideData
     n_without_predictions: int
     by: tuple[str, ...]
+    columns: dict[str, str]
     tables: dict[str, Table]
 
     @property
@@ -77,7 +79,9 @@ class AuditInputs:
         """The tables with their checksums."""
         return {
             name: InputSummary(
-                name=table.where, sha256=file_sum(table.path) if table.path else None
+                name=table.where,
+                sha256=file_sum(table.path) if table.path else None,
+                path=as_unicode(str(table.path)) if table.path else None,
             )
             for name, table in self.tables.items()
         }
@@ -135,6 +139,7 @@ def read_inputs(
         side=side,
         n_without_predictions=len(everyone.ids) - len(rows),
         by=tuple(by),
+        columns=dict(columns or {}),
         tables=tables,
     )
 

@@ -21,7 +21,8 @@ def available_threads() -> int:
 
 def map_in_threads(work: Callable[[T], R], tasks: Iterable[T], threads: int) -> Iterator[R]:
     """The results of `work`, in the order of the tasks, whatever the number of threads."""
-    if threads <= 1:
+    tasks = list(tasks)
+    if threads <= 1 or len(tasks) <= 1:
         yield from map(work, tasks)
         return
     with ThreadPoolExecutor(threads) as pool:
@@ -31,12 +32,18 @@ def map_in_threads(work: Callable[[T], R], tasks: Iterable[T], threads: int) -> 
             pool.shutdown(cancel_futures=True)
 
 
-def chunks(n_rows: int, n_chunks: int) -> list[slice]:
+def chunks(n_rows: int, n_chunks: int, smallest: int = 1) -> list[slice]:
     """At most `n_chunks` slices of about equal size that cover the rows.
 
+    Parameters
+    ----------
+    smallest : rows below which a slice of its own costs more than it saves
+
+    Examples
+    --------
     >>> chunks(10, 3)
     [slice(0, 3, None), slice(3, 6, None), slice(6, 10, None)]
     """
-    n_chunks = max(1, min(n_chunks, n_rows))
+    n_chunks = max(1, min(n_chunks, n_rows // smallest))
     bounds = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return [slice(start, stop) for start, stop in pairwise(bounds)]

@@ -49,7 +49,7 @@ def test_page_without_tests_speaks_of_none():
 def test_result_is_kept_when_its_page_fails(tmp_path, monkeypatch):
     result = audit(metrics=["auc"], permutations=0)
 
-    def fail(*_):
+    def fail(*_, **options):
         raise ValueError("no page today")
 
     monkeypatch.setattr("fairrec.report.page.write_page", fail)

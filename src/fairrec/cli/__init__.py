@@ -9,6 +9,7 @@ import typer
 from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
+from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
 from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
@@ -25,6 +26,8 @@ app = typer.Typer(
 app.command("audit")(audit_command)
 app.command("demo")(demo_command)
 app.command("report")(report_command)
+app.command("mitigate")(mitigate_command)
+app.command("rerank")(rerank_command)
 app.command("search-bench")(search_bench_command)
 app.command("reproduce")(reproduce_command)
 app.command("datasets")(datasets_command)
@@ -34,6 +37,7 @@ app.command("train")(train_command)
 app.command("score")(score_command)
 app.command("metrics")(metrics_command)
 app.command("searchers")(searchers_command)
+app.command("rerankers")(rerankers_command)
 app.command("schema")(schema_command)
 
 

@@ -146,7 +146,7 @@ def audit_command(
             top=top,
             metrics=metrics,
             columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
-            depth=_depth(depth),
+            depth=depth_of(depth),
             min_support=min_support,
             permutations=permutations,
             alpha=alpha,
@@ -156,6 +156,8 @@ def audit_command(
             progress=progress,
             command=shlex.join(["fairrec", *sys.argv[1:]]),
         )
+        if run is not None:
+            result = result.of_run(run)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report)
@@ -284,7 +286,8 @@ def hyper_parameter(text: str) -> tuple[str, float]:
     return name.strip(), number
 
 
-def _depth(text: str) -> int | Literal["full"]:
+def depth_of(text: str) -> int | Literal["full"]:
+    """A number from 1, or 'full'."""
     if text.isdecimal():
         return int(text)
     if text == "full":

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.arrays import AnyArray, FloatArray, IntArray
 from fairrec.metrics.registry import metric
-from fairrec.scoring.ranked import RankedLists
+from fairrec.scoring.ranked import FEW_LISTS, RankedLists
 from fairrec.threads import chunks, map_in_threads
 
 
@@ -93,7 +93,7 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
         bounds = offsets[users.start : users.stop + 1]
         _auc_by_counting(bounds, scores, labels, n_relevant[users], values[users])
 
-    for _ in map_in_threads(work, chunks(lists.n_users, lists.threads), lists.threads):
+    for _ in map_in_threads(work, chunks(lists.n_users, lists.threads, FEW_LISTS), lists.threads):
         pass
     for user in np.flatnonzero(values == _TOO_MANY):
         mine = slice(offsets[user], offsets[user + 1])

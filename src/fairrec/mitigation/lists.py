@@ -12,6 +12,7 @@ import numpy as np
 
 from fairrec.arrays import CodeArray, FloatArray, IntArray
 from fairrec.inputs.side import SideData
+from fairrec.scoring.ranked import FEW_LISTS
 from fairrec.threads import chunks, map_in_threads
 
 
@@ -83,7 +84,8 @@ class RerankLists:
         def work(part: slice) -> None:
             kernel(self.offsets[part.start : part.stop + 1], part.start, *arrays)
 
-        for _ in map_in_threads(work, chunks(self.n_lists, self.threads), self.threads):
+        parts = chunks(self.n_lists, self.threads, FEW_LISTS)
+        for _ in map_in_threads(work, parts, self.threads):
             pass
 
     def scores_in(self, order: IntArray) -> FloatArray:

@@ -14,16 +14,6 @@ from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 
-FILES = (
-    "mitigation.json",
-    "reranker.json",
-    "predictions.parquet",
-    "changes.parquet",
-    "result.json",
-    "groups.parquet",
-    "per_user.parquet",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class MitigationResult:
@@ -55,8 +45,6 @@ class MitigationResult:
         check_writable(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # a page and an audit of something else would show other numbers
-            (folder / "mitigation.json").unlink(missing_ok=True)
             self.audit.save(folder, report=False)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
                 part = Path(scratch)

@@ -13,7 +13,7 @@ from fairrec.mitigation.reranker import Orders, Training, reranker
 @reranker(
     "popularity_calibrated",
     "relevance against the distance between the popularity of list and history",
-    serves=("urp_abs", "urp"),
+    serves=("urp_abs",),
     needs=("history",),
 )
 class PopularityCalibrated:

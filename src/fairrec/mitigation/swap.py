@@ -10,10 +10,12 @@ from scipy.sparse import coo_array
 from fairrec.arrays import BoolArray, FloatArray, IntArray
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.threads import map_in_threads
 
 MOST_EXACT = 1000
 """Candidates of a group up to which the cheapest exchanges are found exactly."""
-_STEPS = 40
+_NEAR = 1e-3
+"""Prices this near, as a share, differ in few exchanges, which are then made one by one."""
 
 
 @reranker(
@@ -72,10 +74,16 @@ class _Exchanges:
         """The chosen items of each list in the model's order, then the others in it."""
         lists = self._lists
         chosen = self._is_top.astype(np.float64)
-        for group in np.unique(lists.group):
-            members = np.flatnonzero((lists.group == group) & ~np.isnan(self._bias))
-            if len(members):
-                self._settle(members, strength, chosen)
+        known = np.flatnonzero(~np.isnan(self._bias))
+        by_group = known[np.argsort(lists.group[known], kind="stable")]
+        bounds = np.flatnonzero(np.diff(lists.group[by_group])) + 1
+
+        def settle(members: IntArray) -> None:
+            self._settle(members, strength, chosen)
+
+        groups = np.split(by_group, bounds) if len(known) else []
+        for _ in map_in_threads(settle, groups, lists.threads):
+            pass
         return lists.sorted_by(chosen)
 
     def _settle(self, members: IntArray, strength: float, chosen: FloatArray) -> None:
@@ -117,26 +125,49 @@ def choose(
 def _by_price(
     relevance: FloatArray, gain: FloatArray, bounds: IntArray, k: int, target: float
 ) -> BoolArray:
-    """Lists at the lowest price of gain that reaches the target.
+    """Exchanges in order of their loss per gain until the target is reached.
 
-    At a price every list takes its best items by relevance + price * gain; raising it makes
-    exchanges in order of loss per gain.
+    At a price every list takes its best items by relevance + price * gain. Two near prices, one
+    too low and one high enough, enclose the last exchanges.
     """
     low, high = 0.0, 1.0
-    while gain[best := _best_at(relevance + high * gain, relevance, bounds, k)].sum() < target:
-        low, high = high, 4 * high
+    below = _best_at(relevance, relevance, bounds, k)
+    while gain[above := _best_at(relevance + high * gain, relevance, bounds, k)].sum() < target:
+        low, below, high = high, above, 4 * high
         if high > 1e12:
             return _best_at(gain, relevance, bounds, k)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        taken = _best_at(relevance + middle * gain, relevance, bounds, k)
+    while high - low > _NEAR * high:
+        price = (low + high) / 2
+        taken = _best_at(relevance + price * gain, relevance, bounds, k)
         if gain[taken].sum() >= target:
-            high, best = middle, taken
+            high, above = price, taken
         else:
-            low = middle
-        if high - low <= 1e-9 * high:
+            low, below = price, taken
+    return _exchange(relevance, gain, bounds, below, above, target)
+
+
+def _exchange(
+    relevance: FloatArray,
+    gain: FloatArray,
+    bounds: IntArray,
+    below: BoolArray,
+    above: BoolArray,
+    target: float,
+) -> BoolArray:
+    """From lists that miss the target towards lists that reach it, the cheapest exchange first."""
+    differs = np.flatnonzero(np.logical_or.reduceat(below != above, bounds[:-1]))
+    side = above.astype(np.float64) - below
+    more = np.add.reduceat(side * gain, bounds[:-1])[differs]
+    loss = -np.add.reduceat(side * relevance, bounds[:-1])[differs]
+    chosen = below.copy()
+    reached = float(gain[below].sum())
+    for one in differs[np.argsort(loss / np.maximum(more, 1e-300), kind="stable")]:
+        if reached >= target:
             break
-    return best
+        rows = slice(bounds[one], bounds[one + 1])
+        reached += float(gain[rows][above[rows]].sum() - gain[rows][below[rows]].sum())
+        chosen[rows] = above[rows]
+    return chosen if gain[chosen].sum() >= target else above
 
 
 def _exactly(

@@ -10,6 +10,9 @@ from scipy.sparse import csr_array
 
 from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
 
+_PAIRS_AT_ONCE = 1 << 18
+"""So few that what their users had stays in the cache too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ease:
@@ -46,7 +49,13 @@ class Ease:
         """One score for each pair of user and item."""
         taken = self.interactions
         scores = np.empty(len(users))
-        _score(taken.indptr, taken.indices, self.weights, users, items, scores)
+        small = np.min_scalar_type(len(self.weights))
+        for start in range(0, len(users), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            # item by item, so that the weights that speak for it stay in the cache
+            order = np.argsort(items[part].astype(small), kind="stable")
+            mine, wanted, found = users[part], items[part], scores[part]
+            _score(taken.indptr, taken.indices, self.weights.T, mine, wanted, order, found)
         return scores
 
 
@@ -59,17 +68,20 @@ def interaction_matrix(users: AnyArray, items: AnyArray, n_users: int, n_items: 
     return interactions
 
 
-@numba.njit(cache=True, nogil=True)
+# sums may be taken in any order: one after the other would wait for each addition
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def _score(
     offsets: AnyArray,
     taken: CodeArray,
-    weights: FloatArray,
+    weights_for: FloatArray,
     users: IntArray,
     items: IntArray,
+    order: IntArray,
     scores: FloatArray,
 ) -> None:
-    for pair in range(len(users)):
+    for pair in order:
+        weights = weights_for[items[pair]]
         total = 0.0
-        for at in range(offsets[users[pair]], offsets[users[pair] + 1]):
-            total += weights[taken[at], items[pair]]
+        for item in taken[offsets[users[pair]] : offsets[users[pair] + 1]]:
+            total += weights[item]
         scores[pair] = total

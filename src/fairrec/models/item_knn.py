@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from scipy.sparse import csr_array
 
-from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from fairrec.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.models.ease import interaction_matrix
 
 _ITEMS_AT_ONCE = 2048
@@ -65,12 +65,15 @@ class ItemKnn:
         return cls(np.cumsum(offsets), neighbours, similarity, interactions)
 
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
-        """One score for each pair of user and item; pairs of one user side by side are cheap."""
+        """One score for each pair of user and item; pairs of one user side by side are cheap.
+
+        It is the sum of the similarities of those neighbours of the item that the user had.
+        """
         taken = self.interactions
         scores = np.empty(len(users))
         _score(
             *(taken.indptr, taken.indices, self.offsets, self.neighbours, self.similarity),
-            *(users, items, np.zeros(taken.shape[1]), scores),
+            *(users, items, np.zeros(taken.shape[1], dtype=np.bool_), scores),
         )
         return scores
 
@@ -113,19 +116,20 @@ def _score(
     similarity: FloatArray,
     users: IntArray,
     items: IntArray,
-    heard: FloatArray,
+    is_taken: BoolArray,
     scores: FloatArray,
 ) -> None:
-    """Sum what a user's items say about all others, then read off the user's pairs."""
+    """Mark what a user had, and look for it among the neighbours of the user's pairs."""
     pair = 0
     while pair < len(users):
         user = users[pair]
         mine = taken[user_offsets[user] : user_offsets[user + 1]]
-        for item in mine:
-            for at in range(offsets[item], offsets[item + 1]):
-                heard[neighbours[at]] += similarity[at]
+        is_taken[mine] = True
         while pair < len(users) and users[pair] == user:
-            scores[pair] = heard[items[pair]]
+            total = 0.0
+            for at in range(offsets[items[pair]], offsets[items[pair] + 1]):
+                if is_taken[neighbours[at]]:
+                    total += similarity[at]
+            scores[pair] = total
             pair += 1
-        for item in mine:
-            heard[neighbours[offsets[item] : offsets[item + 1]]] = 0.0
+        is_taken[mine] = False

@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.arrays import AnyArray, FloatArray
 from fairrec.errors import InputError, OutputError
+from fairrec.files import write_table
 from fairrec.inputs.ids import known_positions
 from fairrec.models.base import CTRModel, chosen_device
 from fairrec.models.checkpoint import RunRecord, build_model, load_record, load_weights
@@ -60,13 +61,7 @@ def write_predictions(run: Run, target: Literal["test", "validation"], file: Pat
     if file.suffix.lower() not in (".parquet", ".pq"):
         raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")
     predictions = run.predictions(target)
-    scratch = file.with_name(f".{file.name}.writing")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        predictions.write_parquet(scratch)
-        scratch.replace(file)
-    except OSError as error:
-        raise OutputError(f"{file}: cannot be written ({error}). Choose another --out.") from error
+    write_table(predictions, file)
     return predictions.height
 
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from fairrec.errors import plain
 from fairrec.inputs.users import MISSING
+from fairrec.report.mitigation_view import build_mitigation_view
 from fairrec.report.page_groups import (
     Groups,
     group_charts,
@@ -53,6 +54,7 @@ def build_page_view(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : link to that table
+    mitigation : of the lists this audit is of, if they are re-ranked
     """
     limits = limits or PageLimits()
     words = build_view(summary)
@@ -91,6 +93,7 @@ def build_page_view(
         definitions=tuple(_definition(name, result) for name, result in summary.metrics.items()),
         reproduce=_reproduce(summary),
         group_file=group_file,
+        mitigation=None if mitigation is None else build_mitigation_view(mitigation),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from fairrec.report.mitigation_view import MitigationView
 from fairrec.report.view import ReportView, TableView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
@@ -30,6 +31,19 @@ def to_markdown(view: ReportView) -> str:
     lines += powers
     if view.warnings:
         lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
+    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
+    return "\n".join(lines) + "\n"
+
+
+def mitigation_markdown(view: MitigationView) -> str:
+    """A mitigation as Markdown."""
+    lines = ["# FairRec mitigation", "", f"**{escape(view.headline)}**"]
+    for text in (*view.stamps, *view.said):
+        lines += ["", escape(text)]
+    for table in view.tables:
+        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    if view.notes:
+        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
 

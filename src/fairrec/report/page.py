@@ -118,6 +118,7 @@ def policy(*scripts: str, images: bool = False) -> str:
 
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
+        *([("mitigation", "Mitigation")] if view.mitigation else []),
         ("verdicts", "Verdicts"),
         ("findings", "Findings"),
         ("groups", "Groups"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.report.mitigation_view import MitigationView
 from fairrec.report.view import Status
 
 Served = Literal["worse", "better", "differs"]
@@ -292,6 +293,7 @@ class PageView:
     ----------
     confidence : of the intervals, such as 95%
     group_file : link to the table with every group; empty where there is none
+    mitigation : what was done to the lists before this audit, if anything
     """
 
     title: str
@@ -318,3 +320,4 @@ class PageView:
     definitions: tuple[Definition, ...]
     reproduce: Reproduce
     group_file: str
+    mitigation: MitigationView | None = None

@@ -12,6 +12,7 @@ from fairrec.report.figures.group_chart import group_chart
 from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.pair_heat_map import pair_heat_map
 from fairrec.report.figures.search_history import search_history
+from fairrec.report.figures.trade_off import trade_off
 from fairrec.report.page_view import PageView, PairMap
 from fairrec.report.words import plural
 
@@ -26,6 +27,8 @@ def chart_payload(view: PageView) -> str:
         figures = {chart.anchor: group_chart(chart) for chart in view.charts}
         for at, history in enumerate(view.histories):
             figures[f"history-{at}"] = search_history(history)
+        for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
+            figures[f"trade-off-{at}"] = trade_off(part)
         if view.correlation:
             figures["correlation"] = correlation_map(view.correlation)
         charts = {name: packer.chart(figure) for name, figure in figures.items()}

@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fairrec.report.mitigation_view import MitigationView
 from fairrec.report.view import ReportView, Status, TableView
 
 _STYLE: dict[Status, str] = {
@@ -38,8 +39,23 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(Text.assemble(("note: ", "yellow"), warning))
 
 
+def print_mitigation(view: MitigationView, console: Console) -> None:
+    """Print what a mitigation did, the verdict first."""
+    console.print(Text(view.headline, style="bold"))
+    for stamp in view.stamps:
+        console.print(Text(stamp, style="bold red"))
+    console.print()
+    for line in view.said:
+        console.print(Text(line))
+    for table in view.tables:
+        console.print()
+        console.print(rich_table(table))
+    for note in view.notes:
+        console.print(Text.assemble(("note: ", "yellow"), note))
+
+
 def rich_table(view: TableView) -> Table:
-    """A table for a terminal."""
+    """A table of the view."""
     table = Table(
         title=Text(view.title, style="bold"),
         title_justify="left",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
-from fairrec.errors import InputError, OutputError, unknown_name
-from fairrec.files import check_writable, put_in_place
+from fairrec.errors import InputError, OutputError, as_unicode, unknown_name
+from fairrec.files import check_writable, file_sum, put_in_place
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.schema import AuditSummary, Finding, Gap, MetricResult
+from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,9 @@ class AuditResult:
                     with (part / f"{name}.parquet").open("wb") as file:
                         table.write_parquet(file, compression_level=1)
                 put_in_place(part, folder)
-            # a page of an earlier audit would show other numbers
-            (folder / "report.html").unlink(missing_ok=True)
+            # those of an earlier result would show other numbers
+            for name in ("report.html", "mitigation.json"):
+                (folder / name).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(
                 f"{folder}: cannot be written ({error}). Choose another --out."
@@ -136,6 +137,16 @@ class AuditResult:
         from fairrec.report.show import show_page
 
         return show_page(self.summary, self.group_table)
+
+    def of_run(self, folder: Path) -> AuditResult:
+        """The same, with the trained run its predictions come from among its inputs."""
+        run = InputSummary(
+            name=folder.name,
+            sha256=file_sum(folder / "model.safetensors"),
+            path=as_unicode(str(folder)),
+        )
+        inputs = {"run": run, **self.summary.inputs}
+        return replace(self, summary=self.summary.model_copy(update={"inputs": inputs}))
 
     def to_json(self) -> str:
         """The content of `result.json`."""

@@ -192,6 +192,9 @@ class InputSummary(Part):
 
     name: str
     sha256: str | None
+    path: str | None = Field(
+        default=None, description="as it was given; null for a table in memory"
+    )
 
 
 class AuditSummary(Part):
@@ -207,6 +210,8 @@ class AuditSummary(Part):
     inputs: dict[str, InputSummary]
     n_users: int
     n_candidates: int
+    by: tuple[str, ...] = Field(default=(), description="attributes as named, with their binning")
+    columns: dict[str, str] = Field(default_factory=dict, description="other names of columns")
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]
     alpha: float

@@ -14,6 +14,9 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.threads import chunks, map_in_threads
 
+FEW_LISTS = 256
+"""Lists below which a thread costs more than it saves."""
+
 
 @dataclass(frozen=True)
 class RankedLists:
@@ -103,7 +106,8 @@ class RankedLists:
         def work(users: slice) -> None:
             kernel(offsets[users.start : users.stop + 1], flat, out[users])
 
-        for _ in map_in_threads(work, chunks(self.n_users, self.threads), self.threads):
+        parts = chunks(self.n_users, self.threads, FEW_LISTS)
+        for _ in map_in_threads(work, parts, self.threads):
             pass
 
 

@@ -27,6 +27,7 @@
     font: css("--font"),
     view: { stroke: null },
     text: { color: css("--ink") },
+    legend: { labelColor: css("--soft"), labelFontSize: 12, labelFont: css("--font") },
     axis: {
       labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
       domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,

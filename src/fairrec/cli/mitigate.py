@@ -1,0 +1,282 @@
+"""`fairrec mitigate`, `fairrec rerank` and `fairrec rerankers`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.text import Text
+
+from fairrec.cli.audit import depth_of
+from fairrec.cli.shared import (
+    DebugOption,
+    Format,
+    FormatOption,
+    NoReportOption,
+    QuietOption,
+    errors_in_words,
+    need_torch,
+    say,
+    shown_progress,
+    stdout,
+)
+from fairrec.errors import InputError
+
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Other column names: user_id=uid or items.categories=tags."),
+]
+
+
+def mitigate_command(
+    source: Annotated[
+        Path,
+        typer.Argument(help="Folder of an audit or of a trained run, or a table of predictions."),
+    ],
+    metric: Annotated[str, typer.Option(help="What to improve: urd@5, urp_abs@5, ndcg@10.")],
+    groups: Annotated[
+        str,
+        typer.Option(help="Whom: worst:10%, worst:5, findings, or a file with one group a row."),
+    ] = "worst:10%",
+    reranker: Annotated[
+        str | None,
+        typer.Option(help="See fairrec rerankers. Default: the one made for the metric."),
+    ] = None,
+    strength: Annotated[
+        str, typer.Option(help="0, which changes nothing, to 1; 'auto' tunes it.")
+    ] = "auto",
+    max_loss: Annotated[
+        float,
+        typer.Option(help="With 'auto': largest relative loss of NDCG in the chosen groups."),
+    ] = 0.02,
+    allow_level_down: Annotated[
+        bool,
+        typer.Option("--allow-level-down", help="Also serve the best served groups worse."),
+    ] = False,
+    validation: Annotated[
+        Path | None,
+        typer.Option(help="Scored candidates with other targets, to choose by. Runs have them."),
+    ] = None,
+    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
+    by: Annotated[str | None, typer.Option(help="Attributes, with commas.")] = None,
+    items: Annotated[Path | None, typer.Option(help="Items and their categories.")] = None,
+    history: Annotated[Path | None, typer.Option(help="Training interactions.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="What to report. Default: what the tables allow.")
+    ] = None,
+    columns: ColumnsOption = None,
+    depth: Annotated[
+        str | None, typer.Option(help="Report groups of up to so many attributes, or 'full'.")
+    ] = None,
+    min_support: Annotated[
+        float | None, typer.Option(help="Smallest group: a share of users, or a number from 1.")
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="Random dealings for the gap's chance level.")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Level of the tests.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same numbers.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the re-ranked lists, the re-ranker, the page.")
+    ] = None,
+    no_report: NoReportOption = False,
+    output_format: FormatOption = Format.text,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Re-rank the lists of badly served groups, and show the effect on targets not chosen by."""
+    with errors_in_words(debug), shown_progress(quiet) as progress:
+        from fairrec.files import check_writable
+        from fairrec.inputs.columns import parse_mapping
+        from fairrec.mitigating import mitigate
+
+        if out is not None:
+            check_writable(out)
+        progress("reading", 0, 0)
+        given: dict[str, Any] = {
+            "users": users,
+            "by": by,
+            "items": items,
+            "history": history,
+            "validation": validation,
+            "metrics": metrics,
+            "columns": parse_mapping(_pairs(columns)) or None,
+            "depth": None if depth is None else depth_of(depth),
+            "min_support": min_support,
+            "permutations": permutations,
+            "alpha": alpha,
+            "seed": seed,
+        }
+        named = {name: value for name, value in given.items() if value is not None}
+        settings = {**_settings_of(source), **named}
+        for name in ("users", "by"):
+            if settings.get(name) is None:
+                raise InputError(f"--{name} is missing. See fairrec mitigate --help")
+        result = mitigate(
+            **settings,
+            metric=metric,
+            groups=groups,
+            reranker=reranker,
+            strength=_strength(strength),
+            max_loss=max_loss,
+            allow_level_down=allow_level_down,
+            threads=threads,
+            progress=progress,
+            command=shlex.join(["fairrec", *sys.argv[1:]]),
+        )
+        if out is not None:
+            progress("writing", 0, 0)
+            result.save(out, report=not no_report)
+    _print(result.summary, output_format)
+    if out is not None and not quiet:
+        page = "" if no_report else ", report.html"
+        say(
+            f"Written to {out}: mitigation.json, reranker.json, predictions.parquet, "
+            f"changes.parquet, and the audit of the new lists{page}"
+        )
+
+
+def rerank_command(
+    reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
+    predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
+    users: Annotated[Path, typer.Option(help="Users and their attributes.")],
+    out: Annotated[Path, typer.Option(help="File to write: Parquet, or CSV by its ending.")],
+    items: Annotated[Path | None, typer.Option(help="Items and their categories.")] = None,
+    history: Annotated[Path | None, typer.Option(help="Training interactions.")] = None,
+    columns: ColumnsOption = None,
+    threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Apply a re-ranker to new candidate lists."""
+    with errors_in_words(debug), shown_progress(quiet) as progress:
+        from fairrec.files import write_table
+        from fairrec.inputs.columns import parse_mapping
+        from fairrec.reranking import rerank
+
+        progress("re-ranking", 0, 0)
+        table = rerank(
+            reranker,
+            predictions,
+            users=users,
+            items=items,
+            history=history,
+            columns=parse_mapping(_pairs(columns)),
+            threads=threads,
+        )
+        write_table(table, out)
+        n_changed = table.filter(table["score"] != table["model_score"])["user_id"].n_unique()
+    if not quiet:
+        say(
+            f"Written: {out} ({table.height:,} candidates; the order changed for {n_changed:,} of "
+            f"{table['user_id'].n_unique():,} users)"
+        )
+
+
+def rerankers_command(debug: DebugOption = False) -> None:
+    """List the re-rankers."""
+    with errors_in_words(debug):
+        from fairrec.mitigation import RERANKERS
+
+        console = stdout()
+        for name in RERANKERS:
+            kind = RERANKERS[name]
+            made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
+            needs = "".join(f" (needs --{need})" for need in sorted(kind.needs - {"labels"}))
+            console.print(Text.assemble((f"{name:<22}", "bold"), kind.about, made_for, needs))
+
+
+def _settings_of(source: Path) -> dict[str, Any]:
+    """What a run or an audit says about itself, as arguments of `mitigate`."""
+    if (source / "run.json").is_file():
+        return _of_run(source)
+    if (source / "result.json").is_file():
+        return _of_audit(source)
+    if source.is_dir():
+        raise InputError(
+            f"{source}: holds neither an audit (result.json) nor a trained run (run.json)."
+        )
+    return {"predictions": source}
+
+
+def _of_run(folder: Path) -> dict[str, Any]:
+    need_torch()
+    from fairrec.models.run import load_run
+
+    run = load_run(folder, "auto")
+    return {
+        "predictions": run.predictions("test"),
+        "validation": run.predictions("validation"),
+        **run.tables(),
+    }
+
+
+def _of_audit(folder: Path) -> dict[str, Any]:
+    """The tables an audit read, where they are still as they were, and its options."""
+    from fairrec.files import file_sum
+    from fairrec.result.audit_result import load_summary
+
+    summary = load_summary(folder)
+    pooled = {name for name, result in summary.metrics.items() if result.sd is None}
+    options: dict[str, Any] = {
+        "by": summary.by,
+        "columns": summary.columns,
+        "metrics": [name for name in summary.metrics if name not in pooled],
+        "depth": summary.depth,
+        "min_support": summary.coverage.min_support,
+        "permutations": summary.permutations,
+        "alpha": summary.alpha,
+        "seed": summary.seed,
+    }
+    paths = {name: table.path for name, table in summary.inputs.items()}
+    if run := paths.pop("run", None):
+        return {**_of_run(Path(run)), **options}
+    for name, path in paths.items():
+        if path is None:
+            raise InputError(
+                f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
+                "again. Name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+            )
+        if not Path(path).is_file():
+            raise InputError(
+                f"{folder}: the {name} table of this audit, {path}, is not there. Run this where "
+                "the audit was run, or name the tables: fairrec mitigate PREDICTIONS --users "
+                "USERS --by ..."
+            )
+        if file_sum(Path(path)) != summary.inputs[name].sha256:
+            raise InputError(
+                f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
+            )
+    return {**{name: Path(path) for name, path in paths.items() if path}, **options}
+
+
+def _strength(text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--strength {text} is not possible. Give 'auto' or a number from 0 to 1."
+        ) from None
+
+
+def _pairs(columns: list[str] | None) -> list[str]:
+    return [pair for text in columns or () for pair in text.split(",")]
+
+
+def _print(summary: Any, output_format: Format) -> None:
+    from fairrec.report.markdown import mitigation_markdown
+    from fairrec.report.mitigation_view import build_mitigation_view
+    from fairrec.report.text import print_mitigation
+
+    if output_format is Format.json:
+        typer.echo(summary.model_dump_json(indent=2))
+    elif output_format is Format.markdown:
+        typer.echo(mitigation_markdown(build_mitigation_view(summary)), nl=False)
+    else:
+        print_mitigation(build_mitigation_view(summary), stdout())
