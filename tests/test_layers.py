@@ -45,4 +45,4 @@ def test_foundations_import_no_stage():
 
 def test_every_folder_is_a_stage_or_beside_them():
     folders = {folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists()}
-    assert folders == {*STAGES, "models", "datasets", "cli"}
+    assert folders == {*STAGES, "models", "datasets", "reproduction", "cli"}

@@ -12,6 +12,7 @@ from fairrec.cli.describe import metrics_command, schema_command, searchers_comm
 from fairrec.cli.doctor import doctor_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
 from fairrec.cli.report import report_command
+from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
 from fairrec.cli.train import score_command, train_command
@@ -30,6 +31,7 @@ app.command("report")(report_command)
 app.command("mitigate")(mitigate_command)
 app.command("rerank")(rerank_command)
 app.command("search-bench")(search_bench_command)
+app.command("reproduce")(reproduce_command)
 app.command("datasets")(datasets_command)
 app.command("prepare")(prepare_command)
 app.command("synthetic")(synthetic_command)

@@ -25,7 +25,7 @@ def to_markdown(view: ReportView) -> str:
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
     for table in (view.findings, view.ends):
         if table.rows:
-            lines += ["", f"### {escape(table.title)}", "", *_table(table)]
+            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
     lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
     powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
     lines += powers
@@ -41,7 +41,7 @@ def mitigation_markdown(view: MitigationView) -> str:
     for text in (*view.stamps, *view.said):
         lines += ["", escape(text)]
     for table in view.tables:
-        lines += ["", f"### {escape(table.title)}", "", *_table(table)]
+        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
     if view.notes:
         lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
@@ -57,7 +57,8 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)
 
 
-def _table(view: TableView) -> list[str]:
+def table_lines(view: TableView) -> list[str]:
+    """A table in lines of Markdown, its note below."""
     rules = ("---:" if is_number else "---" for is_number in view.numeric)
     rows = (" | ".join(escape(cell) for cell in row) for row in view.rows)
     note = ["", escape(view.note)] if view.note else []

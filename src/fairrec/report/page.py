@@ -80,11 +80,11 @@ def lay_out(view: PageView) -> str:
     from fairrec.report.payload import chart_payload, pair_names
     from fairrec.report.vega_bundle import vega_bundle
 
-    vega, script = vega_bundle(), _own("page.js")
-    return _template().render(
+    vega, script = vega_bundle(), own_file("page.js")
+    return page_template("page.html.j2").render(
         view=view,
-        policy=_policy(vega, script),
-        css=Markup(_own("page.css")),
+        policy=policy(vega, script),
+        css=Markup(own_file("page.css")),
         vega=Markup(vega),
         script=Markup(script),
         payload=Markup(chart_payload(view)),
@@ -100,12 +100,18 @@ def lay_out(view: PageView) -> str:
     )
 
 
-def _policy(*scripts: str) -> str:
-    """What the browser may do: run these scripts, use styles, and no request of any kind."""
+def policy(*scripts: str, images: bool = False) -> str:
+    """What the browser may do: run these scripts, use styles, and no request of any kind.
+
+    Parameters
+    ----------
+    images : whether the page holds images of its own
+    """
     sums = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts)
-    allowed = " ".join(f"'sha256-{text}'" for text in sums)
+    allowed = " ".join(f"'sha256-{text}'" for text in sums) or "'none'"
+    pictures = "img-src data:; " if images else ""
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {pictures}"
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -127,12 +133,14 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
     return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
 
 
-def _own(name: str) -> str:
+def own_file(name: str) -> str:
+    """A file that comes with the page."""
     return (files("fairrec.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _template() -> Template:
+def page_template(name: str) -> Template:
+    """A template that escapes all text and refuses names it does not know."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_own("page.html.j2"))
+    return environment.from_string(own_file(name))

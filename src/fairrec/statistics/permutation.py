@@ -69,8 +69,20 @@ class PermutationTest:
 
     def gap_p_values(self, gaps: FloatArray) -> FloatArray:
         """(n_metrics,), how often chance alone shows a gap at least this large."""
-        n_reached = (self.gaps >= gaps * (1 - ROUNDING)).sum(axis=0)
-        return np.asarray((1 + n_reached) / (1 + self.n_permutations))
+        return np.array(
+            [gap_p_value(by_chance, gap) for by_chance, gap in zip(self.gaps.T, gaps, strict=True)]
+        )
+
+
+def gap_p_value(by_chance: FloatArray, gap: float) -> float:
+    """How often chance alone shows a gap at least this large.
+
+    Parameters
+    ----------
+    by_chance : (n_permutations,), gaps under chance
+    """
+    n_reached = int((by_chance >= gap * (1 - ROUNDING)).sum())
+    return (1 + n_reached) / (1 + len(by_chance))
 
 
 def permutation_test(

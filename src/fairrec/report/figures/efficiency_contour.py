@@ -9,6 +9,7 @@ import polars as pl
 
 from fairrec.arrays import FloatArray
 from fairrec.errors import InputError
+from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,8 +17,26 @@ if TYPE_CHECKING:
 STEPS = 60
 
 
+def side_by_side(times: pl.DataFrame, title: str, unit: str, size: int = 210) -> alt.TopLevelMixin:
+    """A contour for each method.
+
+    Parameters
+    ----------
+    times : `method, users, groups, seconds`, a full grid for each method
+    unit : what `seconds` holds, in words
+    """
+    import altair as alt
+
+    charts = [
+        efficiency_contour(part.drop("method"), str(method[0]), size=size, unit=unit)
+        for method, part in times.group_by("method", maintain_order=True)
+    ]
+    beside = alt.hconcat(*charts).resolve_scale(color="independent")
+    return still(beside, title)
+
+
 def efficiency_contour(
-    times: pl.DataFrame, title: str, levels: int = 8, size: int = 340
+    times: pl.DataFrame, title: str, levels: int = 8, size: int = 340, unit: str = "seconds"
 ) -> alt.LayerChart | alt.FacetChart:
     """Bands of equal time, between what was measured by interpolation; dots are measured.
 
@@ -25,6 +44,7 @@ def efficiency_contour(
     ----------
     times : `users, groups, seconds`, one row for each pair of a full grid
     levels : number of bands
+    unit : what `seconds` holds, in words
     """
     import altair as alt
 
@@ -33,7 +53,7 @@ def efficiency_contour(
     edges = np.geomspace(lowest, highest, levels + 1)[1:-1]
     by_level = alt.Color(
         "seconds:Q",
-        title="seconds",
+        title=unit,
         legend=alt.Legend(type="symbol", symbolType="square"),
         scale=alt.Scale(
             type="threshold", domain=[float(f"{edge:.2g}") for edge in edges], scheme="viridis"
@@ -79,7 +99,8 @@ def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
     along_x = np.array([np.interp(np.log(at_x), np.log(users), column) for column in logs.T])
     both = np.array([np.interp(np.log(at_y), np.log(groups), row) for row in along_x.T])
     left, low = np.meshgrid(x[:-1], y[:-1], indexing="ij")
-    right, high = np.meshgrid(x[1:], y[1:], indexing="ij")
+    # a little over the next one, or the ground would shine through between them
+    right, high = np.meshgrid(_beyond(x), _beyond(y), indexing="ij")
     return pl.DataFrame(
         {
             "users": left.ravel(),
@@ -89,6 +110,12 @@ def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
             "seconds": np.exp(both).ravel(),
         }
     )
+
+
+def _beyond(edges: FloatArray) -> FloatArray:
+    """The far edge of each step, a third of a step further but for the last."""
+    far = edges[1:] * (edges[1:] / edges[:-1]) ** (1 / 3)
+    return np.asarray(np.minimum(far, edges[-1]))
 
 
 def _steps(sizes: FloatArray) -> FloatArray:

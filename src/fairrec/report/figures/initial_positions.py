@@ -21,7 +21,7 @@ def initial_positions(
 
     Parameters
     ----------
-    users : `first, second, users`, one row for each two values
+    users : `first, second, users`, one row for each two values, in the order of the values
     particles : `way, first, second, particles`; the ways are `WAYS`
     names : the two attributes
     """
@@ -29,11 +29,19 @@ def initial_positions(
 
     ways = pl.DataFrame({"way": WAYS})
     rows = users.join(ways, how="cross").join(
-        particles, on=["way", "first", "second"], how="left", coalesce=True
+        particles, on=["way", "first", "second"], how="left", coalesce=True, maintain_order="left"
     )
+    # values stay in the order of the rows, and labels that would overlap are left out
     base = alt.Chart(rows).encode(
-        x=alt.X("first:N", title=names[0], axis=alt.Axis(labelAngle=-45, labelLimit=100)),
-        y=alt.Y("second:N", title=names[1], axis=alt.Axis(labelLimit=100)),
+        x=alt.X(
+            "first:N",
+            title=names[0],
+            sort=None,
+            axis=alt.Axis(labelAngle=-45, labelLimit=100, labelOverlap=True),
+        ),
+        y=alt.Y(
+            "second:N", title=names[1], sort=None, axis=alt.Axis(labelLimit=100, labelOverlap=True)
+        ),
     )
     shades = base.mark_rect().encode(
         color=alt.Color("users:Q", title="users", scale=alt.Scale(scheme="greys"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,10 +28,9 @@ OTHERS = ("#7a3e9d", "#5c4033", "#3f7d20", "#a50f3f")
 DASHES = {"pso": [5, 2], "random": [2, 2], "themis": [7, 2, 2, 2]}
 HIGHLIGHTED = "adaptive"
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 
-def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) -> alt.LayerChart:
+def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:
     """Mean accuracy against the share of users scored, one line a searcher.
 
     A band is one standard deviation over seeds on either side.
@@ -86,27 +87,16 @@ def search_curves(curve: pl.DataFrame, title: str, notes: Sequence[str] = ()) ->
             alt.Tooltip("sd:Q", format=".3f", title="sd over seeds"),
         ],
     )
-    chart: alt.LayerChart = (
+    chart = (
         alt.layer(bands, lines)
         # else the bands, which want no legend, would take away that of the lines
         .resolve_legend(fill="independent")
-        .properties(
-            width=560,
-            height=330,
-            title=alt.TitleParams(title, subtitle=list(notes), anchor="start", offset=12),
-        )
-        .configure(font=FONT, background="white", padding=12)
-        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555555")
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e6e6e6"
-        )
-        .configure_legend(labelFontSize=13)
-        .configure_view(stroke=None)
+        .properties(width=560, height=330)
     )
-    return chart
+    return still(chart, title, notes)
 
 
-def write_search_curves(chart: alt.LayerChart, file: Path) -> None:
+def write_search_curves(chart: Any, file: Path) -> None:
     """Write a chart as its name says: .svg, .png, or .html that needs no network."""
     if file.suffix == ".html":
         file.write_text(chart.to_html(inline=True), encoding="utf-8")

@@ -1,0 +1,40 @@
+"""Charts as pictures for print and documents, in one look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+INK = "#222222"
+
+
+def still(chart: Any, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:
+    """A chart with its title and the look of all still pictures."""
+    import altair as alt
+
+    heading = alt.TitleParams(title, subtitle=list(notes), anchor="start", offset=12)
+    # every kind of chart has these methods, but no common type says so
+    styled: alt.TopLevelMixin = (
+        chart.properties(title=heading)
+        .configure(font=FONT, background="white", padding=12)
+        .configure_title(fontSize=16, subtitleFontSize=12, subtitleColor="#555555", color=INK)
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e6e6e6"
+        )
+        .configure_legend(labelFontSize=13)
+        .configure_header(labelFontSize=13, titleFontSize=13)
+        .configure_view(stroke=None)
+    )
+    return styled
+
+
+def svg_of(chart: alt.TopLevelMixin) -> str:
+    """The chart as SVG; its specification is checked on the way."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    return drawn

@@ -1,0 +1,136 @@
+"""The paper's claims about accuracy, time and ranking, beside what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fairrec.reproduction import layout
+from fairrec.reproduction.chance import POOLED
+from fairrec.reproduction.comparison import SUBJECT
+from fairrec.reproduction.experiment import Setting, Table
+from fairrec.reproduction.methods import ADAPTIVE, ADAPTIVE_TENTH, DPSO, EXACT, THEMIS
+
+ALPHA = 0.05
+PAPER = (THEMIS.title, DPSO.title)
+
+Part = tuple[str, pl.DataFrame, pl.DataFrame]
+"""A data set, its gaps and its costs."""
+
+
+def claims_table(setting: Setting, parts: Sequence[Part]) -> Table:
+    """A row for each data set and claim."""
+    rows = [
+        {"dataset": dataset, "data": setting.title_of(dataset), "claim": claim, **values}
+        for dataset, gaps, spent in parts
+        for claim, values in _claims(gaps, spent).items()
+    ]
+    data = pl.DataFrame(rows)
+    columns: list[layout.Column] = [
+        ("data", layout.text("data")),
+        ("claim", layout.text("claim")),
+        ("published", layout.text("published")),
+        ("here", layout.text("here")),
+    ]
+    note = (
+        "Published figures are computed from the paper's own table, over the models compared here. "
+        "Times and users are those of all metrics together, in the mean over models."
+    )
+    title = f"The paper's claims: {setting.title}"
+    return Table("claims", data, layout.lay_out(title, data, columns, note, 4))
+
+
+def _claims(gaps: pl.DataFrame, spent: pl.DataFrame) -> dict[str, dict[str, str]]:
+    over_models = spent.group_by("method", maintain_order=True).agg(
+        pl.col("accuracy", "published_accuracy", "share").mean()
+    )
+    by_method = {row["method"]: row for row in over_models.to_dicts()}
+    against = _against_themis(spent)
+    nearest = _nearest(gaps)
+    claims = {
+        "mean accuracy of FairRec": {
+            "published": _percent(by_method[DPSO.title]["published_accuracy"]),
+            "here": _percent(by_method[DPSO.title]["accuracy"]),
+        },
+        "time of FairRec, of Themis'": {
+            "published": _percent(against[DPSO.title]["published_time"]),
+            "here": _percent(against[DPSO.title]["time"]),
+        },
+        "users scored by FairRec, of Themis'": {
+            "published": "-",
+            "here": _percent(against[DPSO.title]["users"]),
+        },
+        "FairRec nearer to the exact gap than TestSGD": {
+            "published": nearest["published"],
+            "here": nearest["here"],
+        },
+        "methods from the most accurate": {
+            "published": _ranking(by_method, "published_accuracy"),
+            "here": _ranking(by_method, "accuracy"),
+        },
+        "gaps that chance does not explain (p <= 0.05)": {
+            "published": "-",
+            "here": _beyond_chance(gaps),
+        },
+    }
+    for method in (EXACT, ADAPTIVE, ADAPTIVE_TENTH):
+        cost = against[method.title]
+        claims[f"{method.title}: accuracy; time and users, of Themis'"] = {
+            "published": "-",
+            "here": f"{_percent(by_method[method.title]['accuracy'])}; {_percent(cost['time'])} "
+            f"and {_percent(cost['users'])}",
+        }
+    return claims
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _against_themis(spent: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+    """Ratios to Themis in the mean over models."""
+    columns = ("seconds", "users_together", "published_seconds")
+    themis = spent.filter(method=THEMIS.title).select("model", *columns)
+    joined = spent.join(themis, on="model", suffix="_themis")
+    ratios = joined.group_by("method").agg(
+        (pl.col(name) / pl.col(f"{name}_themis")).mean().alias(short)
+        for name, short in zip(columns, ("time", "users", "published_time"), strict=True)
+    )
+    return {row.pop("method"): row for row in ratios.to_dicts()}
+
+
+def _nearest(gaps: pl.DataFrame) -> dict[str, str]:
+    """In how many cases FairRec has found at least as much as both forms of TestSGD."""
+    cases = gaps.filter(pl.col("metric") != POOLED)
+    is_fairrec = pl.col("method") == DPSO.title
+    is_testsgd = pl.col("method").str.starts_with("TestSGD")
+    shares = {}
+    for name, column in (("here", "accuracy"), ("published", "published_accuracy")):
+        counted = (
+            cases.group_by(*SUBJECT, "metric")
+            .agg(
+                ours=pl.col(column).filter(is_fairrec).max(),
+                other=pl.col(column).filter(is_testsgd).max(),
+            )
+            .drop_nulls()
+        )
+        won = int((counted["ours"] >= counted["other"]).sum())
+        shares[name] = f"{won} of {counted.height}" if counted.height else "-"
+    return shares
+
+
+def _ranking(by_method: dict[str, dict[str, float | None]], column: str) -> str:
+    known = [
+        (value, title.removesuffix(" (dpso)"))
+        for title, row in by_method.items()
+        if not title.startswith("ours") and (value := row[column]) is not None
+    ]
+    ordered = sorted(known, key=lambda pair: -pair[0])
+    return ", ".join(f"{title} {100 * value:.0f}%" for value, title in ordered) or "-"
+
+
+def _beyond_chance(gaps: pl.DataFrame) -> str:
+    exact = gaps.filter(pl.col("method") == THEMIS.title, pl.col("metric") != POOLED)
+    known = exact["p_value"].drop_nulls()
+    return f"{int((known <= ALPHA).sum())} of {len(known)}"

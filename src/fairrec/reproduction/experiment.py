@@ -1,0 +1,169 @@
+"""What an experiment is: cells to work out, and tables and figures made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fairrec.errors import InputError, unknown_name
+from fairrec.options import Progress
+from fairrec.registry import Registry
+from fairrec.report.view import TableView
+from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.data import TITLES, Source
+from fairrec.reproduction.subject import MODEL_TITLES, PAPER_MODELS, Shelf, Subject, Training
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Frames = Mapping[str, pl.DataFrame]
+"""The rows of all cells of an experiment, by the kind of cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceOptions:
+    """How experiments are run.
+
+    Parameters
+    ----------
+    n_seeds : searches of each method, with the seeds from 0 on
+    models : recommenders to test
+    permutations : how often attributes are dealt out anew for the chance level of a gap
+    seed : of training and of synthetic worlds
+    quick : small worlds and little effort, to see that everything runs
+    """
+
+    n_seeds: int = 5
+    models: tuple[str, ...] = PAPER_MODELS
+    permutations: int = 1000
+    seed: int = 0
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            if model not in MODEL_TITLES:
+                raise unknown_name("model", model, MODEL_TITLES)
+        if not self.models:
+            raise InputError("No model is named. Example: --models deepfm,dcn")
+        for name, least in (("n_seeds", 1), ("permutations", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not least <= value < 2**32:
+                option = name.removeprefix("n_")
+                raise InputError(f"--{option} {value} is not possible. Give a number from {least}.")
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the searches."""
+        return range(self.n_seeds)
+
+
+QUICK = ReproduceOptions(n_seeds=2, models=("deepfm", "dcn"), permutations=49, quick=True)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An experiment's data, models and options.
+
+    Parameters
+    ----------
+    sources : its data sets, in the order of the paper
+    runs, scratch : folders of trained runs, and of worlds made on the way
+    """
+
+    options: ReproduceOptions
+    sources: tuple[Source, ...]
+    runs: Path
+    scratch: Path
+    told: Progress
+    shelf: Shelf = field(default_factory=Shelf)
+
+    def subject(self, source: Source, model: str) -> Subject:
+        """A recommender on a data set; it is loaded when it is first needed."""
+        training = Training(quick=self.options.quick, seed=self.options.seed)
+        return Subject(source, model, self.runs, training, self.shelf)
+
+    def subjects(self) -> list[tuple[Subject, dict[str, str]]]:
+        """Every model on every data set, and how its rows are labelled."""
+        return [
+            (self.subject(source, model), {"dataset": source.name, "model": model})
+            for source in self.sources
+            for model in self.options.models
+        ]
+
+    def title_of(self, dataset: str) -> str:
+        """What stands for a data set of the paper."""
+        return next(source.title for source in self.sources if source.name == dataset)
+
+    @property
+    def title(self) -> str:
+        """All data sets, in words."""
+        shapes = [source for source in self.sources if source.is_synthetic]
+        if len(shapes) < 2:
+            return "; ".join(source.title for source in self.sources)
+        real = [source.title for source in self.sources if not source.is_synthetic]
+        names = ", ".join(TITLES[source.name] for source in shapes)
+        return "; ".join([*real, f"synthetic shapes of {names}"])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of an experiment: numbers for files, and text for people.
+
+    Parameters
+    ----------
+    name : of its files
+    """
+
+    name: str
+    data: pl.DataFrame
+    view: TableView
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of an experiment."""
+
+    name: str
+    title: str
+    chart: alt.TopLevelMixin
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an experiment came to."""
+
+    tables: tuple[Table, ...]
+    drawings: tuple[Drawing, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A registered experiment.
+
+    Parameters
+    ----------
+    label : in the paper
+    datasets : of the paper, as far as it says; none where a world is made for the purpose
+    plan : all cells, in the order of work
+    outcome : made from the rows of the cells
+    needs_models : whether the models are trained
+    made_for : in words, the world that is made where it uses no data set
+    """
+
+    name: str
+    label: str
+    title: str
+    datasets: tuple[str, ...]
+    plan: Callable[[Setting], Sequence[Cell]]
+    outcome: Callable[[Setting, Frames], Outcome]
+    needs_models: bool = True
+    made_for: str = ""
+
+
+EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+"""In the order of the paper."""

@@ -1,0 +1,93 @@
+"""Tables of numbers as tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fairrec.report.view import TableView
+from fairrec.report.words import number
+from fairrec.report.words import p_value as p_words
+from fairrec.reproduction.subject import MODEL_TITLES
+
+Row = Mapping[str, Any]
+Shown = Callable[[Row], str]
+Column = tuple[str, Shown]
+"""The heading, and the text of a row."""
+
+
+def lay_out(
+    title: str, rows: pl.DataFrame, columns: Sequence[Column], note: str = "", n_labels: int = 1
+) -> TableView:
+    """A table of text; the first `n_labels` columns are words, the others numbers."""
+    return TableView(
+        title=title,
+        columns=tuple(heading for heading, _ in columns),
+        numeric=tuple(at >= n_labels for at in range(len(columns))),
+        rows=tuple(tuple(shown(row) for _, shown in columns) for row in rows.to_dicts()),
+        note=note,
+    )
+
+
+def model_title(row: Row) -> str:
+    """The model's name as the paper writes it."""
+    return MODEL_TITLES[row["model"]]
+
+
+def text(name: str) -> Shown:
+    """A column of words."""
+    return lambda row: str(row[name])
+
+
+def figure(name: str) -> Shown:
+    """A column of numbers, three significant digits."""
+    return lambda row: number(row[name])
+
+
+def whole(name: str) -> Shown:
+    """A column of whole numbers."""
+    return lambda row: "-" if row[name] is None else f"{row[name]:,.0f}"
+
+
+def percent(name: str, decimals: int = 1) -> Shown:
+    """A column of shares."""
+    return lambda row: "-" if row[name] is None else f"{100 * row[name]:.{decimals}f}%"
+
+
+def p_value(name: str = "p_value") -> Shown:
+    """A column of p-values."""
+    return lambda row: "-" if row[name] is None else p_words(row[name])
+
+
+def spread(name: str, spread_name: str) -> Shown:
+    """Mean and standard deviation.
+
+    >>> spread("a", "b")({"a": 0.5, "b": 0.01}), spread("a", "b")({"a": 0.5, "b": 0.0})
+    ('0.500 ±0.0100', '0.500')
+    """
+
+    def shown(row: Row) -> str:
+        mean, sd = row[name], row[spread_name]
+        return number(mean) if _is_nothing(sd) else f"{number(mean)} ±{number(sd)}"
+
+    return shown
+
+
+def percent_spread(name: str, spread_name: str) -> Shown:
+    """Mean and standard deviation of a share."""
+
+    def shown(row: Row) -> str:
+        mean, sd = row[name], row[spread_name]
+        if mean is None:
+            return "-"
+        told = f"{100 * mean:.1f}%"
+        return told if _is_nothing(sd) else f"{told} ±{100 * sd:.1f}"
+
+    return shown
+
+
+def _is_nothing(sd: float | None) -> bool:
+    """Whether there is no spread to speak of; sums in another order leave a trace of one."""
+    return sd is None or sd < 1e-12

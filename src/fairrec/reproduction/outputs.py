@@ -1,0 +1,135 @@
+"""An outcome as files: CSV, Parquet, Markdown, LaTeX, SVG, and a page with all of it."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairrec.errors import OutputError
+from fairrec.files import check_writable, put_in_place
+from fairrec.report.figures.still import svg_of
+from fairrec.report.markdown import escape, table_lines
+from fairrec.report.page import own_file, page_template, policy
+from fairrec.report.view import TableView
+from fairrec.reproduction.experiment import Outcome
+
+PAGE = "index.html"
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+}
+
+
+def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command: str) -> None:
+    """Write all files of an experiment, or none where one cannot be written."""
+    check_writable(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
+            part = Path(scratch)
+            for table in outcome.tables:
+                with (part / f"{table.name}.csv").open("wb") as file:
+                    table.data.write_csv(file)
+                table.data.write_parquet(part / f"{table.name}.parquet")
+            pictures = {drawing.name: svg_of(drawing.chart) for drawing in outcome.drawings}
+            texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
+            texts[f"{name}.md"] = as_markdown(title, outcome, command)
+            texts[f"{name}.tex"] = as_latex(title, outcome)
+            texts[PAGE] = as_page(title, outcome, pictures, command)
+            for file_name, text in texts.items():
+                (part / file_name).write_text(text, encoding="utf-8", newline="\n")
+            put_in_place(part, folder)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be written ({error}). Choose another --out."
+        ) from error
+
+
+def as_markdown(title: str, outcome: Outcome, command: str) -> str:
+    """Title, figures, tables and notes."""
+    lines = [f"# {escape(title)}"]
+    if command:
+        lines += ["", "```console", f"$ {command}", "```"]
+    for drawing in outcome.drawings:
+        lines += ["", f"![{escape(drawing.title)}]({drawing.name}.svg)"]
+    for table in outcome.tables:
+        lines += ["", f"## {escape(table.view.title)}", "", *table_lines(table.view)]
+    if outcome.notes:
+        lines += ["", *(f"- {escape(note)}" for note in outcome.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def as_latex(title: str, outcome: Outcome) -> str:
+    """The tables for a paper that loads `booktabs` and `graphicx`."""
+    parts = [f"% {title}".replace("\n", " "), r"% \usepackage{booktabs,graphicx}"]
+    parts += [_latex_table(table.view) for table in outcome.tables]
+    return "\n\n".join(parts) + "\n"
+
+
+def _latex_table(view: TableView) -> str:
+    layout = "".join("r" if is_number else "l" for is_number in view.numeric)
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(latex(cell) for cell in cells) + r" \\"
+
+    return "\n".join(
+        (
+            r"\begin{table*}",
+            r"\centering",
+            rf"\caption{{{latex(view.title)}}}",
+            r"\resizebox{\linewidth}{!}{%",
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            line(view.columns),
+            r"\midrule",
+            *(line(row) for row in view.rows),
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *([rf"\par\footnotesize {latex(view.note)}"] if view.note else []),
+            r"\end{table*}",
+        )
+    )
+
+
+def latex(text: str) -> str:
+    r"""Text in which LaTeX sees nothing special.
+
+    >>> print(latex("50% of A&B ±0.1"))
+    50\% of A\&B $\pm$0.1
+    """
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str) -> str:
+    """One HTML file that needs nothing else; pictures are images, so nothing in them can run."""
+    from markupsafe import Markup
+
+    figures = [
+        {
+            "title": drawing.title,
+            "file": f"{drawing.name}.svg",
+            "data": base64.b64encode(pictures[drawing.name].encode()).decode(),
+        }
+        for drawing in outcome.drawings
+    ]
+    return page_template("reproduction.html.j2").render(
+        title=title,
+        outcome=outcome,
+        figures=figures,
+        command=command,
+        policy=policy(images=True),
+        css=Markup(own_file("page.css")),
+    )

@@ -1,0 +1,105 @@
+"""What is written holds the numbers, and outside text stays text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.errors import OutputError
+from fairrec.report.figures.efficiency_contour import side_by_side
+from fairrec.report.figures.grouped_bars import grouped_bars
+from fairrec.report.figures.hyper_curves import hyper_curves
+from fairrec.report.figures.still import svg_of
+from fairrec.reproduction import layout
+from fairrec.reproduction.experiment import Drawing, Outcome, Table
+from fairrec.reproduction.outputs import as_latex, as_markdown, write_outcome
+
+EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
+
+
+def outcome() -> Outcome:
+    data = pl.DataFrame({"method": ["dpso", EVIL], "gap": [0.123456, None], "sd": [0.01, None]})
+    columns = [("method", layout.text("method")), ("gap", layout.spread("gap", "sd"))]
+    bars = pl.DataFrame(
+        {"data": [EVIL, EVIL], "series": ["here", "published"], "value": [-0.1, 0.3]}
+    )
+    chart = grouped_bars(bars, EVIL, "larger by")
+    view = layout.lay_out(EVIL, data, columns, EVIL)
+    return Outcome((Table("gaps", data, view),), (Drawing("bars", EVIL, chart),), (EVIL,))
+
+
+def test_every_form_is_written(tmp_path: Path):
+    write_outcome(tmp_path / "out", "table2", EVIL, outcome(), "fairrec reproduce table2")
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [
+        "bars.svg",
+        "gaps.csv",
+        "gaps.parquet",
+        "index.html",
+        "table2.md",
+        "table2.tex",
+    ]
+    for name, frame in (
+        ("csv", pl.read_csv(tmp_path / "out/gaps.csv")),
+        ("parquet", pl.read_parquet(tmp_path / "out/gaps.parquet")),
+    ):
+        assert frame["gap"].to_list() == [0.123456, None], name
+
+
+def test_the_page_runs_no_script_and_needs_no_network(tmp_path: Path):
+    write_outcome(tmp_path, "table2", EVIL, outcome(), "")
+    page = (tmp_path / "index.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'; script-src 'none'" in page.replace("&#39;", "'")
+    assert re.findall(r'(?:src|href)="(?!data:image/svg|#)([^"]*)"', page) == []
+    assert "0.123 ±0.0100" in page
+    assert "<script" not in (tmp_path / "bars.svg").read_text()
+
+
+def test_latex_and_markdown_take_outside_text_as_text():
+    latex = as_latex("title", outcome())
+    assert r"\textless{}script\textgreater{}" in latex
+    assert r"50\% of \$x\_1\$ \{a\}" in latex
+    assert r"dpso & 0.123 $\pm$0.0100 \\" in latex
+    assert latex.count(r"\begin{tabular}{lr}") == latex.count(r"\end{tabular}") == 1
+    markdown = as_markdown("title", outcome(), "fairrec reproduce table2")
+    assert not re.search(r"(?<!\\)<script", markdown)
+    assert r"\| b |" in markdown
+    assert "$ fairrec reproduce table2" in markdown
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path):
+    (tmp_path / "gaps.csv").mkdir()
+    with pytest.raises(OutputError, match=r"gaps\.csv is a folder"):
+        write_outcome(tmp_path, "table2", "title", outcome(), "")
+    assert [path.name for path in tmp_path.iterdir()] == ["gaps.csv"]
+
+
+def test_figures_are_valid_and_drawn():
+    curves = pl.DataFrame(
+        {
+            "parameter": ["epsilon"] * 2 + ["iterations"] * 2,
+            "value": [0.1, 0.2, 1.0, 5.0],
+            "accuracy": [0.5, 0.9, 0.4, 0.8],
+            "accuracy_sd": [0.1, None, 0.1, 0.1],
+            "seconds": [1.0, 2.0, 1.0, 3.0],
+            "seconds_sd": [2.0, 0.1, 0.1, None],
+        }
+    )
+    advice = {"epsilon": (0.1, 0.2), "iterations": (5.0, 10.0)}
+    drawn = svg_of(hyper_curves(curves, "By hyper-parameters", advice))
+    assert all(word in drawn for word in ("By hyper-parameters", "epsilon", "iterations"))
+    times = pl.DataFrame(
+        {
+            "method": ["Themis"] * 4 + ["dpso"] * 4,
+            "users": [10, 10, 100, 100] * 2,
+            "groups": [5, 50] * 4,
+            "seconds": [0.1, 0.3, 1.0, 4.0] * 2,
+        }
+    )
+    drawn = svg_of(side_by_side(times, "Time", "users scored"))
+    assert all(word in drawn for word in ("Time", "Themis", "dpso", "users scored"))
