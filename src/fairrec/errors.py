@@ -26,6 +26,10 @@ class ScoringError(FairRecError, RuntimeError):
     """A model failed, or returned something other than one number per candidate."""
 
 
+class UnavailableError(ScoringError):
+    """A model has no answer for now; the same question may get one later."""
+
+
 class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
 

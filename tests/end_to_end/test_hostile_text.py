@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from pathlib import Path
@@ -271,6 +272,34 @@ def test_standard_output_that_knows_only_ascii_does_not_break_the_view(tmp_path:
     assert "Traceback" not in ran.stderr
     assert ran.code == 0
     assert "mrr@5" in ran.stdout
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "arrow"])
+def test_a_path_that_is_no_unicode_is_read(ending: str, tmp_path: Path):
+    tables = write_tables(tmp_path)
+    home = tmp_path / os.fsdecode(b"caf\xe9")
+    home.mkdir()
+    for name in ("predictions", "users"):
+        table = tables._asdict()[name]
+        with (home / f"{name}.{ending}").open("wb") as file:
+            if ending == "parquet":
+                table.write_parquet(file)
+            elif ending == "arrow":
+                table.write_ipc(file)
+            else:
+                table.write_csv(file, separator="\t" if ending == "tsv" else ",")
+    options = ("--by", "gender", "--permutations", "19", "--out", "out", "--format", "json")
+    files = [b"caf\xe9/%s.%s" % (name, ending.encode()) for name in (b"predictions", b"users")]
+    ran = run_process("audit", files[0], "--users", files[1], *options, folder=tmp_path)
+    assert "Traceback" not in ran.stderr
+    assert ran.code == 0, ran.stderr
+    plain_names = run_process(*AUDIT, *options, folder=tmp_path)
+    assert json.loads(ran.stdout)["metrics"] == json.loads(plain_names.stdout)["metrics"]
+    missing = run_process(
+        *("audit", b"caf\xe9/no." + ending.encode(), "--users", files[1], *options), folder=tmp_path
+    )
+    assert missing.code == 2
+    assert "does not exist" in missing.stderr
 
 
 def test_a_path_that_is_no_unicode_is_written_to(tmp_path: Path):

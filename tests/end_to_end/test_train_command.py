@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
-from command_line import run_here
+from command_line import run_here, run_process
 from safetensors.torch import load_file
 
 from fairrec.datasets.bundle import read_bundle
@@ -46,6 +47,17 @@ def test_three_commands_lead_from_data_to_an_audit(world):
     assert set(result["metrics"]) == {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"}
     record = json.loads(Path("run/run.json").read_text())
     assert result["metrics"]["auc"]["mean"] == pytest.approx(record["test"]["auc"], abs=1e-12)
+
+
+def test_a_run_on_a_path_that_is_no_unicode_is_audited(world):
+    home = world.parent
+    assert train(*QUICK).code == 0
+    common = ("--permutations", "19", "--format", "json", "--no-report")
+    before = run_process("audit", "--run", "run", *common, folder=home)
+    (home / "run").rename(home / os.fsdecode(b"caf\xe9"))
+    after = run_process("audit", "--run", b"caf\xe9", *common, folder=home)
+    assert after.code == 0, after.stderr
+    assert json.loads(after.stdout)["metrics"] == json.loads(before.stdout)["metrics"]
 
 
 def test_scored_candidates_can_be_audited_as_a_table(world):

@@ -257,6 +257,20 @@ class Handler(BaseHTTPRequestHandler):
             return True
         return False
 
+    def mode_one_of_two(self, n, draw, answer, columns) -> bool:
+        """Two models at one address, told apart by the query."""
+        sign = -1 if self.path.endswith("?model=bbbb") else 1
+        self.reply({"scores": [sign * one for one in answer["scores"]]})
+        return True
+
+    def mode_all_null(self, n, draw, answer, columns) -> bool:
+        self.reply({"scores": [None for _ in answer["scores"]]})
+        return True
+
+    def mode_always_500(self, n, draw, answer, columns) -> bool:
+        self.reply({"error": "out of order"}, 500)
+        return True
+
     def mode_features(self, n, draw, answer, columns) -> bool:
         """Scores that tell which features came."""
         with LOG.open("a") as log:

@@ -21,6 +21,12 @@ def score(user_ids, item_ids):
 
 def fails(user_ids, item_ids):
     raise LookupError("no such user")
+
+def leaves(user_ids, item_ids):
+    raise SystemExit(3)
+
+def leaves_without_a_word(user_ids, item_ids):
+    raise SystemExit
 """
 
 
@@ -125,6 +131,24 @@ def test_a_function_is_examined(folder: Path):
     assert failed.code == 2
     assert "LookupError: no such user" in failed.stderr
     assert "'u0', 'u1', 'u2' and 29 more" in failed.stderr
+
+
+@pytest.mark.parametrize("command", ["doctor", "audit"])
+@pytest.mark.parametrize("concurrency", ["1", "2"])
+def test_a_function_that_ends_the_program_is_an_error(command, concurrency, folder: Path):
+    (folder / "leaving_ranker.py").write_text(MODULE)
+    (folder / "leaving_at_once.py").write_text("import sys\nsys.exit(4)")
+    by = ("--by", "gender") if command == "audit" else ()
+    asked = (command, "candidates.parquet", "--users", "users.parquet", *by)
+    options = ("--concurrency", concurrency, "--rows-per-call", "40")
+    for scorer, says in (
+        ("leaving_ranker:leaves", ": SystemExit: 3"),
+        ("leaving_ranker:leaves_without_a_word", ": SystemExit"),
+        ("leaving_at_once:score", "leaving_at_once cannot be imported: SystemExit: 4"),
+    ):
+        ran = run_here(*asked, *options, "--scorer", scorer)
+        assert ran.code == 2, ran.stderr
+        assert says in ran.stderr
 
 
 def test_without_a_model_there_is_nothing_to_ask(folder: Path):

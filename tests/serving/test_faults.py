@@ -123,7 +123,13 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
     assert message.startswith(f"The endpoint {url} ")
     assert says in message
     assert f"The scores of {N_GOOD * 5} users are kept in {ledger}" in message
-    assert message.endswith("give the same command again to go on.")
+    if mode in ("always-truncated", "busy-for-a-day"):
+        assert message.endswith(": give the same command again to go on.")
+    else:
+        # the same command would fail in the same way
+        assert message.endswith(
+            ": once that is mended, an audit with this ledger goes on from there."
+        )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kilobytes"
     assert server.batches("elsewhere") == []
     kept = users_in(ledger)
@@ -139,6 +145,26 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
     assert sorted(users_in(ledger)) == sorted({*asked, *kept})
     spent = result.summary.search.spent_in_all
     assert (spent.users, spent.calls) == (N_USERS, N_CALLS)
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("locked", "name the variable that holds it: --token-env NAME."),
+        ("no-scores", "or name the part: --output NAME."),
+        ("all-null", "Return one number for each pair of user and item."),
+        ("always-500", "The last: HTTP 500 Internal Server Error: out of order."),
+    ],
+)
+@pytest.mark.parametrize("has_ledger", [True, False])
+def test_where_nothing_is_kept_nothing_is_said_of_it(
+    mode, says, has_ledger, server: FaultyServer, tmp_path
+):
+    url, _ = server.address(mode)
+    how = SearchOptions("exact", ledger=tmp_path / "ledger.db" if has_ledger else None)
+    with pytest.raises(ScoringError) as caught:
+        audit(endpoint(url, retries=1), search=how)
+    assert str(caught.value).endswith(says)
 
 
 def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServer):

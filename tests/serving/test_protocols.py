@@ -14,9 +14,11 @@ from served_world import CANDIDATES, N_USERS, USERS, FaultyServer, answer_of, au
 
 import fairrec
 from fairrec.errors import InputError, ScoringError, UnknownNameError
+from fairrec.scoring.address import parse_address
 from fairrec.scoring.json_text import to_json
 from fairrec.scoring.wire import PROTOCOLS
 from fairrec.scoring.wire.protocol import Asked
+from fairrec.search.options import SearchOptions
 
 PATHS = {"json": "", "oip": "/v2/models/m", "tfserving": "/v1/models/m"}
 QUICK = {"first_wait": 0.01, "longest_wait": 0.05, "rows_per_call": 400}
@@ -86,13 +88,43 @@ def test_what_is_missing_is_null_in_json():
 def test_a_ledger_of_an_endpoint_names_protocol_model_version_and_features(server: FaultyServer):
     url, _ = server.address("plain", PATHS["oip"])
     with_query = fairrec.Endpoint(f"{url}?key=1234")
-    assert with_query.identity() == f"oip {url} version 7"
+    digest = with_query.identity().removeprefix(f"oip {url} query ").removesuffix(" version 7")
+    assert re.fullmatch("[0-9a-f]{12}", digest)
     with_query.close()
+    without = fairrec.Endpoint(url)
+    assert without.identity() == f"oip {url} version 7"
+    without.close()
     sent = fairrec.Endpoint(
         url, protocol="json", features="users:age", inputs={"uid": "user_id"}, output="x"
     )
     assert sent.identity() == f"json {url} users:age uid=user_id output x"
     sent.close()
+
+
+def test_models_told_apart_by_their_query_do_not_share_a_ledger(server: FaultyServer, tmp_path):
+    url, _ = server.address("one-of-two")
+    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
+
+    def ask(query: str) -> Any:
+        model = fairrec.Endpoint(f"{url}?{query}", protocol="json", **QUICK)
+        return audit(model, scorer_identity="", search=how)
+
+    first = ask("model=aaaa")
+    assert ask("model=aaaa").summary.search.users_paid == 0
+    with pytest.raises(InputError, match="are of another model") as caught:
+        ask("model=bbbb")
+    for said in (str(caught.value), first.to_json(), how.ledger.read_bytes().decode("latin-1")):
+        assert "aaaa" not in said
+        assert "bbbb" not in said
+    how = SearchOptions("exact", ledger=tmp_path / "other.db")
+    assert answer_of(ask("model=bbbb"))["metrics"] != answer_of(first)["metrics"]
+
+
+def test_the_digest_of_a_query_is_of_its_address():
+    one, other = (parse_address(f"https://{host}/score?key=abcd") for host in ("a", "b"))
+    assert one.query_digest() != other.query_digest()
+    assert one.query_digest() == parse_address("https://a/score?key=abcd").query_digest()
+    assert parse_address("https://a/score").query_digest() == ""
 
 
 # what is sent and read, without a server
@@ -111,7 +143,7 @@ class Said:
         return True
 
 
-def tensor(name: str, datatype: str, *shape: int) -> dict[str, Any]:
+def tensor(name: str, datatype: str, *shape: Any) -> dict[str, Any]:
     return {"name": name, "datatype": datatype, "shape": [*shape]}
 
 
@@ -191,6 +223,63 @@ def test_oip_reads_numbers_in_the_type_they_were_written_in():
 def test_oip_replies_that_are_none_are_refused(said, says):
     with pytest.raises(ScoringError, match=re.escape(says)):
         wire("oip", "/v2/models/m").answer(said, 2)
+
+
+def test_oip_reads_no_number_as_infinite_without_a_word():
+    # warnings are errors here
+    found = wire("oip", "/v2/models/m").answer(reply("FP16", [2], [1e30, 0.5]), 2)
+    assert found.tolist() == [np.inf, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ({"versions": 5}, '"versions" that cannot be read: 5'),
+        ({"versions": "12"}, '"versions" that cannot be read: 12'),
+        ({"inputs": 7}, '"inputs" that cannot be read: 7'),
+        ({"inputs": {"user_id": {}}}, '"inputs" that cannot be read'),
+        ({"inputs": [1]}, '"inputs" that cannot be read: 1'),
+        ({"outputs": [tensor("s", "FP32") | {"shape": 3}]}, '"outputs" that cannot be read'),
+        ({"inputs": [tensor("u", "INT64", "abc")]}, '"shape" that cannot be read: abc'),
+        ({"inputs": [tensor("u", "INT64", "9" * 5000)]}, '"shape" that cannot be read: 999'),
+        ({"inputs": [tensor("u", "INT64", [2])]}, '"shape" that cannot be read: [2]'),
+        ({"inputs": [tensor("u", "INT64", 1.5)]}, '"shape" that cannot be read: 1.5'),
+    ],
+)
+def test_oip_metadata_that_is_none_is_an_error_in_words(said, says):
+    with pytest.raises(ScoringError, match=re.escape(says)):
+        wire("oip", "/v2/models/m").open(Said(v2_models_m=said))
+
+
+def test_oip_sizes_may_be_text_or_missing():
+    said = {"inputs": [tensor("u", "INT64", "-1", "1"), tensor("i", "INT64", None)]}
+    seen = wire("oip", "/v2/models/m").open(Said(v2_models_m=said))
+    assert [one.shape for one in seen.inputs] == [(-1, 1), (-1,)]
+
+
+AVAILABLE = {"model_version_status": [{"version": "2", "state": "AVAILABLE"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "signature", "says"),
+    [
+        ({"model_version_status": 5}, None, '"model_version_status" that cannot be read: 5'),
+        ({"model_version_status": [5]}, None, "no version of the model 'm' is available"),
+        (AVAILABLE, {"inputs": [1]}, '"inputs" that cannot be read: [1]'),
+        (AVAILABLE, {"outputs": "x"}, '"outputs" that cannot be read: x'),
+        (AVAILABLE, {"inputs": {"u": {"tensor_shape": {"dim": 5}}}}, '"dim" that cannot be read'),
+        (
+            AVAILABLE,
+            {"inputs": {"u": {"tensor_shape": {"dim": [{"size": "abc"}]}}}},
+            '"size" that cannot be read: abc',
+        ),
+    ],
+)
+def test_tensorflow_serving_metadata_that_is_none_is_an_error_in_words(status, signature, says):
+    page = {"metadata": {"signature_def": {"signature_def": {"serving_default": signature}}}}
+    said = Said(v1_models_m=status, v1_models_m_metadata=page)
+    with pytest.raises(ScoringError, match=re.escape(says)):
+        wire("tfserving", "/v1/models/m").open(said)
 
 
 def test_tensorflow_serving_is_asked_in_columns_by_its_signature():

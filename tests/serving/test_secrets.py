@@ -121,6 +121,11 @@ def test_a_right_token_opens_and_a_wrong_one_does_not(
     url, _ = server.address("locked")
     with pytest.raises(FairRecError, match=r"HTTP 401 .*who are you\?.*--token-env NAME"):
         audit(fairrec.Endpoint(url, protocol="json"))
+    monkeypatch.setenv("RANKER_TOKEN", "another")
+    wrong = fairrec.Endpoint(url, protocol="json", token_env="RANKER_TOKEN")
+    with pytest.raises(FairRecError, match=r"HTTP 401 .*who are you\?.*not accepted") as caught:
+        audit(wrong)
+    assert "--token-env NAME" not in str(caught.value)
     monkeypatch.setenv("RANKER_TOKEN", f" {TOKEN}\n")
     model = fairrec.Endpoint(url, protocol="json", token_env="RANKER_TOKEN")
     assert numbers_of(audit(model))["search"]["users_paid"] == N_USERS
@@ -147,6 +152,28 @@ def test_a_token_that_cannot_be_sent_safely_is_refused(value, url, says, monkeyp
     assert not value or value not in str(caught.value)
     # whoever gives the token itself for its name must not find it on the screen
     assert name not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_sent"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.0.0.2", True),
+        ("[::1]", True),
+        ("128.0.0.1", False),
+        ("0.0.0.0", False),
+        ("127.0.0.1.example", False),
+        ("localhost.example", False),
+    ],
+)
+def test_a_token_goes_unencrypted_to_this_machine_alone(host, is_sent, monkeypatch):
+    monkeypatch.setenv("RANKER_TOKEN", TOKEN)
+    if is_sent:
+        fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
+        return
+    with pytest.raises(InputError, match="readable for everyone"):
+        fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,6 +34,7 @@ class Served(NamedTuple):
     home: Path
     url: str
     process: subprocess.Popen[str]
+    command: list[str]
 
 
 @pytest.fixture
@@ -58,8 +61,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     said = process.stderr.readline()
     found = re.search(r"http://\S+", said)
     assert found is not None, said + process.stderr.read()
-    assert "fairrec audit" in process.stderr.readline()
-    yield Served(home, found[0], process)
+    command = shlex.split(process.stderr.readline())
+    assert command[:2] == ["fairrec", "audit"]
+    yield Served(home, found[0], process, command)
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=30)[1]
     assert process.returncode in (0, 130, -signal.SIGINT)
@@ -73,6 +77,7 @@ def test_a_run_is_served_and_audited_over_http(served: Served):
     gives_the_scores_of_the_run(served)
     refuses_a_wrong_token(served)
     gives_the_audit_of_the_run(served)
+    tells_a_command_that_gives_it_too(served)
     leaves_no_room_for_another(served)
 
 
@@ -87,6 +92,13 @@ def speaks_the_open_inference_protocol(served: Served) -> None:
     assert about["inputs"] == ids
     assert about["outputs"] == [{"name": "score", "datatype": "FP32", "shape": [-1]}]
     assert httpx.get(f"{server}/v2/models/other").status_code == 404
+    # the version tells one training from another
+    weights = (served.home / "run/model.safetensors").read_bytes()
+    assert about["versions"] == [hashlib.sha256(weights).hexdigest()[:12]]
+    versions = f"{served.url}/versions"
+    assert httpx.get(f"{versions}/{about['versions'][0]}").json() == about
+    assert httpx.get(f"{versions}/{about['versions'][0]}/ready").status_code == 200
+    assert httpx.get(f"{versions}/1").status_code == 404
 
 
 def ask(served: Served, body: object, token: str = TOKEN) -> httpx.Response:
@@ -109,6 +121,7 @@ def gives_the_scores_of_the_run(served: Served) -> None:
     }
     reply = ask(served, body).json()
     assert (reply["id"], reply["model_name"]) == ("42", "wide")
+    assert reply["model_version"] == run.version()
     (output,) = reply["outputs"]
     assert (output["name"], output["datatype"], output["shape"]) == ("score", "FP32", [3])
     expected = run.score(users, items).astype(np.float32)
@@ -131,6 +144,7 @@ def asked_here(users: list[Any], items: list[Any], **request: Any) -> httpx.Resp
         items=pl.DataFrame({"item_id": items}),
         record=SimpleNamespace(model="sums"),
         score=score,
+        version=lambda: "1f",
     )
 
     async def ask() -> httpx.Response:
@@ -196,6 +210,7 @@ def gives_the_audit_of_the_run(served: Served) -> None:
     one, other = json.loads(here.stdout), json.loads(over_http.stdout)
     assert other["metrics"] == one["metrics"]
     assert other["search"]["users_paid"] == 150
+    assert other["search"]["asked"].endswith(f"version {load_run(run).version()} output score")
     assert TOKEN not in over_http.stdout + over_http.stderr
     assert pl.read_parquet(run / "test.parquet").height == 150
     # the same again is free
@@ -207,6 +222,17 @@ def gives_the_audit_of_the_run(served: Served) -> None:
     )
     assert again.code == 0, again.stderr
     assert json.loads(again.stdout)["search"]["users_paid"] == 0
+
+
+def tells_a_command_that_gives_it_too(served: Served) -> None:
+    here = run_here("audit", "--run", str(served.home / "run"), "--format", "json", "--no-report")
+    told = run_process(
+        *(*served.command[1:], "--format", "json"),
+        folder=served.home,
+        environment={"RUN_TOKEN": TOKEN},
+    )
+    assert told.code == 0, told.stderr
+    assert json.loads(told.stdout)["metrics"] == json.loads(here.stdout)["metrics"]
 
 
 def leaves_no_room_for_another(served: Served) -> None:

@@ -37,6 +37,7 @@ from fairrec.cli.shared import (
     NoReportOption,
     QuietOption,
     SeedOption,
+    column_mapping,
     errors_in_words,
     need_torch,
     print_result,
@@ -159,7 +160,6 @@ def audit_command(
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.auditing import audit
         from fairrec.files import check_writable
-        from fairrec.inputs.columns import parse_mapping
 
         if out is not None:
             check_writable(out)
@@ -198,7 +198,7 @@ def audit_command(
             search=how,
             top=top,
             metrics=metrics,
-            columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
+            columns=column_mapping(columns),
             depth=depth_of(depth),
             min_support=min_support,
             permutations=permutations,

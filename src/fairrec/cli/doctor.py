@@ -25,7 +25,7 @@ from fairrec.cli.model_options import (
     TokenEnvOption,
     chosen_model,
 )
-from fairrec.cli.shared import DebugOption, errors_in_words, stdout
+from fairrec.cli.shared import DebugOption, column_mapping, errors_in_words, stdout
 from fairrec.errors import InputError, plain
 
 if TYPE_CHECKING:
@@ -79,14 +79,12 @@ def doctor_command(
         if model is None:
             raise InputError("Name the model: --scorer, --endpoint or --onnx.")
         from fairrec.doctor import examine
-        from fairrec.inputs.columns import parse_mapping
 
         console = stdout()
         model.open()
         for line in _about(model):
             console.print(Text(line), soft_wrap=True)
-        mapping = parse_mapping([pair for text in columns or () for pair in text.split(",")])
-        seen = examine(model, predictions, users, items, mapping)
+        seen = examine(model, predictions, users, items, column_mapping(columns))
     for line in _said(seen):
         console.print(Text(line), soft_wrap=True)
     if seen.problems():

@@ -15,6 +15,7 @@ from fairrec.cli.shared import (
     DebugOption,
     QuietOption,
     SeedOption,
+    column_mapping,
     errors_in_words,
     need_torch,
     say,
@@ -89,7 +90,6 @@ def search_bench_command(
     """Compare searchers: how much of the exact gap each finds after how many users."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.files import check_writable
-        from fairrec.inputs.columns import parse_mapping
         from fairrec.reading import names_of, read_inputs
         from fairrec.search_bench import SearchBenchOptions, bench_searchers
 
@@ -110,7 +110,7 @@ def search_bench_command(
         inputs = read_inputs(
             **source.tables,
             metrics=metrics,
-            columns=parse_mapping([pair for text in columns or () for pair in text.split(",")]),
+            columns=column_mapping(columns),
             wants=("history",),
         )
         bench = bench_searchers(inputs, options, progress)

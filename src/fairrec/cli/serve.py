@@ -8,12 +8,15 @@ import shlex
 import socket
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, need_torch, say
 from fairrec.errors import InputError, plain
+
+if TYPE_CHECKING:
+    from fairrec.models.run import Run
 
 
 def serve_run_command(
@@ -56,7 +59,7 @@ def serve_run_command(
         if not quiet:
             address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
             say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
-            say(f"  {_audit(run, address, loaded.record.attributes, token_env)}")
+            say(f"  {_audit(loaded, address, token_env)}")
             logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -82,11 +85,12 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _audit(run: Path, address: str, attributes: tuple[str, ...], token_env: str | None) -> str:
+def _audit(run: Run, address: str, token_env: str | None) -> str:
     """The command that audits what is served."""
-    command = [
-        *("fairrec", "audit", str(run / "test.parquet"), "--users", str(run / "users.parquet")),
-        *("--history", str(run / "history.parquet"), "--by", ",".join(attributes)),
-        *("--endpoint", address),
-    ]
+    tables = run.tables()
+    command = ["fairrec", "audit", str(run.folder / "test.parquet")]
+    for name in ("users", "items", "history"):
+        if tables[name] is not None:
+            command += [f"--{name}", str(tables[name])]
+    command += ["--by", ",".join(tables["by"]), "--endpoint", address]
     return shlex.join([*command, *(["--token-env", token_env] if token_env else [])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -36,6 +36,17 @@ DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error 
 FormatOption = Annotated[Format, typer.Option("--format", help="What to print.")]
 NoReportOption = Annotated[bool, typer.Option("--no-report", help="Write no page, report.html.")]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+
+
+def column_mapping(columns: Sequence[str] | None) -> dict[str, str]:
+    """The values of --columns, given several times or with commas, as one mapping.
+
+    >>> column_mapping(["user_id=uid,item_id=iid", "items.categories=tags"])
+    {'user_id': 'uid', 'item_id': 'iid', 'items.categories': 'tags'}
+    """
+    from fairrec.inputs.columns import parse_mapping
+
+    return parse_mapping([pair for text in columns or () for pair in text.split(",")])
 
 
 def print_result(result: AuditResult, output_format: Format) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from fairrec.arrays import IntArray
-from fairrec.errors import FairRecError, InputError, listed, plain, some_of
+from fairrec.errors import FairRecError, InputError, as_unicode, listed, plain, some_of
 from fairrec.inputs.columns import find_column, plain_name
 
 READERS = {
@@ -224,21 +224,30 @@ def _scan(path: Path, where: str, text: Sequence[str] = ()) -> pl.LazyFrame:
     if not path.is_file():
         reason = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise InputError(f"{plain(path, 300)}: {reason}. Check the path.")
+    if as_unicode(str(path)) == str(path):
+        return _scan_as(path, path, where, text)
+    # opened here, because Polars takes no path that is not Unicode
+    with path.open("rb") as stream:
+        return _scan_as(path, stream, where, text)
+
+
+def _scan_as(path: Path, source: Path | IO[bytes], where: str, text: Sequence[str]) -> pl.LazyFrame:
+    """The rows of a source, in the form that the ending of the path names."""
     kind = READERS.get(path.suffix.lower())
     if kind == "Parquet":
-        return pl.scan_parquet(path, glob=False)
+        return pl.scan_parquet(source, glob=False)
     if kind == "CSV":
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
         as_text = dict.fromkeys(text, pl.String)
         return pl.scan_csv(
-            path,
+            source,
             separator=separator,
             infer_schema_length=None,
             schema_overrides=as_text,
             glob=False,
         )
     if kind == "Arrow":
-        return pl.scan_ipc(path, glob=False)
+        return pl.scan_ipc(source, glob=False)
     raise InputError(
         f"{where}: the ending {plain(repr(path.suffix))} is not known. "
         f"Known: {', '.join(READERS)}. Rename or convert the file."

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from fairrec.errors import InputError
@@ -109,7 +109,8 @@ def load_record(folder: Path) -> RunRecord:
 def load_weights(model: CTRModel, file: Path) -> None:
     """Fill a model with saved weights; a foreign or damaged file is a clear error."""
     try:
-        tensors = load_file(file)
+        # read here, because safetensors takes no path that is not Unicode
+        tensors = load(file.read_bytes())
         model.load_state_dict(tensors)
     except (OSError, SafetensorError) as error:
         raise InputError(

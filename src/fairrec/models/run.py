@@ -10,12 +10,14 @@ import polars as pl
 
 from fairrec.arrays import AnyArray, FloatArray
 from fairrec.errors import InputError, OutputError
-from fairrec.files import write_table
+from fairrec.files import file_sum, write_table
 from fairrec.inputs.ids import known_positions
 from fairrec.models.base import CTRModel, chosen_device
 from fairrec.models.checkpoint import RunRecord, build_model, load_record, load_weights
 from fairrec.models.features import feature_tables
 from fairrec.models.score import score_pairs
+
+VERSION_LETTERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,10 @@ class Run:
     users: pl.DataFrame
     items: pl.DataFrame
     folder: Path
+
+    def version(self) -> str:
+        """A short checksum of the weights, which are others after another training."""
+        return file_sum(self.folder / "model.safetensors")[:VERSION_LETTERS]
 
     def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
         """The model's logit for each pair of user and item."""
@@ -88,6 +94,8 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
 
 def _read(file: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(file, glob=False)
+        # opened here, because Polars takes no path that is not Unicode
+        with file.open("rb") as stream:
+            return pl.read_parquet(stream)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

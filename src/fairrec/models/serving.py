@@ -36,17 +36,19 @@ def serving_app(run: Run, name: str, token: str = "") -> Starlette:
     token : asked for as a bearer token, where there is one
     """
     served = _Served(run, name, token)
+    routes = [
+        Route("/v2", served.server),
+        Route("/v2/health/live", served.ready),
+        Route("/v2/health/ready", served.ready),
+    ]
     model = f"/v2/models/{name}"
-    return Starlette(
-        routes=[
-            Route("/v2", served.server),
-            Route("/v2/health/live", served.ready),
-            Route("/v2/health/ready", served.ready),
-            Route(model, served.metadata),
-            Route(f"{model}/ready", served.ready),
-            Route(f"{model}/infer", served.infer, methods=["POST"]),
+    for address in (model, f"{model}/versions/{served.version}"):
+        routes += [
+            Route(address, served.metadata),
+            Route(f"{address}/ready", served.ready),
+            Route(f"{address}/infer", served.infer, methods=["POST"]),
         ]
-    )
+    return Starlette(routes=routes)
 
 
 class _RefusedError(Exception):
@@ -61,6 +63,8 @@ class _Served:
 
     def __init__(self, run: Run, name: str, token: str) -> None:
         self._run, self._name, self._token = run, name, token
+        # now: the file may be another one by the time somebody asks
+        self.version = run.version()
         self._inputs = {"user_id": run.users["user_id"], "item_id": run.items["item_id"]}
         # one call is scored by one thread, and as many calls as there are cores at once: quicker
         # than calls that share all cores and wait for each other
@@ -84,7 +88,7 @@ class _Served:
         return _reply(
             {
                 "name": self._name,
-                "versions": [],
+                "versions": [self.version],
                 "platform": f"fairrec_{self._run.record.model}",
                 "inputs": inputs,
                 "outputs": [{"name": OUTPUT, "datatype": "FP32", "shape": [-1]}],
@@ -130,7 +134,11 @@ class _Served:
             "shape": [len(scores)],
             "data": scores.astype(np.float32),
         }
-        reply: dict[str, Any] = {"model_name": self._name, "outputs": [output]}
+        reply: dict[str, Any] = {
+            "model_name": self._name,
+            "model_version": self.version,
+            "outputs": [output],
+        }
         if isinstance(asked.get("id"), str):
             reply["id"] = asked["id"]
         return orjson.dumps(reply, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -141,7 +141,7 @@ class AuditResult:
     def of_run(self, folder: Path) -> AuditResult:
         """The same, with the trained run its predictions come from among its inputs."""
         run = InputSummary(
-            name=folder.name,
+            name=as_unicode(folder.name),
             sha256=file_sum(folder / "model.safetensors"),
             path=as_unicode(str(folder)),
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairrec.arrays import AnyArray
 from fairrec.errors import InputError, ScoringError, plain
-from fairrec.scoring.address import LOOPBACK, parse_address
+from fairrec.scoring.address import parse_address
 from fairrec.scoring.features import Feature, parse_features
 from fairrec.scoring.model import ModelInput, check_calls
 from fairrec.scoring.patience import Pace
@@ -120,7 +120,8 @@ class Endpoint:
             try:
                 self._seen = self._wire.open(self._open_client())
             except ScoringError as error:
-                raise ScoringError(f"{self.who} is not ready to be asked: {error}") from error
+                # of its own kind: a server that is away now may be back later
+                raise type(error)(f"{self.who} is not ready to be asked: {error}") from error
 
     @property
     def seen(self) -> Seen:
@@ -130,9 +131,11 @@ class Endpoint:
         return self._seen
 
     def identity(self) -> str:
-        """Protocol, address, the model's version where the server says it, and the features."""
+        """Protocol, address, a digest of its query, the version the server states, features."""
         options, version = self.options, self.seen.version
-        parts = [options.protocol, self._address.url, f"version {version}" if version else ""]
+        digest = self._address.query_digest()
+        parts = [options.protocol, self._address.url, f"query {digest}" if digest else ""]
+        parts.append(f"version {version}" if version else "")
         if self.features:
             parts.append(",".join(f"{one.table}:{one.column}" for one in self.features))
         parts += [f"{name}={column}" for name, column in sorted(options.inputs.items())]
@@ -196,7 +199,7 @@ class Endpoint:
                 "--token-env: what the variable holds is no token: it has blanks or characters "
                 "that are not ASCII."
             )
-        if not self._address.is_encrypted and self._address.host not in LOOPBACK:
+        if not (self._address.is_encrypted or self._address.is_this_machine):
             raise InputError(
                 "--token-env: the token would be readable for everyone on the way to "
                 f"{plain(self._address.host)}. Give an address of https."

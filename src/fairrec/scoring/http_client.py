@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from fairrec.errors import ScoringError, plain
+from fairrec.errors import ScoringError, UnavailableError, plain
 from fairrec.scoring.json_text import from_json, to_json
 from fairrec.scoring.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
 from fairrec.scoring.secrets import Secrets, SecretsFilter
@@ -75,6 +75,7 @@ class JsonClient:
         token: str = "",
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
+        self._has_token = bool(token)
         self._secrets = Secrets(token, query)
         self._filter = SecretsFilter(self._secrets)
         for name in _LOGS:
@@ -144,9 +145,9 @@ class JsonClient:
         if attempt > allowed:
             times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
             kinds = ", ".join(f"{n} x {kind}" for kind, n in seen.items())
-            raise ScoringError(f"given up after {times} ({kinds}). The last: {fault.words}")
+            raise UnavailableError(f"given up after {times} ({kinds}). The last: {fault.words}")
         if fault.wait is not None and fault.wait > LONGEST_RETRY_AFTER:
-            raise ScoringError(
+            raise UnavailableError(
                 f"it asks to wait {fault.wait:,.0f} s before the next call, longer than the "
                 f"{LONGEST_RETRY_AFTER:,.0f} s it is waited for ({fault.words}). Go on then"
             )
@@ -260,13 +261,16 @@ class JsonClient:
                 f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
                 "would go to another host. Give that address as --endpoint if you trust it"
             )
-        remedy = {
-            401: ". Name the variable that holds the token: --token-env NAME",
-            403: ". Name the variable that holds the right token: --token-env NAME",
-            404: ". Check the address",
-            413: ". Lower --rows-per-call",
-        }.get(code, "")
-        return ScoringError(words + remedy)
+        return ScoringError(words + self._remedy(code))
+
+    def _remedy(self, code: int) -> str:
+        if code in (401, 403):
+            return (
+                ". The token given by --token-env is not accepted; see what its variable holds"
+                if self._has_token
+                else ". If it wants a token, name the variable that holds it: --token-env NAME"
+            )
+        return {404: ". Check the address", 413: ". Lower --rows-per-call"}.get(code, "")
 
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""

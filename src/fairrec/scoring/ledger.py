@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
-from fairrec.errors import ScoringError
+from fairrec.errors import ScoringError, UnavailableError
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger_file import LedgerFile, Spent
 from fairrec.scoring.model import ROWS_PER_CALL
@@ -100,9 +100,10 @@ class Ledger:
             try:
                 self._pay(unpaid[np.sort(first)])
             except ScoringError as error:
-                raise ScoringError(f"{str(error).rstrip('.')}. {self._kept()}") from error
+                kept = self._kept(may_pass=isinstance(error, UnavailableError))
+                raise type(error)(f"{str(error).rstrip('.')}.{kept}") from error
             except KeyboardInterrupt as interrupt:
-                raise KeyboardInterrupt(f"Interrupted. {self._kept()}") from interrupt
+                raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
         return gather_lists(self._scores, self._offsets, lists)
 
     @property
@@ -174,18 +175,28 @@ class Ledger:
             self.seconds += seconds
         self.on_paid()
 
-    def _kept(self) -> str:
-        """What is not lost, and how to go on."""
+    def _kept(self, may_pass: bool) -> str:
+        """What is not lost and how to go on, to be added to a message; empty where nothing is.
+
+        Parameters
+        ----------
+        may_pass : whether the same command may have more luck
+        """
+        n_users = self.spent.users
+        if not n_users:
+            return ""
         if self._path is None:
             return (
-                "No score is kept without a ledger: with --ledger FILE the next run would go on "
+                " No score is kept without a ledger: with --ledger FILE the next run would go on "
                 "where this one stopped."
             )
-        n_users = self.spent.users
-        return (
-            f"The scores of {n_users:,} user{'s' if n_users != 1 else ''} are kept in "
-            f"{self._path}: give the same command again to go on."
+        how = (
+            "give the same command again to go on"
+            if may_pass
+            else "once that is mended, an audit with this ledger goes on from there"
         )
+        users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
+        return f" The scores of {users} are kept in {self._path}: {how}."
 
     def _keep(self, lists: IntArray, scores: FloatArray) -> None:
         _put_lists(scores, self._offsets, lists, self._scores)

@@ -158,7 +158,8 @@ class LedgerFile:
         if found != identity:
             raise InputError(
                 f"{self._path}: the scores in this ledger are of another model "
-                f"('{plain(found)}', not '{plain(identity)}'). Name another file for the ledger."
+                f"('{plain(found, 300)}', not '{plain(identity, 300)}'). Name another file for the "
+                "ledger."
             )
 
     def _read(self) -> None:

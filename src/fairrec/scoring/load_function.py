@@ -59,7 +59,7 @@ def _module(name: str, text: str) -> Any:
             f"--scorer {plain(text)}: {plain(name)} needs the module {plain(repr(missing))}, which "
             "is not installed."
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"--scorer {plain(text)}: {plain(name)} cannot be imported: {type(error).__name__}: "
             f"{plain(error, 300)}. --debug shows where."

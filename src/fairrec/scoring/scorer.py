@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import AnyArray, FloatArray, IntArray
-from fairrec.errors import FairRecError, ScoringError, plain
+from fairrec.errors import FairRecError, ScoringError, UnavailableError, plain
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.answers import Batch, checked
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
@@ -92,11 +92,17 @@ class ModelScorer:
             answer = self._model.scores(inputs)
         except Stopped:
             raise
-        except Exception as error:
-            kind = "" if isinstance(error, FairRecError) else f"{type(error).__name__}: "
-            reason = f"{kind}{plain(error, 1000 if not kind else 300)}"
-            raise ScoringError(f"{who} failed on {batch.all_users()}: {reason}") from error
+        except (Exception, SystemExit) as error:
+            kind = UnavailableError if isinstance(error, UnavailableError) else ScoringError
+            raise kind(f"{who} failed on {batch.all_users()}: {_reason(error)}") from error
         return checked(answer, batch, who)
+
+
+def _reason(error: BaseException) -> str:
+    """Why a model failed; what is not of FairRec is named by its kind too."""
+    if isinstance(error, FairRecError):
+        return plain(error, 1000)
+    return ": ".join(filter(None, (type(error).__name__, plain(error, 300))))
 
 
 def _as_array(ids: pl.Series) -> AnyArray:

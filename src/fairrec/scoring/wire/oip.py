@@ -19,7 +19,17 @@ from fairrec.scoring.tensors import (
     inputs_for,
     without_column_axis,
 )
-from fairrec.scoring.wire.protocol import PROTOCOLS, Asked, Asks, Seen, all_inputs, part
+from fairrec.scoring.wire.protocol import (
+    PROTOCOLS,
+    Asked,
+    Asks,
+    Seen,
+    all_inputs,
+    listed_part,
+    part,
+    size_of_axis,
+    unreadable,
+)
 
 _PATH = re.compile(
     r"(?P<server>.*)/v2/models/(?P<model>[^/]+)(/versions/(?P<version>[^/]+))?(/infer)?/?"
@@ -59,10 +69,10 @@ class OpenInference:
         self._output_types = {spec.name: spec.datatype for spec in outputs}
         if self._asked.output is not None and outputs:
             chosen_output([spec.name for spec in outputs], self._asked.output, self._asked.who)
-        versions = part(said, "versions")
+        versions = listed_part(said, "versions")
         return Seen(
             model=str(part(said, "name") or self._name),
-            version=self._version or ",".join(map(str, versions or ())),
+            version=self._version or ",".join(map(str, versions)),
             is_ready=any(is_ready) or None,
             inputs=inputs,
             outputs=outputs,
@@ -128,18 +138,20 @@ class OpenInference:
             and scores.dtype == float
         ):
             # a float32 is written with fewer digits than the float64 nearest to it has
-            return scores.astype(DATATYPES[datatype]).astype(np.float64)
+            with np.errstate(over="ignore"):
+                # what is too large becomes infinite, and is refused where the users are known
+                return scores.astype(DATATYPES[datatype]).astype(np.float64)
         return scores
 
 
 def _specs(said: Any, name: str) -> tuple[TensorSpec, ...]:
-    """The tensors that metadata lists; what is not understood is left out."""
+    """The tensors that metadata lists."""
     found = []
-    for one in part(said, name) or ():
+    for one in listed_part(said, name):
         shape = part(one, "shape")
         if not isinstance(part(one, "name"), str) or not isinstance(shape, list):
-            raise ScoringError(f'its metadata has "{name}" that cannot be read: {plain(one)}')
-        sizes = tuple(int(size) if isinstance(size, int | str) else -1 for size in shape)
+            raise unreadable(name, one)
+        sizes = tuple(size_of_axis(size, "shape") for size in shape)
         found.append(TensorSpec(one["name"], str(one.get("datatype")), sizes))
     return tuple(found)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fairrec.arrays import AnyArray
+from fairrec.errors import ScoringError, plain
 from fairrec.registry import Registry
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.tensors import TensorSpec, refuse_unknown_columns
@@ -87,6 +89,32 @@ def all_inputs(
         ModelInput(name_of.get(column, column), column, values)
         for column, values in columns.items()
     )
+
+
+def listed_part(said: Any, name: str) -> list[Any]:
+    """A named list in metadata, empty where there is none; an error where it is no list."""
+    found = part(said, name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise unreadable(name, found)
+    return found
+
+
+def size_of_axis(size: Any, name: str) -> int:
+    """The length of an axis as metadata gives it, as a number or as text; -1 for any."""
+    if size is None:
+        return -1
+    if isinstance(size, int):
+        return size
+    if isinstance(size, str) and re.fullmatch(r"-?[0-9]{1,18}", size):
+        return int(size)
+    raise unreadable(name, size)
+
+
+def unreadable(name: str, found: Any) -> ScoringError:
+    """The error for metadata of another form than its protocol has."""
+    return ScoringError(f'its metadata has "{name}" that cannot be read: {plain(found)}')
 
 
 def part(reply: Any, name: str) -> Any:

@@ -10,7 +10,17 @@ from fairrec.arrays import AnyArray
 from fairrec.errors import InputError, ScoringError, plain
 from fairrec.scoring.model import ModelInput
 from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
-from fairrec.scoring.wire.protocol import PROTOCOLS, Asked, Asks, Seen, all_inputs, part
+from fairrec.scoring.wire.protocol import (
+    PROTOCOLS,
+    Asked,
+    Asks,
+    Seen,
+    all_inputs,
+    listed_part,
+    part,
+    size_of_axis,
+    unreadable,
+)
 
 _PATH = re.compile(
     r"(?P<model>.*/v1/models/(?P<name>[^/:]+)(/(versions|labels)/[^/:]+)?)(:predict)?/?"
@@ -47,9 +57,9 @@ class TensorFlowServing:
     def open(self, server: Asks) -> Seen:
         """Whether a version is available, and its signature where the server shows it."""
         status = server.get(self._model)
-        versions = part(status, "model_version_status")
+        versions = listed_part(status, "model_version_status")
         available = [
-            str(part(one, "version")) for one in versions or () if part(one, "state") == "AVAILABLE"
+            str(part(one, "version")) for one in versions if part(one, "state") == "AVAILABLE"
         ]
         if status is not None and not available:
             raise ScoringError(
@@ -58,7 +68,7 @@ class TensorFlowServing:
         signature = server.get(f"{self._model}/metadata")
         for name in ("metadata", "signature_def", "signature_def", _SIGNATURE):
             signature = part(signature, name)
-        inputs, outputs = (_specs(part(signature, name)) for name in ("inputs", "outputs"))
+        inputs, outputs = (_specs(signature, name) for name in ("inputs", "outputs"))
         self._specs = {spec.name: spec for spec in inputs}
         return Seen(
             model=self._name,
@@ -93,12 +103,17 @@ class TensorFlowServing:
         return without_column_axis(outputs, n_pairs)
 
 
-def _specs(signature: Any) -> tuple[TensorSpec, ...]:
+def _specs(signature: Any, side: str) -> tuple[TensorSpec, ...]:
     """The inputs or outputs of a signature."""
+    tensors = part(signature, side)
+    if tensors is None:
+        return ()
+    if not isinstance(tensors, dict):
+        raise unreadable(side, tensors)
     found = []
-    for name, one in (signature or {}).items():
-        shape = part(one, "tensor_shape")
-        sizes = [int(part(size, "size") or -1) for size in part(shape, "dim") or ()]
+    for name, one in tensors.items():
+        dims = listed_part(part(one, "tensor_shape"), "dim")
+        sizes = [size_of_axis(part(dim, "size"), "size") for dim in dims]
         kind = str(part(one, "dtype"))
         # a shape that is not known counts as one value for each pair
         found.append(TensorSpec(name, _DATATYPES.get(kind, kind), tuple(sizes) or (-1,)))
