@@ -17,6 +17,7 @@ from fairrec.cli.shared import (
     FormatOption,
     NoReportOption,
     QuietOption,
+    column_mapping,
     errors_in_words,
     need_torch,
     say,
@@ -91,7 +92,6 @@ def mitigate_command(
     """Re-rank the lists of badly served groups, and show the effect on targets not chosen by."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.files import check_writable
-        from fairrec.inputs.columns import parse_mapping
         from fairrec.mitigating import mitigate
 
         if out is not None:
@@ -109,7 +109,7 @@ def mitigate_command(
             "history": history,
             "validation": validation,
             "metrics": metrics,
-            "columns": parse_mapping(_pairs(columns)) or None,
+            "columns": column_mapping(columns) or None,
             "depth": None if depth is None else depth_of(depth),
             "min_support": min_support,
             "permutations": permutations,
@@ -160,7 +160,6 @@ def rerank_command(
     """Apply a re-ranker to new candidate lists."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.files import write_table
-        from fairrec.inputs.columns import parse_mapping
         from fairrec.reranking import rerank
 
         progress("re-ranking", 0, 0)
@@ -170,7 +169,7 @@ def rerank_command(
             users=users,
             items=items,
             history=history,
-            columns=parse_mapping(_pairs(columns)),
+            columns=column_mapping(columns),
             threads=threads,
         )
         write_table(table, out)
@@ -280,10 +279,6 @@ def _strength(text: str) -> float | Literal["auto"]:
         raise InputError(
             f"--strength {text} is not possible. Give 'auto' or a number from 0 to 1."
         ) from None
-
-
-def _pairs(columns: list[str] | None) -> list[str]:
-    return [pair for text in columns or () for pair in text.split(",")]
 
 
 def _print(summary: Any, output_format: Format) -> None:
