@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.auditing import audit_inputs
@@ -37,7 +36,7 @@ from fairrec.mitigation.tuning import (
     mean_or_nan,
 )
 from fairrec.options import AuditOptions, Progress
-from fairrec.reading import AuditInputs, names_of, read_inputs
+from fairrec.reading import AuditInputs
 from fairrec.reranking import Remedy, predictions_table
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import conditions_of
@@ -47,6 +46,7 @@ from fairrec.result.mitigation_schema import (
     MitigationSummary,
 )
 from fairrec.result.schema import InputSummary
+from fairrec.targets import Split, cost_name, metric_names, n_shared_targets, read_split
 from fairrec.version import __version__
 
 
@@ -101,19 +101,9 @@ def mitigate(
     tables = {"users": users, "by": by, "items": items, "history": history, "columns": columns}
     given = [predictions, *([] if validation is None else [validation])]
     has_labels = all(Table(table, "predictions", columns).find("label") for table in given)
-    names = _metric_names(metrics, plan, tables, has_labels)
-    split = _read(predictions, validation, tables, names, seed)
+    names = metric_names(metrics, plan, tables, has_labels)
+    split = read_split(predictions, validation, tables, names, seed)
     return _Mitigation(plan, split, options, told).result(command)
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
-
-    choosing: AuditInputs
-    reported: AuditInputs
-    everyone: AuditInputs
-    protocol: Literal["validation targets", "halves of the users"]
 
 
 class _Mitigation:
@@ -125,13 +115,13 @@ class _Mitigation:
     """
 
     def __init__(
-        self, plan: MitigationOptions, split: _Split, options: AuditOptions, told: Progress
+        self, plan: MitigationOptions, split: Split, options: AuditOptions, told: Progress
     ) -> None:
         self._plan, self._split, self._options, self._told = plan, split, options, told
         self._metrics = split.everyone.per_user_metrics
         names = [metric.name for metric in self._metrics]
         self._target = names.index(plan.target.name)
-        cost = _cost_name(plan)
+        cost = cost_name(plan)
         self._cost_at = names.index(cost) if cost in names else None
 
     def result(self, command: str | None) -> MitigationResult:
@@ -211,7 +201,7 @@ class _Mitigation:
             },
             regression=seen.regression(),
             trade_off=seen.trade_off(tuned, curve, self._cost_at),
-            n_shared_targets=_n_shared_targets(split.choosing, reported),
+            n_shared_targets=n_shared_targets(split.choosing, reported),
             n_group_tests=changes.n_tests,
             harmed=changes.harmed(),
             notes=self._notes(choice, taken),
@@ -391,65 +381,6 @@ class _Mitigation:
         if not choice.is_tuned.any():
             notes.append("Nobody was left to tune the strength on")
         return tuple(notes)
-
-
-def _read(
-    predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
-) -> _Split:
-    """Read all tables, and say who is chosen by and who is reported on."""
-    settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
-    everyone = read_inputs(predictions, **settings)
-    if validation is not None:
-        choosing = read_inputs(validation, **settings)
-        for one, other in zip(choosing.attributes, everyone.attributes, strict=True):
-            if one.binning and "quantiles" in one.binning and one.values != other.values:
-                raise InputError(
-                    f"Attribute '{plain(one.name)}' falls into other quantiles for the users with "
-                    "validation targets. Bin it by width (age:10), or give the same users in both."
-                )
-        return _Split(choosing, everyone, everyone, "validation targets")
-    order = np.random.default_rng(seed).permutation(everyone.n_users)
-    middle = everyone.n_users // 2
-    choosing, reported = (
-        everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
-    )
-    return _Split(choosing, reported, everyone, "halves of the users")
-
-
-def _n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
-    """How many targets are both chosen by and reported on; in the same half of users none."""
-    keys = ["user_id", "item_id"]
-    targets = [
-        predictions_table(part, part.candidates.scores)
-        .filter(pl.col("label") > 0)
-        .select(pl.col(keys).cast(pl.String))
-        for part in (choosing, reported)
-        if part.candidates.labels is not None
-    ]
-    return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
-
-
-def _metric_names(
-    metrics: Sequence[str] | str | None,
-    plan: MitigationOptions,
-    tables: Mapping[str, Any],
-    has_labels: bool,
-) -> list[str]:
-    """All metrics to report: those asked for, the target, and NDCG where there are labels."""
-    k = plan.target.k or DEFAULT_K
-    if metrics is None:
-        names = [plan.target.name]
-        names += ["auc", f"mrr@{k}"] if has_labels else []
-        names += [f"urd@{k}"] if tables["items"] is not None else []
-        names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
-    else:
-        names = [*names_of(metrics), plan.target.name]
-    return [*names, _cost_name(plan)] if has_labels else names
-
-
-def _cost_name(plan: MitigationOptions) -> str:
-    """The accuracy that a strength must not cost."""
-    return f"ndcg@{plan.target.k or DEFAULT_K}"
 
 
 def _cells(inputs: AuditInputs) -> Cells:
