@@ -11,6 +11,7 @@ from importlib.metadata import version
 from benchmarks import (
     audit,
     data,
+    endpoint,
     lattice,
     many_attributes,
     metrics,
@@ -26,6 +27,7 @@ from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
     "audit": audit.run,
+    "endpoint": endpoint.run,
     "metrics": metrics.run,
     "lattice": lattice.run,
     "many-attributes": many_attributes.run,

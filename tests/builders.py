@@ -125,7 +125,8 @@ def numbers_of(result: AuditResult | Path | str) -> dict[str, Any]:
 def without_origin(summary: dict[str, Any]) -> dict[str, Any]:
     """A result without where the tables came from, the command and the time it took."""
     search = {name: part for name, part in summary["search"].items() if name != "seconds"}
-    kept = {name: part for name, part in summary.items() if name not in ("inputs", "command")}
+    origin = ("inputs", "columns", "command")
+    kept = {name: part for name, part in summary.items() if name not in origin}
     return {**kept, "search": search}
 
 

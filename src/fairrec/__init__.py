@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.reranking import rerank
     from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.endpoint import Endpoint
+    from fairrec.scoring.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
 
 __all__ = [
     "AuditResult",
+    "Endpoint",
     "FairRecError",
     "Group",
     "MitigationResult",
+    "OnnxModel",
     "SearchOptions",
     "__version__",
     "audit",
@@ -39,9 +43,11 @@ __all__ = [
 # loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
 _HOME = {
     "AuditResult": "fairrec.result.audit_result",
+    "Endpoint": "fairrec.scoring.endpoint",
     "FairRecError": "fairrec.errors",
     "Group": "fairrec.groups.group",
     "MitigationResult": "fairrec.mitigation.mitigation_result",
+    "OnnxModel": "fairrec.scoring.onnx_file",
     "SearchOptions": "fairrec.search.options",
     "audit": "fairrec.auditing",
     "metric": "fairrec.metrics",

@@ -27,7 +27,7 @@ from fairrec.result.per_user_table import per_user_table
 from fairrec.result.pooled_result import pooled_results
 from fairrec.result.schema import AuditSummary
 from fairrec.result.search_result import exact_summary, search_summary
-from fairrec.scoring.scorer import ScoringFunction
+from fairrec.scoring.model import Model, ScoringFunction
 from fairrec.search.evidence import Evidence
 from fairrec.search.options import SearchOptions
 from fairrec.search.space import Space
@@ -56,7 +56,7 @@ def audit(
     threads: int | None = None,
     top: int = 1,
     search: SearchOptions | str | None = None,
-    scorer: ScoringFunction | None = None,
+    scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
     progress: Progress | None = None,
     command: str | None = None,
@@ -85,8 +85,9 @@ def audit(
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table
-        has no scores
-    scorer_identity : names the model, so that a ledger is never used for another; needed with one
+        has no scores; or a model that is asked, `Endpoint(...)` or `OnnxModel(...)`
+    scorer_identity : names the model, so that a ledger is never used for another; needed with a
+        ledger and a function
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -128,7 +129,7 @@ def audit_inputs(
     inputs: AuditInputs,
     options: AuditOptions,
     how: SearchOptions | None = None,
-    scorer: ScoringFunction | None = None,
+    scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
     told: Progress = lambda stage, done, total: None,
     *,
@@ -150,7 +151,7 @@ def audit_inputs(
         moments = group_moments(values, cells, lattice, n_threads)
     else:
         space = Space(cells, lattice, min_users)
-        outcome, ledger = run_search(
+        outcome, cost = run_search(
             inputs, space, how, options.seed, scorer, scorer_identity, n_threads, told
         )
         values = outcome.evidence.values_per_user
@@ -190,7 +191,9 @@ def audit_inputs(
         search=(
             exact_summary(inputs.n_users, seconds)
             if how is None
-            else search_summary(outcome, how, per_user, ledger, seconds)
+            else search_summary(
+                outcome, how, per_user, cost.ledger, cost.asked, cost.faults, seconds
+            )
         ),
         metrics={metric.name: results[metric.name] for metric in inputs.metrics},
     )
@@ -213,7 +216,7 @@ def _lattice(cells: Cells, min_users: int, n_users: int, options: AuditOptions) 
 
 
 def _search_options(
-    search: SearchOptions | str | None, scorer: ScoringFunction | None
+    search: SearchOptions | str | None, scorer: ScoringFunction | Model | None
 ) -> SearchOptions | None:
     """None where all scores are at hand and all of them are wanted."""
     if search is None:
@@ -303,7 +306,7 @@ def _as_call(
     inputs: AuditInputs,
     options: AuditOptions,
     how: SearchOptions | None,
-    scorer: ScoringFunction | None,
+    scorer: ScoringFunction | Model | None,
 ) -> str:
     """The call that repeats an audit made from Python."""
     search = "" if how is None else f", search={how!r}"

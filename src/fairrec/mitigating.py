@@ -8,21 +8,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.arrays import FloatArray, IntArray
 from fairrec.auditing import audit_inputs
 from fairrec.errors import InputError, as_unicode, plain
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import build_lattice
-from fairrec.groups.membership import group_of_users, is_member, refuse_empty
+from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.choice import Choice, best_served, choose_worst, parse_worst, read_groups
-from fairrec.mitigation.effect import GroupChanges, change_of, group_changes
+from fairrec.mitigation.effect import GroupChanges, group_changes
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import RerankerRecord
@@ -40,13 +42,9 @@ from fairrec.reranking import Remedy, predictions_table
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import conditions_of
 from fairrec.result.mitigation_schema import (
-    Change,
     GapChange,
     MetricEffect,
-    MitigatedGroup,
     MitigationSummary,
-    Regression,
-    TradeOffPoint,
 )
 from fairrec.result.schema import InputSummary
 from fairrec.version import __version__
@@ -101,7 +99,8 @@ def mitigate(
     told = progress or (lambda stage, done, total: None)
     told("reading", 0, 0)
     tables = {"users": users, "by": by, "items": items, "history": history, "columns": columns}
-    has_labels = Table(predictions, "predictions", columns).find("label") is not None
+    given = [predictions, *([] if validation is None else [validation])]
+    has_labels = all(Table(table, "predictions", columns).find("label") for table in given)
     names = _metric_names(metrics, plan, tables, has_labels)
     split = _read(predictions, validation, tables, names, seed)
     return _Mitigation(plan, split, options, told).result(command)
@@ -130,8 +129,10 @@ class _Mitigation:
     ) -> None:
         self._plan, self._split, self._options, self._told = plan, split, options, told
         self._metrics = split.everyone.per_user_metrics
-        self._target = _position_of(plan.target, self._metrics)
-        self._cost = next((m for m in self._metrics if m.metric.name == "ndcg"), None)
+        names = [metric.name for metric in self._metrics]
+        self._target = names.index(plan.target.name)
+        cost = _cost_name(plan)
+        self._cost_at = names.index(cost) if cost in names else None
 
     def result(self, command: str | None) -> MitigationResult:
         """Choose, tune, re-rank, report."""
@@ -159,13 +160,27 @@ class _Mitigation:
         self._told("reporting", 0, 0)
         audits = tuple(self._audit(inputs, command) for inputs in (reported, after_inputs))
         changes = self._group_changes(before, after)
-        seen = _Seen(chosen_by, before, after, position, len(choice.groups))
+        seen = BeforeAfter(
+            self._metrics,
+            self._target,
+            aim,
+            choice,
+            chosen_by,
+            before,
+            after,
+            position,
+            split.choosing.attributes,
+            reported.attributes,
+            alpha,
+        )
+        touched = np.flatnonzero(position >= 0)
+        curve = self._measured(remedy, reported.for_users(touched), position[touched], strengths)
         summary = MitigationSummary(
             fairrec_version=__version__,
             command=as_unicode(command or plan.as_call()),
             seed=self._options.seed,
             metric=plan.target.name,
-            cost_metric=self._cost.name if self._cost else None,
+            cost_metric=None if self._cost_at is None else self._metrics[self._cost_at].name,
             reranker=record.reranker,
             about=RERANKERS[record.reranker].about,
             is_upper_bound=RERANKERS[record.reranker].is_upper_bound,
@@ -178,23 +193,26 @@ class _Mitigation:
             n_users_tuning=int(choice.is_tuned.sum()),
             n_users_reported=reported.n_users,
             rule=str(plan.groups),
-            groups=self._groups(choice, seen),
+            groups=seen.groups(),
             allows_level_down=plan.allow_level_down,
             alpha=alpha,
             effects={
                 m.name: MetricEffect(
                     higher_is_better=m.metric.higher_is_better,
-                    is_distance=i == self._target and aim.side is not None,
-                    chosen=self._chosen_change(i, aim, seen),
-                    others=self._change(i, seen, position < 0),
-                    everyone=self._change(i, seen, np.ones(len(position), dtype=bool)),
+                    is_distance=seen.is_distance(i),
+                    chosen=seen.chosen_change(i),
+                    lowered=seen.change(i, seen.lowered) if choice.lowered else None,
+                    others=seen.change(i, position < 0),
+                    everyone=seen.change(i, np.ones(len(position), dtype=bool)),
                     gap=_gap_change(m.name, *audits),
                     groups=changes.counts(i),
                 )
                 for i, m in enumerate(self._metrics)
             },
-            regression=self._regression(choice, aim, seen),
-            trade_off=self._trade_off(tuned, remedy, position, seen, aim),
+            regression=seen.regression(),
+            trade_off=seen.trade_off(tuned, curve, self._cost_at),
+            n_shared_targets=_n_shared_targets(split.choosing, reported),
+            n_group_tests=changes.n_tests,
             harmed=changes.harmed(),
             notes=self._notes(choice, taken),
         )
@@ -228,12 +246,12 @@ class _Mitigation:
         if not plan.allow_level_down:
             return choice
         assert higher_is_better is not None
+        # among those nobody raises; a group of a file may hold several full combinations
+        is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
+        others = np.where(is_raised, np.nan, values)
         n_groups = len(choice.groups)
-        best = best_served(
-            values, cells, inputs.attributes, higher_is_better, min_users, 2 * n_groups
-        )
-        lowered = [group for group in best if group not in choice.groups][:n_groups]
-        return replace(choice, lowered=tuple(lowered))
+        best = best_served(others, cells, inputs.attributes, higher_is_better, min_users, n_groups)
+        return replace(choice, lowered=best)
 
     def _named_groups(self) -> list[Group]:
         """Groups of a file, or findings that are served worse than the rest."""
@@ -241,7 +259,7 @@ class _Mitigation:
         if plan.groups != "findings":
             groups = read_groups(plan.groups, inputs.attributes)
             for part in (inputs, self._split.reported):
-                refuse_empty(groups, part.attributes, plain(str(plan.groups)))
+                refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
             return groups
         if not self._options.permutations:
             raise InputError("--groups findings needs tests against chance: --permutations 1000")
@@ -262,19 +280,20 @@ class _Mitigation:
         group = group_of_users(choice.groups, attributes)
         rest = mean_or_nan(values[group < 0])
         higher_is_better = self._plan.target.metric.higher_is_better
-        if higher_is_better is not None:
-            return Aim(higher_is_better, rest)
-        # groups that only the tuning needs have their side too
-        means = [
-            mean_or_nan(values[is_member(group, attributes)]) for group in choice.learned_groups
-        ]
-        return Aim(False, rest, np.where(np.array(means) < rest, -1.0, 1.0))
+        if higher_is_better is None and np.isnan(rest):
+            raise InputError(
+                f"Nobody with a value of {self._plan.target.name} is outside the chosen groups, so "
+                "there is nothing to bring them near to. Choose fewer: --groups worst:10%"
+            )
+        return Aim(bool(higher_is_better), rest, is_distance=higher_is_better is None)
 
     # re-ranking
 
     def _record(self, choice: Choice, aim: Aim) -> RerankerRecord:
         target = self._plan.target
-        needs_labels = "labels" in target.metric.needs
+        is_aim = target.metric.name in RERANKERS[self._plan.reranker_name].serves
+        # a mean that takes labels to know is nothing a re-ranker may aim at
+        has_rest = is_aim and "labels" not in target.metric.needs and not np.isnan(aim.rest)
         return RerankerRecord(
             fairrec_version=__version__,
             reranker=self._plan.reranker_name,
@@ -284,8 +303,7 @@ class _Mitigation:
             by=self._split.everyone.by,
             groups=tuple(group.as_dict() for group in choice.groups),
             lowered=tuple(group.as_dict() for group in choice.lowered),
-            # a mean that takes labels to know is nothing a re-ranker may aim at
-            rest=None if needs_labels else aim.rest,
+            rest=aim.rest if has_rest else None,
         )
 
     def _remedy(self, record: RerankerRecord, choice: Choice) -> Remedy:
@@ -314,7 +332,8 @@ class _Mitigation:
     ) -> FloatArray:
         """(n_strengths, 2, n_users), target and cost; a cost of NaN where there are no labels."""
         rescored = remedy.scores_of(inputs, groups)
-        metrics = [self._metrics[self._target], *([self._cost] if self._cost else [])]
+        wanted = [self._target, *([] if self._cost_at is None else [self._cost_at])]
+        metrics = [self._metrics[at] for at in wanted]
         measured = np.full((len(strengths), 2, inputs.n_users), np.nan)
         for at, strength in enumerate(strengths):
             self._told("tuning the strength", at, len(strengths))
@@ -326,79 +345,14 @@ class _Mitigation:
         plan = self._plan
         if plan.strength != "auto":
             return float(plan.strength)
-        if self._cost is None:
+        if self._cost_at is None:
             raise InputError(
-                "--strength auto weighs the metric against NDCG, which needs labels. Give a table "
-                "with a label column, or a --strength from 0 to 1."
+                "--strength auto weighs the metric against NDCG, which needs labels. Give tables "
+                "with a label column, validation targets too, or a --strength from 0 to 1."
             )
         return best_strength(levels, aim, plan.max_loss)
 
     # reporting
-
-    def _groups(self, choice: Choice, seen: _Seen) -> tuple[MitigatedGroup, ...]:
-        """Each chosen group by itself."""
-        n_chosen = len(choice.groups)
-        named = []
-        for at, group in enumerate((*choice.groups, *choice.lowered)):
-            is_chooser = is_member(group, self._split.choosing.attributes)
-            is_in = is_member(group, self._split.reported.attributes)
-            value = mean_or_nan(seen.chosen_by[self._target][is_chooser])
-            named.append(
-                MitigatedGroup(
-                    group=group.as_dict(),
-                    is_lowered=at >= n_chosen,
-                    chosen_by=None if np.isnan(value) else value,
-                    change=self._change(self._target, seen, is_in),
-                )
-            )
-        return tuple(named)
-
-    def _change(self, metric: int, seen: _Seen, is_in: BoolArray) -> Change:
-        higher_is_better = self._metrics[metric].metric.higher_is_better
-        before, after = seen.before[metric][is_in], seen.after[metric][is_in]
-        return change_of(before, after, higher_is_better, self._options.alpha)
-
-    def _chosen_change(self, metric: int, aim: Aim, seen: _Seen) -> Change:
-        """Of the users of the chosen groups; towards the others where no end is better."""
-        if metric != self._target or aim.side is None:
-            return self._change(metric, seen, seen.chosen >= 0)
-        before, after = (aim.values(v[metric], seen.chosen) for v in (seen.before, seen.after))
-        return change_of(before, after, False, self._options.alpha)
-
-    def _regression(self, choice: Choice, aim: Aim, seen: _Seen) -> Regression:
-        """The chosen groups by the targets they were chosen by, and by fresh ones."""
-        group = group_of_users(choice.groups, self._split.choosing.attributes)
-        levels = (
-            mean_or_nan(aim.values(seen.chosen_by[self._target], group)),
-            mean_or_nan(aim.values(seen.before[self._target], seen.chosen)),
-        )
-        chosen_by, fresh = (None if np.isnan(level) else level for level in levels)
-        return Regression(chosen_by=chosen_by, fresh=fresh)
-
-    def _trade_off(
-        self, tuned: Levels, remedy: Remedy, position: IntArray, seen: _Seen, aim: Aim
-    ) -> tuple[TradeOffPoint, ...]:
-        """What each strength does where it was tuned and where it is reported."""
-        touched = np.flatnonzero(position >= 0)
-        part = self._split.reported.for_users(touched)
-        measured = self._measured(remedy, part, position[touched], tuned.strengths)
-        reported = levels_of(measured, tuned.strengths, aim, seen.chosen[touched])
-        costs = np.full(len(position), np.nan)
-        if self._cost is not None:
-            costs = seen.before[_position_of(self._cost, self._metrics)].copy()
-        points = []
-        for at, strength in enumerate(tuned.strengths):
-            costs[touched] = measured[at, 1]
-            numbers = {
-                "tuned": tuned.target[at],
-                "tuned_cost": tuned.cost[at],
-                "reported": reported.target[at],
-                "reported_cost": reported.cost[at],
-                "everyone_cost": mean_or_nan(costs),
-            }
-            known = {name: None if np.isnan(v) else float(v) for name, v in numbers.items()}
-            points.append(TradeOffPoint(strength=strength, **known))
-        return tuple(points)
 
     def _group_changes(self, before: FloatArray, after: FloatArray) -> GroupChanges:
         inputs, options = self._split.reported, self._options
@@ -439,22 +393,6 @@ class _Mitigation:
         return tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Values on both targets, (n_metrics, n_users) each, and who was re-ranked."""
-
-    chosen_by: FloatArray
-    before: FloatArray
-    after: FloatArray
-    position: IntArray
-    n_chosen: int
-
-    @property
-    def chosen(self) -> IntArray:
-        """(n_users,), the chosen group of each user; -1 for all others, lowered ones too."""
-        return np.where(self.position < self.n_chosen, self.position, -1)
-
-
 def _read(
     predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
 ) -> _Split:
@@ -478,6 +416,19 @@ def _read(
     return _Split(choosing, reported, everyone, "halves of the users")
 
 
+def _n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
+    """How many targets are both chosen by and reported on; in the same half of users none."""
+    keys = ["user_id", "item_id"]
+    targets = [
+        predictions_table(part, part.candidates.scores)
+        .filter(pl.col("label") > 0)
+        .select(pl.col(keys).cast(pl.String))
+        for part in (choosing, reported)
+        if part.candidates.labels is not None
+    ]
+    return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
+
+
 def _metric_names(
     metrics: Sequence[str] | str | None,
     plan: MitigationOptions,
@@ -493,16 +444,17 @@ def _metric_names(
         names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
     else:
         names = [*names_of(metrics), plan.target.name]
-    return [*names, f"ndcg@{k}"] if has_labels else names
+    return [*names, _cost_name(plan)] if has_labels else names
+
+
+def _cost_name(plan: MitigationOptions) -> str:
+    """The accuracy that a strength must not cost."""
+    return f"ndcg@{plan.target.k or DEFAULT_K}"
 
 
 def _cells(inputs: AuditInputs) -> Cells:
     attributes = inputs.attributes
     return cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
-
-
-def _position_of(metric: MetricAtK, metrics: Sequence[MetricAtK]) -> int:
-    return [other.name for other in metrics].index(metric.name)
 
 
 def _gap_change(metric: str, before: AuditResult, after: AuditResult) -> GapChange:

@@ -16,7 +16,7 @@ from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candida
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute, read_users
+from fairrec.inputs.users import Attribute, Users, read_users
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.result.group_table import RESERVED
 from fairrec.result.schema import InputSummary
@@ -32,6 +32,7 @@ class AuditInputs:
     user_ids : as they came
     list_of_user : (n_users,), which candidate list is the user's
     n_without_predictions : users of the users table who are not audited
+    all_users : the users table
     by : the attributes as they were named, with their binning
     columns : other names of columns
     """
@@ -43,6 +44,7 @@ class AuditInputs:
     list_of_user: IntArray
     side: SideData
     n_without_predictions: int
+    all_users: Users
     by: tuple[str, ...]
     columns: dict[str, str]
     tables: dict[str, Table]
@@ -56,6 +58,16 @@ class AuditInputs:
     def per_user_metrics(self) -> tuple[MetricAtK, ...]:
         """Those that are means over users."""
         return tuple(metric for metric in self.metrics if not metric.metric.pooled)
+
+    def everyone(self) -> tuple[pl.Series, tuple[Attribute, ...]]:
+        """Ids and attributes of all users of the users table, audited or not.
+
+        Quantiles are those of the audited users, so with such bins only these are given.
+        """
+        table = self.all_users
+        if any(spec.binning and spec.binning.quantiles for spec in table.specs):
+            return self.user_ids, self.attributes
+        return table.ids, table.attributes(np.arange(len(table.ids)))
 
     def for_users(self, users: IntArray) -> AuditInputs:
         """The same for some of the users, in rising order."""
@@ -138,6 +150,7 @@ def read_inputs(
         list_of_user=list_of_user,
         side=side,
         n_without_predictions=len(everyone.ids) - len(rows),
+        all_users=everyone,
         by=tuple(by),
         columns=dict(columns or {}),
         tables=tables,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
-from fairrec.errors import InputError
+from fairrec.errors import InputError, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.history import read_history
@@ -43,7 +43,14 @@ class Remedy:
                 raise InputError(
                     f"The re-ranker '{record.reranker}' needs the {need} table. Give --{need} FILE."
                 )
+        if self._sees_labels and inputs.candidates.labels is None:
+            raise InputError(
+                f"The re-ranker '{record.reranker}' needs labels. Give a table with a label column."
+            )
         self._history = read_history(tables["history"]) if "history" in tables else None
+        groups = record.all_groups
+        # a group may be raised where the strength is tuned and lowered in the end: learned once
+        self._learned_as = np.array([groups.index(group) for group in groups], dtype=np.int64)
         self._reranker = self._learn(inputs, kind.needs)
 
     def scores_of(self, inputs: AuditInputs, group_of_user: IntArray | None = None) -> Rescored:
@@ -62,7 +69,8 @@ class Remedy:
             is_mine = (group_of_user >= 0) & ((group_of_user >= n_raised) == is_worse)
             users = np.flatnonzero(is_mine)
             if len(users):
-                lists = self._lists(inputs, users, group_of_user[users], is_worse)
+                groups = self._learned_as[group_of_user[users]]
+                lists = self._lists(inputs, users, groups, is_worse)
                 rows = _rows_of(inputs, users)
                 parts.append((rows, lists, self._reranker.orders(lists)))
         return Rescored(inputs.candidates.scores, parts)
@@ -72,9 +80,11 @@ class Remedy:
         group_of_user = np.full(0 if history is None else len(history.user_ids), -1)
         categories: Categories | None = None
         if history is not None:
-            at = history.users_at(inputs.user_ids)
+            # of all users, not only those with lists here, or a batch would change what is learned
+            user_ids, attributes = inputs.everyone()
+            at = history.users_at(user_ids)
             known = at >= 0
-            groups = group_of_users(record.all_groups, inputs.attributes)
+            groups = group_of_users(record.all_groups, attributes)
             group_of_user[at[known]] = groups[known]
             if {"items", "history"} <= needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
@@ -170,8 +180,10 @@ def rerank(
         wants=("items", "history"),
         may_lack_metrics=True,
     )
-    if (group_of_users(record.all_groups, inputs.attributes) < 0).all():
-        refuse_empty(record.all_groups, inputs.attributes, inputs.tables["users"].where)
+    _refuse_other_quantiles(record, inputs)
+    _, attributes = inputs.everyone()
+    if (group_of_users(record.all_groups, attributes) < 0).all():
+        refuse_empty(record.all_groups, attributes, inputs.tables["users"].where)
     remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
     scores = remedy.scores_of(inputs).at(record.strength)
     return predictions_table(inputs, scores, with_model_score=True)
@@ -195,6 +207,21 @@ def predictions_table(
     if with_model_score:
         columns["model_score"] = pl.Series(candidates.scores)
     return pl.DataFrame(columns)
+
+
+def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:
+    """An error where a group's quantile is none of these users, so that nobody could be in it."""
+    for attribute in inputs.attributes:
+        if not attribute.binning or "quantiles" not in attribute.binning:
+            continue
+        known = {str(value) for value in attribute.values}
+        for group in record.all_groups:
+            if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
+                raise InputError(
+                    f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "
+                    "users than for those of the mitigation. Mitigate with bins of a width "
+                    "(age:10), or give the same users."
+                )
 
 
 def _rows_of(inputs: AuditInputs, users: IntArray) -> IntArray:

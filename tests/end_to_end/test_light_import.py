@@ -20,6 +20,11 @@ HEAVY = (
     "pyarrow",
     "numpy",
     "pydantic",
+    "httpx",
+    "orjson",
+    "onnxruntime",
+    "starlette",
+    "uvicorn",
 )
 
 WATCH = """
@@ -59,7 +64,8 @@ def test_importing_the_package_loads_nothing_heavy_and_opens_no_connection(tmp_p
 def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: Path):
     code = (
         "from fairrec.cli import app\n"
-        "for command in ('', 'audit', 'search-bench', 'report', 'reproduce'):\n"
+        "for command in ('', 'audit', 'doctor', 'serve-run', 'search-bench', 'report', 'mitigate',"
+        " 'reproduce'):\n"
         "    app([*command.split(), '--help'], standalone_mode=False)\n"
         "app(['--version'], standalone_mode=False)"
     )

@@ -161,3 +161,62 @@ def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):
         "rerank", "fixed/reranker.json", "predictions.parquet", *TABLES, "--out", "n.txt"
     )
     assert "is no Parquet or CSV file" in odd.stderr
+
+
+@pytest.mark.parametrize("reranker", ["swap", "group_prior", "popularity_calibrated"])
+def test_a_distance_is_never_negative_and_further_away_is_no_improvement(
+    tables: Tables, reranker: str
+):
+    for group in ("F,true", "M,false", "F,false"):
+        Path("groups.csv").write_text(f"gender,member\n{group}\n")
+        said = done(
+            *(*BARE, "--metric", "urp@3", "--groups", "groups.csv", "--format", "json"),
+            *("--reranker", reranker, "--strength", "1"),
+        )
+        mitigation = json.loads(said.stdout)
+        chosen = mitigation["effects"]["urp@3"]["chosen"]
+        assert chosen["before"] >= 0 and chosen["after"] >= 0
+        assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
+        # the curve ends where the table does
+        assert mitigation["trade_off"][-1]["reported"] == pytest.approx(chosen["after"])
+
+
+@pytest.mark.parametrize("reranker", ["mmr", "group_prior", "second_opinion", "calibrated"])
+def test_a_list_is_re_ranked_alike_whoever_else_is_in_the_batch(tables: Tables, reranker: str):
+    options = ("--metric", "urd@3", "--reranker", reranker, "--strength", "0.7", "--out", "fixed")
+    done(*BARE, *options)
+    keys = ["user_id", "item_id"]
+    whole = pl.read_parquet("fixed/predictions.parquet").sort(keys)
+    model = tables.predictions.sort(keys)
+    moved = whole.filter(whole["score"] != model["score"])["user_id"].unique().to_list()
+    assert moved
+    for name, batch in (("one", moved[:1]), ("others", [u for u in ("u1",) if u not in moved])):
+        table = tables.predictions.filter(pl.col("user_id").is_in(batch))
+        if table.is_empty():
+            continue
+        table.write_parquet("batch.parquet")
+        done(
+            *("rerank", "fixed/reranker.json", "batch.parquet"), *TABLES, "--out", f"{name}.parquet"
+        )
+        again = pl.read_parquet(f"{name}.parquet").sort(keys)
+        assert (
+            again["score"].to_list()
+            == whole.filter(pl.col("user_id").is_in(batch))["score"].to_list()
+        )
+
+
+def test_the_same_targets_are_stamped(tables: Tables):
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "predictions.parquet")
+    assert "SAME TARGETS" in said.stdout
+
+
+def test_what_is_mitigated_is_not_overwritten(tables: Tables):
+    done(*AUDIT, "--by", "gender", "--out", "audit", *TABLES[2:])
+    before = files_in(Path("audit"))
+    ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit")
+    assert (ran.code, files_in(Path("audit"))) == (2, before)
+    assert "would be overwritten" in ran.stderr
+    done("mitigate", "audit", "--metric", "urd", "--out", "fixed", "--min-support", "5")
+    again = run_here("mitigate", "fixed", "--metric", "urd")
+    assert "holds a mitigation" in again.stderr
+    assert "no such folder" in run_here("mitigate", "nowhere", "--metric", "urd").stderr

@@ -454,3 +454,35 @@ def test_the_page_of_a_folder_with_an_odd_name_links_to_its_groups(
     target = opened.page.evaluate("document.querySelector('#table .note a').href")
     assert target == (tmp_path / folder / "groups.parquet").as_uri()
     opened.context.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_mitigation_shows_its_section_and_draws_its_curves(
+    browser: Any, tmp_path: Path, viewport: dict[str, int]
+):
+    tables = make_tables(n_users=120)
+    hostile = "<script>alert('x')</script>"
+    users = tables.users.with_columns(gender=pl.col("gender").replace("F", hostile))
+    result = fairrec.mitigate(
+        tables.predictions,
+        users=users,
+        items=tables.items,
+        history=tables.history,
+        by=["gender", "member"],
+        metric="urd@3",
+        groups="worst:3",
+        strength=0.5,
+        min_support=5,
+        permutations=19,
+    )
+    assert any(hostile in group.group.values() for group in result.summary.groups)
+    folder = result.save(tmp_path / "fixed")
+    opened = Opened(browser, folder / "report.html", viewport=viewport)
+    opened.draw_everything()
+    page = opened.page
+    assert page.locator("h1").inner_text().startswith("The urd@3 of the 3 chosen groups went from")
+    assert page.locator("#mitigation .plot svg").count() == 2
+    assert hostile in page.locator("#mitigation").text_content()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.context.close()
+    assert opened.complaints == []

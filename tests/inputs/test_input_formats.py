@@ -330,6 +330,11 @@ def _read(predictions: Any, users: Any) -> tuple[CandidateLists, list[int], Any]
     return lists, row_of_list.tolist(), codes
 
 
+def _item_of_rows(lists: CandidateLists) -> list[str]:
+    """The item of each row as text: a CSV file cannot say that the text '0' is no number."""
+    return lists.item_ids.gather(lists.items).cast(pl.String).to_list()
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables=random_tables(), name=st.sampled_from(["parquet", "arrow", "csv", "tsv", "pyarrow"]))
 def test_random_tables_come_back_the_same_from_every_format(
@@ -345,8 +350,7 @@ def test_random_tables_come_back_the_same_from_every_format(
     assert attributes_again == attributes
     assert rows_again == rows
     assert lists_again.offsets.tolist() == lists.offsets.tolist()
-    assert lists_again.items.tolist() == lists.items.tolist()
-    assert lists_again.item_ids.to_list() == lists.item_ids.to_list()
+    assert _item_of_rows(lists_again) == _item_of_rows(lists)
     assert lists_again.scores.tolist() == lists.scores.tolist()
     assert lists_again.labels.tolist() == lists.labels.tolist()
 

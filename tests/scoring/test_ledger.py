@@ -13,7 +13,8 @@ from fairrec.arrays import FloatArray, IntArray
 from fairrec.errors import ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.scorer import CallableScorer, TableScorer
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.scorer import ModelScorer, TableScorer
 
 CANDIDATES, USERS = many_candidates(40)
 LENGTHS = np.diff(CANDIDATES.offsets)
@@ -27,7 +28,9 @@ def ledger_of(
     n_rows_per_call: int = 10,
 ) -> Ledger:
     """A ledger in memory."""
-    return Ledger(candidates, CallableScorer(function, candidates, users), n_rows_per_call)
+    return Ledger(
+        candidates, ModelScorer(FunctionModel(function), candidates, users), n_rows_per_call
+    )
 
 
 def expected(lists: IntArray) -> FloatArray:

@@ -23,7 +23,8 @@ from fairrec.arrays import FloatArray
 from fairrec.errors import FairRecError, InputError, OutputError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.scorer import CallableScorer
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.scorer import ModelScorer
 
 CANDIDATES, USERS = many_candidates(40)
 ALL = np.arange(40)
@@ -38,7 +39,7 @@ def ledger_at(
     identity: str = "model 1",
 ) -> Ledger:
     """A ledger on disk with about three users a call."""
-    scorer = CallableScorer(function or NotedFunction(), candidates, users)
+    scorer = ModelScorer(FunctionModel(function or NotedFunction()), candidates, users)
     return Ledger(candidates, scorer, 10, file, identity, users)
 
 
@@ -68,7 +69,7 @@ def test_scores_in_the_file_are_free(tmp_path: Path):
 
 
 def test_the_file_has_the_same_scores_as_memory(tmp_path: Path):
-    in_memory = Ledger(CANDIDATES, CallableScorer(NotedFunction(), CANDIDATES, USERS))
+    in_memory = Ledger(CANDIDATES, ModelScorer(FunctionModel(NotedFunction()), CANDIDATES, USERS))
     np.testing.assert_array_equal(paid_ledger(tmp_path / "ledger.db"), in_memory.scores(ALL))
 
 
@@ -359,7 +360,8 @@ CHILD = textwrap.dedent(
     sys.path.insert(0, sys.argv[1])
     import numpy as np
     from fairrec.scoring.ledger import Ledger
-    from fairrec.scoring.scorer import CallableScorer
+    from fairrec.scoring.model import FunctionModel
+    from fairrec.scoring.scorer import ModelScorer
     from small_candidates import NotedFunction, many_candidates
 
     file, log, n_users = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
@@ -373,7 +375,7 @@ CHILD = textwrap.dedent(
         time.sleep(0.001)
         return scores
 
-    scorer = CallableScorer(function, candidates, users)
+    scorer = ModelScorer(FunctionModel(function), candidates, users)
     with Ledger(candidates, scorer, 20, file, "m", users) as ledger:
         print("open", flush=True)
         scores = ledger.scores(np.arange(n_users))
@@ -444,7 +446,9 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
         child.communicate("", timeout=60)
     assert child.returncode == 0
     assert sorted(log.read_text().split()) == sorted(set(wanted) - kept)
-    unbroken = Ledger(candidates, CallableScorer(NotedFunction(), candidates, users), 20)
+    unbroken = Ledger(
+        candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users), 20
+    )
     function = NotedFunction()
     with ledger_at(file, function, candidates, users, "m") as ledger:
         lists = np.arange(n_users)

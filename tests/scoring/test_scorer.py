@@ -14,7 +14,8 @@ from small_candidates import candidates_of
 from fairrec.arrays import AnyArray, FloatArray
 from fairrec.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.scorer import CallableScorer, TableScorer
+from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.scorer import ModelScorer, TableScorer
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
 ALL = np.arange(4)
@@ -22,7 +23,9 @@ ALL = np.arange(4)
 
 def scores_from(answer: Any, lists: Any = ALL) -> FloatArray:
     """Scores from a function that returns the same whatever it is asked."""
-    return CallableScorer(lambda users, items: answer, CANDIDATES, USERS).scores(np.array(lists))
+    return ModelScorer(FunctionModel(lambda users, items: answer), CANDIDATES, USERS).scores(
+        np.array(lists)
+    )
 
 
 def error_from(answer: Any, lists: Any = ALL) -> str:
@@ -57,7 +60,7 @@ def test_a_function_is_given_one_entry_a_pair_in_the_order_asked():
         seen.append((user_ids, item_ids))
         return np.arange(len(user_ids))
 
-    scores = CallableScorer(function, CANDIDATES, USERS).scores(np.array([3, 1, 0]))
+    scores = ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(np.array([3, 1, 0]))
     ((users, items),) = seen
     assert users.tolist() == ["dan", "dan", "dan", "ann", "ann"]
     assert items.tolist() == [30, 10, 20, 10, 20]
@@ -85,7 +88,7 @@ def test_ids_are_whole_numbers_or_text(ids: pl.Series, seen_as: list[Any]):
         seen.extend([user_ids.tolist(), item_ids.tolist()])
         return np.zeros(2)
 
-    CallableScorer(function, candidates, ids).scores(np.array([0, 1]))
+    ModelScorer(FunctionModel(function), candidates, ids).scores(np.array([0, 1]))
     assert seen == [seen_as, seen_as[::-1]]
 
 
@@ -96,7 +99,7 @@ def test_a_function_may_write_into_what_it_is_given():
         item_ids[:] = 0
         return scores
 
-    scorer = CallableScorer(function, CANDIDATES, USERS)
+    scorer = ModelScorer(FunctionModel(function), CANDIDATES, USERS)
     for _ in range(2):
         assert scorer.scores(ALL).tolist() == [10, 20, 20, 30, 10, 20]
 
@@ -155,7 +158,7 @@ def test_a_failure_inside_names_the_users_and_keeps_the_cause():
         raise LookupError("no\nembedding")
 
     with pytest.raises(ScoringError, match=re.escape("LookupError: no\\nembedding")) as caught:
-        CallableScorer(function, CANDIDATES, USERS).scores(np.array([2]))
+        ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(np.array([2]))
     assert "a batch of 1 user ('cat')" in str(caught.value)
     assert isinstance(caught.value.__cause__, LookupError)
     assert isinstance(caught.value, FairRecError)
@@ -167,4 +170,4 @@ def test_an_interrupt_is_no_failure_of_the_function():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        CallableScorer(function, CANDIDATES, USERS).scores(ALL)
+        ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(ALL)

@@ -9,10 +9,12 @@ import typer
 from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
+from fairrec.cli.doctor import doctor_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
 from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
+from fairrec.cli.serve import serve_run_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.version import __version__
 
@@ -35,6 +37,8 @@ app.command("prepare")(prepare_command)
 app.command("synthetic")(synthetic_command)
 app.command("train")(train_command)
 app.command("score")(score_command)
+app.command("serve-run")(serve_run_command)
+app.command("doctor")(doctor_command)
 app.command("metrics")(metrics_command)
 app.command("searchers")(searchers_command)
 app.command("rerankers")(rerankers_command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from enum import StrEnum
@@ -12,6 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.text import Text
 
+from fairrec.cli.model_options import (
+    ConcurrencyOption,
+    EndpointOption,
+    FeaturesOption,
+    InputsOption,
+    MaxReplyOption,
+    OnnxOption,
+    OutputOption,
+    ProtocolOption,
+    RateOption,
+    RetriesOption,
+    RowsPerCallOption,
+    ScorerOption,
+    TimeoutOption,
+    TokenEnvOption,
+    chosen_model,
+    without_query,
+)
+from fairrec.cli.search_options import search_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -26,11 +44,11 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.errors import FairRecError, InputError
+from fairrec.errors import FairRecError, InputError, plain
 
 if TYPE_CHECKING:
     from fairrec.options import Progress
-    from fairrec.search.options import SearchOptions
+    from fairrec.scoring.model import Model
 
 
 class Correction(StrEnum):
@@ -42,11 +60,14 @@ class Correction(StrEnum):
 
 def audit_command(
     predictions: Annotated[
-        Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
+        Path | None, typer.Argument(help="Candidates with scores: Parquet, CSV or Arrow.")
     ] = None,
     run: Annotated[
         Path | None, typer.Option(help="A trained run instead of tables; see fairrec train.")
     ] = None,
+    scorer: ScorerOption = None,
+    endpoint: EndpointOption = None,
+    onnx: OnnxOption = None,
     users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
     by: Annotated[
         str | None,
@@ -104,7 +125,22 @@ def audit_command(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="With --search: file that keeps every score, to go on from later."),
+        typer.Option(help="File that keeps every score paid for, to go on from later."),
+    ] = None,
+    protocol: ProtocolOption = None,
+    features: FeaturesOption = None,
+    inputs: InputsOption = None,
+    output: OutputOption = None,
+    concurrency: ConcurrencyOption = None,
+    rows_per_call: RowsPerCallOption = None,
+    rate: RateOption = None,
+    timeout: TimeoutOption = None,
+    retries: RetriesOption = None,
+    token_env: TokenEnvOption = None,
+    max_reply_mb: MaxReplyOption = None,
+    scorer_identity: Annotated[
+        str | None,
+        typer.Option(help="With --ledger: names the model and its version; a new one, a new file."),
     ] = None,
     seed: SeedOption = 0,
     threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
@@ -129,8 +165,24 @@ def audit_command(
             check_writable(out)
         for source in load or ():
             _load_metrics(source)
+        model = chosen_model(
+            scorer,
+            endpoint,
+            onnx,
+            inputs,
+            protocol=protocol,
+            features=features,
+            output=output,
+            concurrency=concurrency,
+            rows_per_call=rows_per_call,
+            rate=rate,
+            timeout=timeout,
+            retries=retries,
+            token_env=token_env,
+            max_reply_mb=max_reply_mb,
+        )
         how = search_options(
-            search,
+            search if model is None else search or "exact",
             hyper=hyper,
             theta=theta,
             budget_users=budget_users,
@@ -140,6 +192,7 @@ def audit_command(
             ledger=ledger,
         )
         tables = _tables(predictions, run, users, items, history, by, how is not None, progress)
+        tables |= _asked(model, run, scorer_identity)
         result = audit(
             **tables,
             search=how,
@@ -154,7 +207,7 @@ def audit_command(
             seed=seed,
             threads=threads,
             progress=progress,
-            command=shlex.join(["fairrec", *sys.argv[1:]]),
+            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
         )
         if run is not None:
             result = result.of_run(run)
@@ -249,41 +302,18 @@ def _tables(
     }
 
 
-def search_options(
-    name: str | None,
-    *,
-    hyper: list[str] | None,
-    theta: float | None,
-    **settings: Any,
-) -> SearchOptions | None:
-    """The search asked for; None where none is, and then nothing else about it may be set."""
-    given = {option: value for option, value in settings.items() if value is not None}
-    if name is None:
-        lone = [*given, *(["hyper"] if hyper else []), *(["theta"] if theta is not None else [])]
-        if lone:
-            option = lone[0].replace("_", "-")
-            raise InputError(
-                f"--{option} is for a search. Add --search NAME, such as --search adaptive."
-            )
-        return None
-    from fairrec.search.options import SearchOptions
-
-    numbers = dict(map(hyper_parameter, hyper or ()))
-    if theta is not None:
-        numbers["theta"] = theta
-    return SearchOptions(name, hyper=numbers, **given)
-
-
-def hyper_parameter(text: str) -> tuple[str, float]:
-    """`name=value` as a pair."""
-    name, equals, value = text.partition("=")
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not (name.strip() and equals and math.isfinite(number)):
-        raise InputError(f"--hyper {text} is not possible. Write name=number: --hyper alpha=0.09")
-    return name.strip(), number
+def _asked(model: Model | None, run: Path | None, identity: str | None) -> dict[str, Any]:
+    """The model to ask instead of a table or a run, where one is named."""
+    if model is None and identity is not None:
+        raise InputError(
+            "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
+        )
+    if model is not None and run is not None:
+        raise InputError(
+            "Name either a run or another model, not both. The run's own candidates can be given "
+            f"as a table: {plain(run / 'test.parquet', 200)}"
+        )
+    return {} if model is None else {"scorer": model, "scorer_identity": identity or ""}
 
 
 def depth_of(text: str) -> int | Literal["full"]:

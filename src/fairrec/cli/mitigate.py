@@ -96,6 +96,11 @@ def mitigate_command(
 
         if out is not None:
             check_writable(out)
+            if out.resolve() == source.resolve():
+                raise InputError(
+                    f"--out {out} is what is to be mitigated, and would be overwritten. Name "
+                    "another folder."
+                )
         progress("reading", 0, 0)
         given: dict[str, Any] = {
             "users": users,
@@ -196,6 +201,8 @@ def _settings_of(source: Path) -> dict[str, Any]:
         return _of_run(source)
     if (source / "result.json").is_file():
         return _of_audit(source)
+    if not source.exists():
+        raise InputError(f"{source}: there is no such folder or table.")
     if source.is_dir():
         raise InputError(
             f"{source}: holds neither an audit (result.json) nor a trained run (run.json)."
@@ -221,6 +228,16 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     from fairrec.result.audit_result import load_summary
 
     summary = load_summary(folder)
+    if (folder / "mitigation.json").exists():
+        raise InputError(
+            f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
+            "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+        )
+    if summary.search.asked and "run" not in summary.inputs:
+        raise InputError(
+            f"{folder}: the scores of this audit came from a model that was asked for them. Write "
+            "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
+        )
     pooled = {name for name, result in summary.metrics.items() if result.sd is None}
     options: dict[str, Any] = {
         "by": summary.by,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairrec.result.audit_result import AuditResult
 
 BAD_INPUT = 2
+INTERRUPTED = 130
 
 
 class Format(StrEnum):
@@ -83,6 +84,9 @@ def errors_in_words(debug: bool) -> Iterator[None]:
             raise
         say(f"{type(error).__name__}: {error}")
         raise typer.Exit(BAD_INPUT) from error
+    except KeyboardInterrupt as interrupt:
+        say(str(interrupt) or "Interrupted.")
+        raise typer.Exit(INTERRUPTED) from interrupt
 
 
 @contextmanager

@@ -117,7 +117,11 @@ def read_candidates(
     if label is not None:
         labels = table.numbers(flat.pop("label"), label, bounds).to_numpy()
         _refuse_negative(labels, label, table.where)
-    items, item_ids = encode(ids_as_integers_or_text(flat.pop("item_id"), table.where))
+    given_items = flat.pop("item_id")
+    items, item_ids = encode(ids_as_integers_or_text(given_items, table.where))
+    if not (table.is_csv or given_items.dtype.is_numeric()):
+        # text stays text for a model that is asked; CSV does not tell the two apart
+        item_ids = item_ids.cast(pl.String)
 
     n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
     if n_runs_per_user.max(initial=0) > 1:

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
-from fairrec.errors import InputError, plain
+from fairrec.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
-from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.tables import READERS, Table
+from fairrec.inputs.users import Attribute, Value
+from fairrec.result.group_table import RESERVED
 
 EXAMPLES = "Write worst:10%, worst:5, findings, or name a file with one group a row."
 
@@ -41,7 +42,7 @@ def parse_worst(text: str) -> WorstRule | None:
     >>> parse_worst("worst:10%"), parse_worst("findings")
     (WorstRule(share=0.1, number=None), None)
     """
-    if not text.startswith("worst"):
+    if not text.startswith("worst") or Path(text).suffix.lower() in READERS:
         return None
     share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
     if share and 0 < float(share[1]) <= 100:
@@ -172,11 +173,22 @@ def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group
             f"({', '.join(plain(a.name) for a in attributes)}). Give one row a group with a column "
             "for each attribute, empty where any value will do."
         )
-    frame = table.read(named, labels=list(named))
+    known = {attribute.name: attribute.values for attribute in attributes}
+    for column in table.columns:
+        # a table of groups that an audit wrote is welcome
+        if column not in named.values() and column not in RESERVED:
+            raise UnknownNameError(f"{table.where}: {unknown_name('attribute', column, known)}")
+    frame = table.read(named, labels=list(named)).fill_nan(None)
     groups = []
     for row, values in enumerate(frame.iter_rows(named=True), start=1):
-        group = Group(tuple((name, v) for name, v in values.items() if v not in (None, "")))
+        given = {name: value for name, value in values.items() if value not in (None, "")}
+        group = Group.of({name: _as_known(value, known[name]) for name, value in given.items()})
         if not group.conditions:
             raise InputError(f"{table.where}, row {row}: the group has no condition. Fill in one.")
         groups.append(group)
     return list(dict.fromkeys(groups))
+
+
+def _as_known(value: Value, known: Sequence[Value]) -> Value:
+    """A value as the attribute has it: whole numbers with a gap are stored as floats."""
+    return next((own for own in known if own == value), value)

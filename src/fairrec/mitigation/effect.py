@@ -45,6 +45,11 @@ class GroupChanges:
     p_adjusted: FloatArray
     alpha: float
 
+    @property
+    def n_tests(self) -> int:
+        """How many groups and metrics somebody changed in."""
+        return int(sum((part.n_changed > 0).sum() for part in self.changes))
+
     def counts(self, metric: int) -> GroupCounts:
         """How many groups of a metric became better or worse by more than noise."""
         verdicts = self._verdicts(metric)
@@ -136,7 +141,7 @@ def group_changes(
         changes.append(PairedSums(*lattice.sums(per_cell)).changes(alpha))
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested
-    is_tested = np.stack([part.change != 0 for part in changes]) & ~np.isnan(p_values)
+    is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
     adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
     adjusted[is_tested] = holm(p_values[is_tested])
     return GroupChanges(tuple(metrics), tuple(attributes), lattice, tuple(changes), adjusted, alpha)
@@ -155,14 +160,14 @@ def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha:
 
 def _change(changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float) -> Change:
     n = int(changes.n[at])
-    has_interval = n > 1
+    has_interval = n > 1 and not np.isnan(changes.low[at])
     return Change(
         n_users=n,
         before=float(changes.before[at]) if n else None,
         after=float(changes.after[at]) if n else None,
         change=float(changes.change[at]) if n else None,
         interval=(float(changes.low[at]), float(changes.high[at])) if has_interval else None,
-        p_value=float(changes.p_value[at]) if has_interval else None,
+        p_value=float(changes.p_value[at]) if n > 1 else None,
         verdict=(
             verdict(float(changes.change[at]), float(changes.p_value[at]), higher_is_better, alpha)
             if n

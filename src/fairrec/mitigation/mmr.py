@@ -48,15 +48,22 @@ def _fill(
     weight: float,
     order: IntArray,
 ) -> None:
-    """Move the best of what is left to each place; the rest keeps its order."""
+    """Move the best of what is left to each place; the rest keeps its order.
+
+    An item without categories is taken to be as similar as the others are on average: taken for
+    unlike everything, it would fill the lists.
+    """
     for one in range(len(offsets) - 1):
         rows = order[offsets[one] : offsets[one + 1]]
         similarity = np.zeros(len(rows))
-        n_known = 0
+        n_chosen = 0
+        typical = 0.0
         for place in range(min(k, len(rows))):
             best, best_value = place, -np.inf
             for at in range(place, len(rows)):
-                mean = similarity[at] / n_known if n_known else 0.0
+                item = items[rows[at]]
+                is_known = category_offsets[item] < category_offsets[item + 1]
+                mean = similarity[at] / n_chosen if is_known and n_chosen else typical
                 value = keep * relevance[rows[at]] - weight * mean
                 if value > best_value:
                     best, best_value = at, value
@@ -70,9 +77,13 @@ def _fill(
             chosen = codes[category_offsets[item] : category_offsets[item + 1]]
             if not len(chosen):
                 continue
-            n_known += 1
+            n_chosen += 1
+            total, n_known = 0.0, 0
             for at in range(place + 1, len(rows)):
                 other = items[rows[at]]
                 theirs = codes[category_offsets[other] : category_offsets[other + 1]]
                 if len(theirs):
                     similarity[at] += jaccard(chosen, theirs)
+                    total += similarity[at]
+                    n_known += 1
+            typical = total / n_known / n_chosen if n_known else 0.0

@@ -35,7 +35,8 @@ class MitigationOptions:
     allow_level_down: bool = False
 
     def __post_init__(self) -> None:
-        if self.strength != "auto" and not 0 <= self.strength <= 1:
+        is_number = isinstance(self.strength, int | float)
+        if self.strength != "auto" and not (is_number and 0 <= self.strength <= 1):
             raise InputError(
                 f"--strength {self.strength} is not possible. Give 'auto' or a number from 0, "
                 "which changes nothing, to 1."

@@ -12,10 +12,11 @@ from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
 from fairrec.threads import map_in_threads
 
-MOST_EXACT = 1000
-"""Candidates of a group up to which the cheapest exchanges are found exactly."""
+MOST_EXACT = 200
+"""Candidates of a group that could be chosen, up to which the optimum is found."""
 _NEAR = 1e-3
 """Prices this near, as a share, differ in few exchanges, which are then made one by one."""
+_NOTHING = 1e-12
 
 
 @reranker(
@@ -94,8 +95,9 @@ class _Exchanges:
         if needed <= 0:
             return
         rows, bounds = _rows_of(lists.offsets, members)
-        # gain: how much nearer to the rest an item brings the group
-        gain = -np.sign(distance) * self._part[rows]
+        # gain: how much nearer to the rest an item brings the group, or further where it is lowered
+        toward = np.sign(distance) if lists.is_worse else -np.sign(distance)
+        gain = toward * self._part[rows]
         in_list = self._is_top[rows]
         target = float(gain[in_list].sum()) + needed
         chosen[rows] = choose(lists.relevance[rows], gain, bounds, lists.k, target)
@@ -117,9 +119,15 @@ def choose(
     if target >= reach - slack:
         return most
     cheap = _by_price(relevance, gain, bounds, k, target)
-    if len(relevance) > MOST_EXACT:
+    # a list has at least k candidates that could be chosen, so there is no need to count them
+    if (len(bounds) - 1) * k > MOST_EXACT:
         return cheap
-    return _exactly(relevance, gain, bounds, k, target, cheap)
+    rows = np.flatnonzero(_may_be_chosen(relevance, gain, bounds, k))
+    return (
+        cheap
+        if len(rows) > MOST_EXACT
+        else _exactly(relevance, gain, bounds, k, target, rows, cheap)
+    )
 
 
 def _by_price(
@@ -136,7 +144,8 @@ def _by_price(
         low, below, high = high, above, 4 * high
         if high > 1e12:
             return _best_at(gain, relevance, bounds, k)
-    while high - low > _NEAR * high:
+    # where exchanges cost nothing the price goes towards 0, which no share of it ends
+    while high - low > _NEAR * high and high > _NOTHING:
         price = (low + high) / 2
         taken = _best_at(relevance + price * gain, relevance, bounds, k)
         if gain[taken].sum() >= target:
@@ -155,10 +164,11 @@ def _exchange(
     target: float,
 ) -> BoolArray:
     """From lists that miss the target towards lists that reach it, the cheapest exchange first."""
-    differs = np.flatnonzero(np.logical_or.reduceat(below != above, bounds[:-1]))
+    owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     side = above.astype(np.float64) - below
-    more = np.add.reduceat(side * gain, bounds[:-1])[differs]
-    loss = -np.add.reduceat(side * relevance, bounds[:-1])[differs]
+    differs = np.unique(owner[side != 0])
+    more = np.bincount(owner, side * gain)[differs]
+    loss = -np.bincount(owner, side * relevance)[differs]
     chosen = below.copy()
     reached = float(gain[below].sum())
     for one in differs[np.argsort(loss / np.maximum(more, 1e-300), kind="stable")]:
@@ -176,32 +186,53 @@ def _exactly(
     bounds: IntArray,
     k: int,
     target: float,
+    rows: IntArray,
     cheap: BoolArray,
 ) -> BoolArray:
-    """The optimum, or `cheap` where the solver gives none."""
-    n_lists = len(bounds) - 1
-    lengths = np.diff(bounds)
-    owner = np.repeat(np.arange(n_lists), lengths)
-    n_rows = len(relevance)
+    """The optimum over some rows, or `cheap` where the solver gives none."""
+    n_lists, n_rows = len(bounds) - 1, len(rows)
+    owner = np.repeat(np.arange(n_lists), np.diff(bounds))[rows]
     full = coo_array((np.ones(n_rows), (owner, np.arange(n_rows))), shape=(n_lists, n_rows))
-    places = np.minimum(lengths, k)
+    places = np.minimum(np.diff(bounds), k)
     scale = float(np.abs(gain).max()) or 1.0
     solved = milp(
-        -relevance,
+        -relevance[rows],
         integrality=np.ones(n_rows),
         bounds=Bounds(0, 1),
         constraints=[
             LinearConstraint(full.tocsr(), places, places),
-            LinearConstraint(gain[None, :] / scale, target / scale, np.inf),
+            LinearConstraint(gain[None, rows] / scale, target / scale, np.inf),
         ],
-        options={"mip_rel_gap": 0, "time_limit": 5.0},
+        # no limit of time, or results would depend on the machine; its presolve may print
+        options={"mip_rel_gap": 0, "node_limit": 10_000, "presolve": False},
     )
     if solved.x is None:
         return cheap
-    exact = solved.x > 0.5
+    exact = np.zeros(len(relevance), dtype=np.bool_)
+    exact[rows] = solved.x > 0.5
     # the solver may miss the target by its tolerance; a list that meets it is preferred
     is_better = relevance[exact].sum() > relevance[cheap].sum() + 1e-9
     return exact if is_better and gain[exact].sum() >= target - 1e-6 * scale else cheap
+
+
+@numba.njit(cache=True, nogil=True)
+def _may_be_chosen(relevance: FloatArray, gain: FloatArray, bounds: IntArray, k: int) -> BoolArray:
+    """(n_rows,), rows with fewer than k others in their list that are as good in both respects.
+
+    With k such others in the list, one of them is left out and could take the row's place.
+    """
+    may = np.ones(len(relevance), dtype=np.bool_)
+    for one in range(len(bounds) - 1):
+        for row in range(bounds[one], bounds[one + 1]):
+            n_better = 0
+            for other in range(bounds[one], bounds[one + 1]):
+                if other == row or relevance[other] < relevance[row] or gain[other] < gain[row]:
+                    continue
+                is_equal = relevance[other] == relevance[row] and gain[other] == gain[row]
+                # of equals the first one stands before the others
+                n_better += not is_equal or other < row
+            may[row] = n_better < k
+    return may
 
 
 def _rows_of(offsets: IntArray, members: IntArray) -> tuple[IntArray, IntArray]:

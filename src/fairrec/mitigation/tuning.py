@@ -17,36 +17,38 @@ STRENGTHS = tuple(round(0.05 * step, 2) for step in range(21))
 class Aim:
     """The target metric as something to bring up or down.
 
-    Where neither end of a metric is better, that is the distance from the mean of all others, on
-    the side where the group was when it was chosen.
+    Where neither end of a metric is better, that is how far a group's mean is from the mean of
+    all others.
 
     Parameters
     ----------
     higher_is_better : of the values the aim gives
     rest : mean over the users outside the chosen groups
-    side : (n_groups,), 1 for groups above the rest, -1 below; None for a directed metric
+    is_distance : whether neither end of the metric is better
     """
 
     higher_is_better: bool
     rest: float
-    side: FloatArray | None = None
+    is_distance: bool = False
 
     def values(self, metric: FloatArray, group_of_user: IntArray) -> FloatArray:
-        """(n_users,), NaN outside the groups."""
+        """(n_users,), NaN outside the groups.
+
+        Distances have the sign of their group's, so that their mean over a group is the distance
+        of its mean, on whichever side of the others it is.
+        """
         is_chosen = group_of_user >= 0
-        if self.side is not None:
-            metric = self.side[group_of_user] * (metric - self.rest)
-        return np.where(is_chosen, metric, np.nan)
+        if not self.is_distance:
+            return np.where(is_chosen, metric, np.nan)
+        known = is_chosen & ~np.isnan(metric)
+        away = np.where(known, metric - self.rest, 0.0)
+        total = np.bincount(group_of_user[known], away[known], minlength=1)
+        side = np.where(total < 0, -1.0, 1.0)
+        return np.where(known, side[np.where(known, group_of_user, 0)] * away, np.nan)
 
     def level(self, metric: FloatArray, group_of_user: IntArray) -> float:
-        """The mean over the users of the groups; a group past the rest counts as away from it."""
-        values = self.values(metric, group_of_user)
-        if self.side is None:
-            return mean_or_nan(values)
-        known = ~np.isnan(values)
-        n = np.bincount(group_of_user[known], minlength=len(self.side))
-        total = np.bincount(group_of_user[known], values[known], minlength=len(self.side))
-        return float(np.abs(total).sum() / n.sum()) if n.sum() else math.nan
+        """The mean over the users of the groups; NaN where undefined."""
+        return mean_or_nan(self.values(metric, group_of_user))
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
     model = build_model(record.model, record.hyper_parameters, tables)
     load_weights(model, folder / "model.safetensors")
-    return Run(record, model.to(chosen_device(device)), users, items, folder)
+    # for good: threads that score side by side would switch it for each other
+    return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
 
 
 def _read(file: Path) -> pl.DataFrame:

@@ -72,8 +72,11 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
                 None,
                 (
                     _protocol(summary),
+                    _standing(summary, target),
                     _regression(summary, target),
+                    _gap(summary, target),
                     _cost(summary),
+                    _worse(summary),
                     _untouched(summary),
                     _harm(summary),
                 ),
@@ -127,6 +130,12 @@ def _stamps(summary: MitigationSummary) -> tuple[str, ...]:
             f"UPPER BOUND: the re-ranker '{summary.reranker}' saw the labels. It shows how much "
             "there is to gain and cannot be used."
         )
+    if summary.n_shared_targets:
+        stamps.append(
+            f"SAME TARGETS: {plural(summary.n_shared_targets, 'target')} to choose by are among "
+            "those reported on, so groups are judged by what they were chosen by, and part of any "
+            "improvement is regression to the mean."
+        )
     if summary.allows_level_down:
         n_lowered = sum(group.is_lowered for group in summary.groups)
         stamps.append(
@@ -153,38 +162,93 @@ def _protocol(summary: MitigationSummary) -> str:
     )
 
 
+def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
+    """Where the chosen groups stand beside the others, on the targets reported on."""
+    change, others = target.chosen, summary.regression.others_fresh
+    if target.is_distance or change.before is None or change.after is None or others is None:
+        return ""
+    was_worse = _is_worse(change.before, others, target.higher_is_better)
+    is_worse = _is_worse(change.after, others, target.higher_is_better)
+    said = (
+        f"All others have {number(others)} there: the chosen groups are served "
+        f"{'worse' if was_worse else 'no worse'} than they are"
+    )
+    if was_worse and not is_worse:
+        return f"{said} before, and no worse after."
+    return f"{said} before{' and after' if was_worse == is_worse else ', and worse after'}."
+
+
+def _is_worse(value: float, others: float, higher_is_better: bool | None) -> bool:
+    return value < others if higher_is_better else value > others
+
+
 def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
     seen = summary.regression
     if seen.chosen_by is None or seen.fresh is None:
         return ""
-    fresh = (
-        "the test targets" if summary.protocol == "validation targets" else "users not chosen by"
-    )
-    return (
+    is_validation = summary.protocol == "validation targets"
+    fresh = "the test targets" if is_validation else "users not chosen by"
+    said = (
         f"Without any re-ranking the {_target_name(summary, target)} of these groups is "
-        f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}. "
-        "That difference is no effect of the re-ranking (groups chosen as the worst regress to the "
-        "mean), and is not counted as one."
+        f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
+    )
+    if not target.is_distance and None not in (seen.others_chosen_by, seen.others_fresh):
+        said += f" (all others: {number(seen.others_chosen_by)} and {number(seen.others_fresh)})"
+    higher_is_better = target.higher_is_better if not target.is_distance else False
+    moved_up = _is_worse(seen.chosen_by, seen.fresh, higher_is_better)
+    if not (summary.rule.startswith("worst:") and moved_up):
+        return f"{said}. That difference is no effect of the re-ranking."
+    return (
+        f"{said}. That difference is no effect of the re-ranking: groups that were chosen as the "
+        "worst regress to the mean by themselves."
+    )
+
+
+def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
+    """Whether there was a gap beyond chance to begin with."""
+    gap = target.gap
+    if gap.before is None or gap.after is None or not (gap.chance_before and gap.chance_after):
+        return ""
+    before, after = gap.chance_before.p_value, gap.chance_after.p_value
+    beyond = {True: "more than chance explains", False: "no more than chance explains"}
+    return (
+        f"The gap in {plain(summary.metric)} between the best and the worst full combination was "
+        f"{number(gap.before)} ({beyond[before <= summary.alpha]}, p = {p_value(before)}) and is "
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, p = {p_value(after)})."
     )
 
 
 def _cost(summary: MitigationSummary) -> str:
     if summary.cost_metric is None or summary.cost_metric == summary.metric:
         return ""
-    everyone = summary.effects[summary.cost_metric].everyone
-    if everyone.before is None or everyone.change is None or not everyone.before:
-        return ""
-    return (
-        f"{plain(summary.cost_metric)} of all users changed by "
-        f"{100 * everyone.change / everyone.before:+.2f}% ({_in_words(everyone)})."
+    effect = summary.effects[summary.cost_metric]
+    shares = []
+    for who, change in (("the chosen groups", effect.chosen), ("all users", effect.everyone)):
+        if change.before is None or change.change is None or not change.before:
+            return ""
+        share = change.change / change.before
+        shares.append(f"{100 * share:+.2f}% for {who} ({_in_words(change)})")
+    lost = -(effect.chosen.change or 0.0) / (effect.chosen.before or 1.0)
+    more = (
+        f" For the chosen groups that is more than the {100 * summary.max_loss:g}% allowed where "
+        "the strength was tuned."
+        if summary.is_tuned and lost > summary.max_loss
+        else ""
     )
+    return f"{plain(summary.cost_metric)} changed by {' and '.join(shares)}.{more}"
+
+
+def _worse(summary: MitigationSummary) -> str:
+    """The metrics the chosen groups lost by."""
+    lost = [
+        plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
+    ]
+    return f"Worse for the chosen groups by more than noise: {', '.join(lost)}." if lost else ""
 
 
 def _untouched(summary: MitigationSummary) -> str:
-    others = summary.effects[summary.metric].others
-    if others.verdict != "unchanged":
-        return ""
-    return f"The lists of the other {plural(others.n_users, 'user')} are as they were."
+    n_others = summary.effects[summary.metric].others.n_users
+    return f"The lists of {plural(n_others, 'other user')} are as they were."
 
 
 def _in_words(change: Change) -> str:
@@ -199,28 +263,21 @@ def _in_words(change: Change) -> str:
 
 def _harm(summary: MitigationSummary) -> str:
     worse = {name: effect.groups.worse for name, effect in summary.effects.items()}
+    tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
     if not any(worse.values()):
-        return (
-            "No group of any depth became worse in any metric by more than noise (adjusted for all "
-            "of them)."
-        )
+        return f"No single group could be shown to have become worse in any metric ({tests})."
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
-    return f"Became worse by more than noise: {parts}."
+    return f"Single groups that became worse by more than noise ({tests}): {parts}."
 
 
 def _effects(summary: MitigationSummary) -> TableView:
     rows = []
     for name, effect in summary.effects.items():
         named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
-        for who, change in (
-            ("chosen groups", effect.chosen),
-            ("everyone else", effect.others),
-            ("all users", effect.everyone),
-        ):
-            # lists of others are untouched unless some groups are lowered
-            if who != "everyone else" or change.verdict != "unchanged":
-                label = named if who == "chosen groups" else plain(name)
-                rows.append((label, who, *_cells(change)))
+        rows.append((named, "chosen groups", *_cells(effect.chosen)))
+        if effect.lowered is not None:
+            rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
+        rows.append((plain(name), "all users", *_cells(effect.everyone)))
     return TableView(
         title="Before and after, on targets nothing was chosen by",
         columns=("metric", "users", "n", "before", "after", "change", "interval", "p", "verdict"),
@@ -259,7 +316,7 @@ def _gaps(summary: MitigationSummary) -> TableView:
     ]
     return TableView(
         title="Gap between the best and the worst served full combination",
-        columns=("metric", "gap before", "chance alone", "gap after", "chance alone "),
+        columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
         numeric=(False, True, False, True, False),
         rows=tuple(rows),
     )
@@ -303,6 +360,7 @@ def _harmed(summary: MitigationSummary) -> TableView:
             (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
             for harm in summary.harmed
         ),
+        note="Chosen by p-values adjusted for all of them; p is that of the group by itself.",
     )
 
 

@@ -289,10 +289,20 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
             "scored in full, rest on them."
         )
     before = f", and {search.users_before:,} users' scores were in the ledger"
+    name = f" ({plain(search.asked, 200)})" if search.asked else ""
     lines.append(
-        f"The recommender was asked for {plural(search.rows_paid, 'score')} in "
+        f"The recommender{name} was asked for {plural(search.rows_paid, 'score')} in "
         f"{plural(search.calls, 'call')}{before if search.users_before else ''}."
     )
+    if search.faults:
+        kinds = ", ".join(f"{n:,} x {plain(kind)}" for kind, n in search.faults.items())
+        lines.append(f"Calls that failed and were tried again: {kinds}.")
+    spent = search.spent_in_all
+    if spent is not None and spent.calls > search.calls:
+        lines.append(
+            f"The ledger holds the scores of {plural(spent.users, 'user')}, paid for in "
+            f"{plural(spent.calls, 'call')} that took {number(spent.seconds)} s in all."
+        )
     return tuple(lines)
 
 

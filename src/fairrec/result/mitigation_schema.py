@@ -21,9 +21,13 @@ class Change(Part):
     after: float | None
     change: float | None
     interval: tuple[float, float] | None = Field(
-        description="of the change at confidence 1 - alpha; null below two users"
+        description="of the change at confidence 1 - alpha; null below two users, and where "
+        "too few users changed for one"
     )
-    p_value: float | None = Field(description="of no change (paired t test)")
+    p_value: float | None = Field(
+        description="of no change: paired t test, but never below what turning the signs of the "
+        "changes of those who changed could show"
+    )
     verdict: Verdict
 
 
@@ -55,7 +59,8 @@ class MetricEffect(Part):
         "for a metric of which neither end is better"
     )
     chosen: Change = Field(description="users of the chosen groups")
-    others: Change = Field(description="everyone else")
+    lowered: Change | None = Field(description="users of groups served worse on purpose")
+    others: Change = Field(description="users whose lists are not touched")
     everyone: Change
     gap: GapChange
     groups: GroupCounts
@@ -94,6 +99,8 @@ class Regression(Part):
 
     chosen_by: float | None = Field(description="their mean on the targets they were chosen by")
     fresh: float | None = Field(description="their mean on other targets, lists as they were")
+    others_chosen_by: float | None = Field(description="mean of all others on the first")
+    others_fresh: float | None = Field(description="mean of all others on the second")
 
 
 class MitigationSummary(Part):
@@ -123,5 +130,7 @@ class MitigationSummary(Part):
     effects: dict[str, MetricEffect]
     regression: Regression
     trade_off: tuple[TradeOffPoint, ...]
+    n_shared_targets: int = Field(description="targets both chosen by and reported on: should be 0")
+    n_group_tests: int = Field(description="groups and metrics in which somebody changed")
     harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
     notes: tuple[str, ...]

@@ -162,6 +162,15 @@ class SearchedMetric(Part):
     history: tuple[HistoryPoint, ...]
 
 
+class SpentInAll(Part):
+    """What the scores in a ledger cost, this run and all before it."""
+
+    users: int
+    rows: int
+    calls: int = Field(description="that returned scores")
+    seconds: float = Field(description="of all calls added up, side by side or not")
+
+
 class SearchSummary(Part):
     """How users were chosen for scoring."""
 
@@ -179,11 +188,24 @@ class SearchSummary(Part):
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
     n_verified: int = Field(default=0, description="full combinations with every user scored")
     n_not_verified: int = Field(default=0, description="eligible ones without")
+    asked: str = Field(
+        default="",
+        description="the model that was asked for scores, as its ledger names it; empty for a "
+        "table and for a function without a name",
+    )
     users_paid: int = Field(default=0, description="scored by the model in this run")
     users_before: int = Field(default=0, description="users whose scores the ledger had")
     rows_paid: int = 0
     calls: int = Field(default=0, description="of the model in this run")
-    seconds_scoring: float = 0.0
+    seconds_scoring: float = Field(
+        default=0.0, description="of all calls of this run added up, side by side or not"
+    )
+    faults: dict[str, int] = Field(
+        default_factory=dict, description="of the endpoint in this run, each tried again: kind -> n"
+    )
+    spent_in_all: SpentInAll | None = Field(
+        default=None, description="null where no ledger is kept in a file"
+    )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 
 from fairrec.metrics import MetricAtK
-from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary
+from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
 from fairrec.scoring.ledger import Ledger
 from fairrec.search.history import History
 from fairrec.search.loop import SearchOutcome
@@ -26,9 +26,17 @@ def search_summary(
     options: SearchOptions,
     metrics: tuple[MetricAtK, ...],
     ledger: Ledger,
+    asked: str,
+    faults: dict[str, int],
     seconds: float,
 ) -> SearchSummary:
-    """What a search scored and found, what it cost, and what it may have missed."""
+    """What a search scored and found, what it cost, and what it may have missed.
+
+    Parameters
+    ----------
+    asked : the model, as its ledger names it; empty where the scores are in the table
+    faults : of the model, each tried again: kind -> number
+    """
     evidence = outcome.evidence
     space = evidence.space
     budget = options.budget_in(space)
@@ -61,17 +69,27 @@ def search_summary(
         confidence=confidence,
         n_verified=n_verified,
         n_not_verified=len(space.full) - n_verified,
+        asked=asked,
         users_paid=ledger.users,
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
         calls=ledger.calls,
         seconds_scoring=round(ledger.seconds, 3),
+        faults=faults,
+        spent_in_all=None if options.ledger is None else _spent_in_all(ledger),
         metrics={
             metric.name: SearchedMetric(
                 may_be_larger_by=bounds[i], history=_points(outcome.history, i)
             )
             for i, metric in enumerate(metrics)
         },
+    )
+
+
+def _spent_in_all(ledger: Ledger) -> SpentInAll:
+    spent = ledger.spent
+    return SpentInAll(
+        users=spent.users, rows=spent.rows, calls=spent.calls, seconds=round(spent.seconds, 3)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.errors import ScoringError
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger_file import LedgerFile, Spent
+from fairrec.scoring.model import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
-
-ROWS_PER_CALL = 1 << 14
+from fairrec.scoring.side_by_side import SideBySide, interrupts_held
 
 
 class Ledger:
@@ -28,16 +29,20 @@ class Ledger:
     ----------
     candidates : all lists; their scores are not looked at
     n_rows_per_call : the most candidates in one call of the scorer, or a single longer list
+    concurrency : calls under way at once; above 1 the scorer is asked in several threads
+    stop : tells the scorer to give up waiting, after a call has failed for good
     file : where scores are kept after each call, and found again by a later process
     identity : names the scorer, such as the checksum of a model; a file is of one scorer
     user_ids : (n_lists,), the user of each list; needed with a file
 
     Attributes
     ----------
-    users, rows, calls, seconds : paid for in this process
+    users, rows, calls, seconds : paid for in this process; the seconds of calls side by side
+        are added up
     users_before : users of these lists whose scores were found in the file
     spent_before : what all earlier processes paid for, as the file has it
     is_scored : (n_lists,), lists whose scores cost nothing any more
+    on_paid : called after each call whose scores are kept
 
     Examples
     --------
@@ -58,6 +63,8 @@ class Ledger:
         file: Path | None = None,
         identity: str = "",
         user_ids: pl.Series | None = None,
+        concurrency: int = 1,
+        stop: Callable[[], None] = lambda: None,
     ) -> None:
         self.users = self.rows = self.calls = self.users_before = 0
         self.seconds = 0.0
@@ -67,6 +74,10 @@ class Ledger:
         self._scorer = scorer
         self._n_rows_per_call = n_rows_per_call
         self._scores = np.empty(int(candidates.offsets[-1]))
+        self.on_paid: Callable[[], None] = lambda: None
+        self._side_by_side: SideBySide[IntArray, tuple[FloatArray, float]] | None = None
+        self._concurrency, self._stop = concurrency, stop
+        self._path = file
         self._file = None
         if file is not None:
             if user_ids is None:
@@ -80,17 +91,36 @@ class Ledger:
     def scores(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other.
 
-        When the scorer fails, what it returned in earlier calls is kept.
+        When the scorer fails, or the user interrupts, all that came back is kept; in calls side
+        by side that includes those under way.
         """
         unpaid = lists[~self.is_scored[lists]]
         if len(unpaid):
             _, first = np.unique(unpaid, return_index=True)
-            for batch in self._batches(unpaid[np.sort(first)]):
-                self._pay(batch)
+            try:
+                self._pay(unpaid[np.sort(first)])
+            except ScoringError as error:
+                raise ScoringError(f"{str(error).rstrip('.')}. {self._kept()}") from error
+            except KeyboardInterrupt as interrupt:
+                raise KeyboardInterrupt(f"Interrupted. {self._kept()}") from interrupt
         return gather_lists(self._scores, self._offsets, lists)
 
+    @property
+    def spent(self) -> Spent:
+        """What all processes paid for, this one included."""
+        before = self.spent_before
+        return Spent(
+            before.users + self.users,
+            before.rows + self.rows,
+            before.calls + self.calls,
+            before.seconds + self.seconds,
+        )
+
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file and the threads."""
+        if self._side_by_side is not None:
+            self._side_by_side.close()
+            self._side_by_side = None
         if self._file is not None:
             self._file.close()
 
@@ -111,6 +141,17 @@ class Ledger:
             start, before = stop, int(n_rows[stop - 1])
 
     def _pay(self, lists: IntArray) -> None:
+        batches = [*self._batches(lists)]
+        if self._concurrency == 1 or len(batches) == 1:
+            for batch in batches:
+                self._enter(batch, self._ask(batch))
+            return
+        if self._side_by_side is None:
+            self._side_by_side = SideBySide(self._ask, self._enter, self._concurrency, self._stop)
+        self._side_by_side.run(batches)
+
+    def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
+        """The scores of one call, and the time it took."""
         n_rows = int((self._offsets[lists + 1] - self._offsets[lists]).sum())
         started = time.perf_counter()
         scores = self._scorer.scores(lists)
@@ -118,13 +159,33 @@ class Ledger:
         if scores.shape != (n_rows,):
             # the kernel would read past the end
             raise RuntimeError(f"the scorer returned shape {scores.shape} for {n_rows} candidates")
-        if self._file is not None:
-            self._file.add(lists, scores, seconds)
-        self._keep(lists, scores)
-        self.users += len(lists)
-        self.rows += n_rows
-        self.calls += 1
-        self.seconds += seconds
+        return scores, seconds
+
+    def _enter(self, lists: IntArray, answer: tuple[FloatArray, float]) -> None:
+        """Keep the scores of one call, in the file first."""
+        scores, seconds = answer
+        with interrupts_held():
+            if self._file is not None:
+                self._file.add(lists, scores, seconds)
+            self._keep(lists, scores)
+            self.users += len(lists)
+            self.rows += len(scores)
+            self.calls += 1
+            self.seconds += seconds
+        self.on_paid()
+
+    def _kept(self) -> str:
+        """What is not lost, and how to go on."""
+        if self._path is None:
+            return (
+                "No score is kept without a ledger: with --ledger FILE the next run would go on "
+                "where this one stopped."
+            )
+        n_users = self.spent.users
+        return (
+            f"The scores of {n_users:,} user{'s' if n_users != 1 else ''} are kept in "
+            f"{self._path}: give the same command again to go on."
+        )
 
     def _keep(self, lists: IntArray, scores: FloatArray) -> None:
         _put_lists(scores, self._offsets, lists, self._scores)

@@ -19,8 +19,11 @@ class PairedChanges:
     ----------
     n : users with a value before and after
     before, after : means over these users, NaN without any
-    low, high : interval of the change at confidence 1 - alpha, NaN below two users
-    p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed
+    low, high : interval of the change at confidence 1 - alpha, NaN below two users and where too
+        few users changed for one
+    p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
+        and never below what turning the signs of the changes could show
+    n_changed : users whose value is another
     """
 
     n: FloatArray
@@ -30,16 +33,26 @@ class PairedChanges:
     low: FloatArray
     high: FloatArray
     p_value: FloatArray
+    n_changed: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class PairedSums:
-    """Count, sums before and after, and sum of squared changes of some groups of users."""
+    """Sums over some groups of users.
+
+    Parameters
+    ----------
+    n : users with a value before and after
+    before, after : sums of these values
+    squares : sum of squared changes
+    n_changed : users whose value is another
+    """
 
     n: FloatArray
     before: FloatArray
     after: FloatArray
     squares: FloatArray
+    n_changed: FloatArray
 
     def changes(self, alpha: float) -> PairedChanges:
         """Means, intervals and tests from the sums."""
@@ -54,18 +67,26 @@ class PairedSums:
             reach = stdtrit(np.maximum(n - 1, 1), 1 - alpha / 2) * error
             t = np.abs(change) / error
             p_value = 2 * stdtr(np.maximum(n - 1, 1), -t)
+        # two users who change alike have no spread, which proves nothing: of the 2^n ways to turn
+        # the signs of n changes, two are as extreme as the most extreme
+        least = np.exp2(1 - self.n_changed)
+        # there an interval that leaves 0 out would contradict the p-value
+        reach[(self.n_changed > 0) & (p_value <= alpha) & (least > alpha)] = math.nan
+        p_value = np.maximum(p_value, least)
         p_value = np.where(self.squares == 0, 1.0, p_value)
         is_single = n < 2
         reach[is_single] = math.nan
         p_value[is_single & (self.squares != 0)] = math.nan
-        return PairedChanges(n, before, after, change, change - reach, change + reach, p_value)
+        low, high = change - reach, change + reach
+        return PairedChanges(n, before, after, change, low, high, p_value, self.n_changed)
 
 
 def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]:
-    """Per user: 1, before, after and the squared change; all 0 where one is undefined."""
+    """Per user, in the order of `PairedSums`; all 0 where a value is undefined."""
     known = ~(np.isnan(before) | np.isnan(after))
     first, last = np.where(known, before, 0.0), np.where(known, after, 0.0)
-    return known.astype(np.float64), first, last, (last - first) ** 2
+    changed = (last != first).astype(np.float64)
+    return known.astype(np.float64), first, last, (last - first) ** 2, changed
 
 
 def paired_change(before: FloatArray, after: FloatArray, alpha: float) -> PairedChanges:
@@ -73,7 +94,7 @@ def paired_change(before: FloatArray, after: FloatArray, alpha: float) -> Paired
 
     >>> changes = paired_change(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.4, 0.3]), 0.05)
     >>> float(changes.change[0].round(3)), float(changes.p_value[0].round(3))
-    (0.1, 0.225)
+    (0.1, 0.5)
     """
     sums = (np.array([part.sum()]) for part in paired_sums(before, after))
     return PairedSums(*sums).changes(alpha)

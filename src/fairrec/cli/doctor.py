@@ -1,0 +1,146 @@
+"""`fairrec doctor`: whether a model answers as an audit needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from fairrec.cli.model_options import (
+    ConcurrencyOption,
+    EndpointOption,
+    FeaturesOption,
+    InputsOption,
+    MaxReplyOption,
+    OnnxOption,
+    OutputOption,
+    ProtocolOption,
+    RateOption,
+    RetriesOption,
+    RowsPerCallOption,
+    ScorerOption,
+    TimeoutOption,
+    TokenEnvOption,
+    chosen_model,
+)
+from fairrec.cli.shared import DebugOption, errors_in_words, stdout
+from fairrec.errors import InputError, plain
+
+if TYPE_CHECKING:
+    from fairrec.doctor import Examination
+    from fairrec.scoring.model import Model
+
+HAS_PROBLEMS = 1
+
+
+def doctor_command(
+    predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
+    scorer: ScorerOption = None,
+    endpoint: EndpointOption = None,
+    onnx: OnnxOption = None,
+    users: Annotated[Path | None, typer.Option(help="Users, where features need them.")] = None,
+    items: Annotated[Path | None, typer.Option(help="Items, where features need them.")] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Other column names: user_id=uid.")
+    ] = None,
+    protocol: ProtocolOption = None,
+    features: FeaturesOption = None,
+    inputs: InputsOption = None,
+    output: OutputOption = None,
+    concurrency: ConcurrencyOption = None,
+    rows_per_call: RowsPerCallOption = None,
+    rate: RateOption = None,
+    timeout: TimeoutOption = None,
+    retries: RetriesOption = None,
+    token_env: TokenEnvOption = None,
+    max_reply_mb: MaxReplyOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Ask a model for one batch and say what it does; exit 1 where an audit would be spoiled."""
+    with errors_in_words(debug):
+        model = chosen_model(
+            scorer,
+            endpoint,
+            onnx,
+            inputs,
+            protocol=protocol,
+            features=features,
+            output=output,
+            concurrency=concurrency,
+            rows_per_call=rows_per_call,
+            rate=rate,
+            timeout=timeout,
+            retries=retries,
+            token_env=token_env,
+            max_reply_mb=max_reply_mb,
+        )
+        if model is None:
+            raise InputError("Name the model: --scorer, --endpoint or --onnx.")
+        from fairrec.doctor import examine
+        from fairrec.inputs.columns import parse_mapping
+
+        console = stdout()
+        model.open()
+        for line in _about(model):
+            console.print(Text(line), soft_wrap=True)
+        mapping = parse_mapping([pair for text in columns or () for pair in text.split(",")])
+        seen = examine(model, predictions, users, items, mapping)
+    for line in _said(seen):
+        console.print(Text(line), soft_wrap=True)
+    if seen.problems():
+        raise typer.Exit(HAS_PROBLEMS)
+
+
+def _about(model: Model) -> list[str]:
+    """What the model says of itself."""
+    from fairrec.scoring.endpoint import Endpoint
+    from fairrec.scoring.onnx_file import OnnxModel
+
+    if isinstance(model, OnnxModel):
+        seen_inputs, seen_outputs = model.inputs(), model.outputs()
+        lines = [f"model     {plain(model.file, 200)}, loaded"]
+    elif isinstance(model, Endpoint):
+        seen, protocol = model.seen, model.options.protocol
+        seen_inputs, seen_outputs = seen.inputs, seen.outputs
+        ready = "ready" if seen.is_ready else "it does not say whether it is ready"
+        name = f", model {plain(seen.model)}" if seen.model else ""
+        version = f", version {plain(seen.version)}" if seen.version else ""
+        lines = [f"endpoint  {plain(model.address, 200)} ({protocol}): {ready}{name}{version}"]
+    else:
+        return ["model     a Python function, imported"]
+    for label, tensors in (("inputs   ", seen_inputs), ("outputs  ", seen_outputs)):
+        if tensors:
+            lines.append(f"{label} {', '.join(map(str, tensors))}")
+    return lines
+
+
+def _said(seen: Examination) -> list[str]:
+    """What the batch showed."""
+    from fairrec.report.words import number
+
+    first, second = seen.seconds
+    given = ", ".join(
+        one.name if one.name == one.column else f"{one.name} (from {one.column})"
+        for one in seen.inputs
+    )
+    lines = [
+        f"batch     {seen.n_users:,} users, {seen.n_pairs:,} pairs; sent: {plain(given, 300)}",
+        f"reply     {seen.n_pairs:,} scores in {number(first * 1000)} ms, again in "
+        f"{number(second * 1000)} ms ({number(seen.n_pairs / max(second, 1e-9))} a second)",
+        f"scores    {seen.lowest:.6g} to {seen.highest:.6g}, {seen.n_distinct:,} different",
+        f"again     {_difference(seen.again)}",
+        f"backwards {_difference(seen.backwards)}",
+        f"alone     {_difference(seen.alone)}",
+    ]
+    if seen.faults:
+        kinds = ", ".join(f"{n:,} x {plain(kind)}" for kind, n in seen.faults.items())
+        lines.append(f"faults    {kinds}, tried again")
+    problems = seen.problems()
+    lines += [f"problem   {problem}" for problem in problems]
+    return lines if problems else [*lines, "sound     an audit can ask this model"]
+
+
+def _difference(size: float) -> str:
+    return "the same scores" if size == 0 else f"scores differ by up to {size:.3g}"

@@ -1,0 +1,92 @@
+"""`fairrec serve-run`: a trained run as a service, to try an audit over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, need_torch, say
+from fairrec.errors import InputError, plain
+
+
+def serve_run_command(
+    run: Annotated[Path, typer.Argument(help="A trained run; see fairrec train.")],
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 for any free one.")] = 8080,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the model in addresses. Default: its kind.")
+    ] = None,
+    token_env: Annotated[
+        str | None, typer.Option(help="Environment variable with a bearer token to ask for.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Serve a trained run by the Open Inference Protocol until Ctrl-C."""
+    with errors_in_words(debug):
+        need_torch()
+        for package in ("starlette", "uvicorn", "orjson"):
+            if find_spec(package) is None:
+                raise InputError(f"Serving a run needs {package}: pip install 'fairrec[serve]'")
+        import uvicorn
+
+        from fairrec.models.run import load_run
+        from fairrec.models.serving import serving_app
+
+        token = "" if token_env is None else os.environ.get(token_env, "").strip()
+        if token_env is not None and not token:
+            raise InputError(
+                "--token-env: the environment variable it names is not set, or is empty."
+            )
+        loaded = load_run(run, device)
+        model = name or loaded.record.model
+        if not all(letter.isalnum() or letter in "-_." for letter in model):
+            raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
+        app = serving_app(loaded, model, token)
+        listener = _listener(host, port)
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+        if not quiet:
+            address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
+            say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
+            say(f"  {_audit(run, address, loaded.record.attributes, token_env)}")
+            logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket that listens already when the address is told."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # with its protocol named, asyncio sends small parts at once; otherwise each waits some 40 ms
+    listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+        return listener
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise InputError(
+            f"--host {plain(host)} --port {port}: cannot listen there ({error}). Choose another."
+        ) from error
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _audit(run: Path, address: str, attributes: tuple[str, ...], token_env: str | None) -> str:
+    """The command that audits what is served."""
+    command = [
+        *("fairrec", "audit", str(run / "test.parquet"), "--users", str(run / "users.parquet")),
+        *("--history", str(run / "history.parquet"), "--by", ",".join(attributes)),
+        *("--endpoint", address),
+    ]
+    return shlex.join([*command, *(["--token-env", token_env] if token_env else [])])

@@ -1,0 +1,360 @@
+"""What every registered re-ranker must do, whatever it is made for.
+
+A re-ranker that is registered when the tests are collected is tested here without being named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from builders import Tables, make_tables
+from fairrec.errors import InputError
+from fairrec.groups.group import Group
+from fairrec.groups.membership import is_member
+from fairrec.metrics import METRICS
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation import lists as rerank_lists
+from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.reranker import default_reranker
+from fairrec.reading import AuditInputs, read_inputs
+from fairrec.reranking import Remedy
+from fairrec.scoring.ranked import RankedLists
+from metrics.metric_lists import Candidate, World, random_world, user
+from mitigation.rerank_world import RerankWorld
+
+ALL = list(RERANKERS)
+LABEL_FREE = [name for name in ALL if not RERANKERS[name].is_upper_bound]
+STRENGTHS = (0.05, 0.5, 1.0)
+every_reranker = pytest.mark.parametrize("name", ALL)
+
+CATEGORIES = {item: frozenset("ab"[item % 2 :]) for item in range(20)}
+HISTORY = [(0, 0), (0, 1), (1, 1), (2, 2), (3, 3), (4, 0)]
+MANY = [user([1, 0] * 6), user([0, 1]), [], user([1]), user([0, 0, 1], [0.2, 0.2, 0.1])]
+
+
+def world_of(users, categories=CATEGORIES, history=HISTORY) -> World:
+    return World(users, categories, history)
+
+
+SITUATIONS = {
+    "one user": world_of([user([0, 1, 0])]),
+    "one candidate": world_of([user([1])]),
+    "ties everywhere": world_of([user([0, 1, 0, 2], [1, 1, 1, 1]), user([1, 0], [0, 0])]),
+    "an empty list among others": world_of([[], user([0, 1]), []]),
+    "an empty list at the end": world_of([user([0, 1, 0, 0]), []]),
+    "lists of different lengths": world_of(MANY),
+    "lists shorter than k": world_of([user([0, 1]), user([1])]),
+    "only one has a history": world_of(MANY, history=[(1, 0), (91, 1)]),
+    "items nobody had": world_of(MANY, history=[(owner, 90) for owner in range(5)]),
+    "no item has categories": world_of(MANY, categories={0: frozenset()}),
+    "items are not in the table of items": world_of(MANY, categories={90: frozenset("a")}),
+    "only one item": world_of([user([0]), user([1])], history=[(0, 0)]),
+    "negative and huge scores": world_of([user([0, 1, 0, 1], [-1e300, 1e300, -5.0, 0.0])]),
+    "random": random_world(np.random.default_rng(3), n_users=40),
+    "random without ties": random_world(np.random.default_rng(4), n_users=40, has_ties=False),
+}
+
+
+@every_reranker
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
+def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
+    world = RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+    for strength in STRENGTHS:
+        order = world.order(name, strength)
+        assert order.dtype == np.int64
+        for one in range(world.lists.n_lists):
+            assert sorted(world.part(order, one)) == world.rows(one)
+
+
+@every_reranker
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_new_scores_rank_in_the_new_order(name, situation):
+    world = RerankWorld(SITUATIONS[situation], k=3)
+    for strength in STRENGTHS:
+        order = world.order(name, strength)
+        shown = world.ranked_after(order).items(50)
+        for one in range(world.lists.n_lists):
+            expected = world.lists.items[world.part(order, one)]
+            assert shown[one][shown[one] >= 0].tolist() == expected.tolist()
+
+
+@every_reranker
+def test_list_that_keeps_its_order_keeps_its_scores_to_the_last_digit(name):
+    world = RerankWorld(random_world(np.random.default_rng(8), n_users=60), k=3)
+    order = world.order(name, 0.05)
+    scores = world.lists.scores_in(order)
+    kept = [
+        one
+        for one in range(world.lists.n_lists)
+        if world.part(order, one) == world.part(world.lists.by_score, one)
+    ]
+    assert kept
+    for one in kept:
+        rows = world.rows(one)
+        np.testing.assert_array_equal(scores[rows], world.lists.scores[rows])
+
+
+@every_reranker
+@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
+def test_candidates_that_differ_in_nothing_keep_their_order(name, is_worse):
+    alike = [user([1] * 6, [0.5] * 6) for _ in range(3)]
+    same_kind = dict.fromkeys(range(20), frozenset("ab"))
+    # everyone had every item, and one more that nobody is offered
+    history = [(owner, item) for owner in range(3) for item in [*range(6), 9, *[9] * owner]]
+    world = RerankWorld(World(alike, same_kind, history), k=4, is_worse=is_worse)
+    for strength in STRENGTHS:
+        np.testing.assert_array_equal(world.order(name, strength), np.arange(18))
+
+
+@every_reranker
+@pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
+def test_threads_change_nothing(name, is_worse, monkeypatch):
+    # so few lists would get no threads of their own
+    monkeypatch.setattr(rerank_lists, "FEW_LISTS", 1)
+    drawn = random_world(np.random.default_rng(5), n_users=101)
+    one, three = (RerankWorld(drawn, threads=n, is_worse=is_worse) for n in (1, 3))
+    for strength in STRENGTHS:
+        expected = one.order(name, strength)
+        np.testing.assert_array_equal(three.order(name, strength), expected)
+        np.testing.assert_array_equal(
+            three.lists.scores_in(expected), one.lists.scores_in(expected)
+        )
+
+
+@every_reranker
+def test_reranker_gives_the_same_again_and_leaves_its_input_as_it_is(name):
+    world = RerankWorld(SITUATIONS["random"])
+    before = {part: array.copy() for part, array in arrays_in(world).items()}
+    orders = world.build(name).orders(world.lists_for(name))
+    # a stronger one in between must leave no trace
+    first = orders(0.5).copy()
+    orders(1.0)
+    np.testing.assert_array_equal(orders(0.5), first)
+    after = arrays_in(world)
+    assert len(before) > 10
+    for part, array in before.items():
+        np.testing.assert_array_equal(after[part], array, err_msg=part)
+
+
+def arrays_in(world: RerankWorld) -> dict[str, np.ndarray]:
+    """Every array a re-ranker can reach, by name."""
+    found: dict[str, np.ndarray] = {}
+
+    def collect(name: str, part: object) -> None:
+        if isinstance(part, np.ndarray):
+            found[name] = part
+        elif is_dataclass(part):
+            for field in fields(part):
+                collect(f"{name}.{field.name}", getattr(part, field.name))
+
+    collect("lists", world.lists)
+    collect("training", world.training)
+    return found
+
+
+@every_reranker
+def test_re_ranked_lists_differ_where_there_is_something_to_change(name):
+    world = RerankWorld(random_world(np.random.default_rng(6), n_users=80, has_ties=False))
+    order = world.order(name, 1.0)
+    n_changed = sum(
+        world.part(order, one) != world.part(world.lists.by_score, one)
+        for one in range(world.lists.n_lists)
+    )
+    assert n_changed > 10
+
+
+@pytest.mark.parametrize("name", ["mmr", "popularity_calibrated", "calibrated", "swap"])
+def test_below_the_places_re_ranked_the_order_stays(name):
+    world = RerankWorld(SITUATIONS["random without ties"], k=3)
+    order = world.order(name, 0.7)
+    for one in range(world.lists.n_lists):
+        tail = world.part(order, one)[3:]
+        assert tail == [row for row in world.part(world.lists.by_score, one) if row in tail]
+
+
+@pytest.mark.parametrize("name", ["popularity_calibrated", "calibrated", "swap", "second_opinion"])
+def test_user_without_history_keeps_the_models_order(name):
+    world = RerankWorld(SITUATIONS["random without ties"])
+    is_new = world.lists.user < 0
+    assert is_new.any()
+    for strength in STRENGTHS:
+        order = world.order(name, strength)
+        for one in np.flatnonzero(is_new):
+            assert world.part(order, one) == world.part(world.lists.by_score, one)
+
+
+# through tables, as a mitigation goes
+
+
+def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
+    return read_inputs(
+        tables.predictions,
+        users=tables.users,
+        by=by,
+        items=tables.items,
+        history=tables.history,
+        metrics="urd@3,urp@3",
+        wants=("items", "history"),
+    )
+
+
+def record_of(name: str, *groups: dict[str, str], lowered: tuple[dict[str, str], ...] = ()):
+    return RerankerRecord(
+        fairrec_version="0",
+        reranker=name,
+        strength=0.0,
+        metric="urd@3",
+        k=3,
+        by=("gender",),
+        groups=groups,
+        lowered=lowered,
+        rest=0.0,
+    )
+
+
+WOMEN, MEN = {"gender": "F"}, {"gender": "M"}
+
+
+def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> np.ndarray:
+    inputs = inputs_of(tables)
+    return Remedy(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
+
+
+@every_reranker
+@pytest.mark.parametrize("text_ids", [True, False], ids=["text ids", "whole numbers"])
+def test_strength_zero_changes_no_score(name, text_ids):
+    tables = make_tables(text_ids=text_ids)
+    scores = tables.predictions["score"].to_numpy()
+    assert scores_at(name, 0, tables).tobytes() == scores.tobytes()
+
+
+@every_reranker
+def test_users_outside_the_groups_are_untouched_to_the_last_digit(name):
+    tables = make_tables(n_users=60)
+    rows = tables.predictions.join(tables.users, on="user_id", how="left", maintain_order="left")
+    is_chosen = (rows["gender"] == "F").fill_null(value=False).to_numpy()
+    before = rows["score"].to_numpy()
+    for strength in STRENGTHS:
+        after = scores_at(name, strength, tables)
+        assert after[~is_chosen].tobytes() == before[~is_chosen].tobytes()
+    assert (after[is_chosen] != before[is_chosen]).any()
+
+
+@every_reranker
+def test_each_list_keeps_its_own_scores(name):
+    tables = make_tables(n_users=60)
+    after = tables.predictions.with_columns(new=pl.Series(scores_at(name, 1.0, tables)))
+    # scores are distinct, so none has to give way
+    for _, part in after.group_by("user_id"):
+        assert sorted(part["new"]) == sorted(part["score"])
+
+
+@every_reranker
+def test_threads_change_no_score(name, monkeypatch):
+    monkeypatch.setattr(rerank_lists, "FEW_LISTS", 1)
+    tables = make_tables(n_users=60)
+    one, three = (scores_at(name, 0.6, tables, threads) for threads in (1, 3))
+    assert one.tobytes() == three.tobytes()
+
+
+@pytest.mark.parametrize("name", LABEL_FREE)
+@pytest.mark.parametrize("poison", ["random", "reversed", "absent"])
+def test_labels_cannot_be_seen(name, poison):
+    tables = make_tables(n_users=60)
+    label = tables.predictions["label"]
+    other = {
+        "random": tables.predictions.with_columns(
+            label=pl.Series(np.random.default_rng(1).integers(0, 9, len(label)))
+        ),
+        "reversed": tables.predictions.with_columns(label=1 - label.clip(0, 1)),
+        "absent": tables.predictions.drop("label"),
+    }[poison]
+    for strength in STRENGTHS:
+        expected = scores_at(name, strength, tables)
+        poisoned = scores_at(name, strength, tables._replace(predictions=other))
+        assert poisoned.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("name", LABEL_FREE)
+def test_lists_of_a_label_free_reranker_have_no_labels(name, monkeypatch):
+    seen = []
+    kind = RERANKERS[name]
+
+    class Spy:
+        def __init__(self, training):
+            self._inner = kind.build(training)
+
+        def orders(self, lists):
+            seen.append(lists.labels)
+            return self._inner.orders(lists)
+
+    monkeypatch.setitem(RERANKERS._entries, name, replace(kind, build=Spy))
+    scores_at(name, 0.5, make_tables())
+    assert seen == [None]
+
+
+def test_the_oracle_puts_relevant_items_first():
+    world = RerankWorld(random_world(np.random.default_rng(2), n_users=50))
+    shown = world.ranked_after(world.order("oracle", 1.0))
+    np.testing.assert_array_equal(shown.labels(12), shown.ideal_labels(12))
+    assert [name for name in ALL if name not in LABEL_FREE] == ["oracle"]
+
+
+@every_reranker
+def test_lowered_groups_are_re_ranked_the_other_way(name):
+    """Raised and lowered differ, and each group is treated by itself."""
+    inputs = inputs_of(make_tables(n_users=80))
+    is_woman, is_man = (is_member(Group.of(group), inputs.attributes) for group in (WOMEN, MEN))
+    both = Remedy(record_of(name, WOMEN, lowered=(MEN,)), inputs).scores_of(inputs).at(0.7)
+    raised = Remedy(record_of(name, WOMEN, MEN), inputs).scores_of(inputs).at(0.7)
+    rows_of = np.repeat(np.argsort(inputs.list_of_user), np.diff(inputs.candidates.offsets))
+    np.testing.assert_array_equal(both[is_woman[rows_of]], raised[is_woman[rows_of]])
+    assert (both[is_man[rows_of]] != raised[is_man[rows_of]]).any()
+
+
+@every_reranker
+@pytest.mark.parametrize("need", ["items", "history"])
+def test_missing_table_is_refused_with_a_remedy(name, need):
+    tables = make_tables()
+    given = {table: getattr(tables, table) for table in ("items", "history") if table != need}
+    inputs = read_inputs(
+        tables.predictions,
+        users=tables.users,
+        by="gender",
+        metrics="ndcg@3",
+        **given,
+        wants=("items", "history"),
+    )
+    if need not in RERANKERS[name].needs:
+        assert len(Remedy(record_of(name, WOMEN), inputs).scores_of(inputs).at(0.5))
+        return
+    with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give --{need} FILE"):
+        Remedy(record_of(name, WOMEN), inputs)
+
+
+def test_every_metric_has_a_default_reranker_that_is_no_upper_bound():
+    for metric in (name for name in METRICS if not METRICS[name].pooled):
+        assert default_reranker(metric) in LABEL_FREE
+    assert default_reranker("nothing") is None
+
+
+def test_ranked_lists_of_the_world_are_the_rule_of_the_models_order():
+    world = RerankWorld(SITUATIONS["random"])
+    assert isinstance(world.ranked, RankedLists)
+    shown = world.ranked.items(50)
+    for one in range(world.lists.n_lists):
+        rows = world.part(world.lists.by_score, one)
+        assert shown[one][shown[one] >= 0].tolist() == world.lists.items[rows].tolist()
+
+
+def test_scores_in_a_new_order_give_way_by_a_hair_where_they_were_equal():
+    one = [Candidate(item, score, 0.0) for item, score in enumerate([2.0, 1.0, 1.0, 1.0, 0.5])]
+    world = RerankWorld(world_of([one]))
+    scores = world.lists.scores_in(np.array([3, 0, 2, 1, 4]))
+    hair = np.nextafter(1.0, 0.0)
+    assert scores.tolist() == [1.0, np.nextafter(hair, 0.0), hair, 2.0, 0.5]

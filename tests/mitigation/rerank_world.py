@@ -1,0 +1,108 @@
+"""Small lists to re-rank, with what a re-ranker may learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from fairrec.arrays import FloatArray, IntArray
+from fairrec.inputs.history import History, read_history
+from fairrec.inputs.side import read_categories
+from fairrec.inputs.tables import Table
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.lists import RerankLists
+from fairrec.mitigation.reranker import Reranker, Training
+from fairrec.scoring.ranked import RankedLists
+from metrics.metric_lists import World, ranked_lists
+
+
+class RerankWorld:
+    """A world as re-rankers and metrics see it; user `u` has position `u` everywhere.
+
+    Parameters
+    ----------
+    group : the group to re-rank each user is in; by default two groups take turns
+    rest : what `swap` aims at
+    """
+
+    def __init__(
+        self,
+        world: World,
+        k: int = 3,
+        group: Sequence[int] | None = None,
+        rest: float | None = None,
+        threads: int = 1,
+        is_worse: bool = False,
+    ) -> None:
+        self.world = world
+        n_users = len(world.users)
+        self.ranked = ranked_lists(world.users, world.categories, world.history, 50, threads)
+        candidates = self.ranked.candidates
+        self.history = history_of(world)
+        at = self.history.users_at(pl.Series(range(n_users), dtype=pl.Int64))
+        self.group = np.arange(n_users) % 2 if group is None else np.asarray(group)
+        table = pl.DataFrame(
+            {
+                "item_id": list(world.categories),
+                "categories": [sorted(c) for c in world.categories.values()],
+            },
+            schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
+        )
+        categories, _ = read_categories(Table(table, "items"), self.history.item_ids)
+        group_of_user = np.full(len(self.history.user_ids), -1)
+        group_of_user[at[at >= 0]] = self.group[at >= 0]
+        self.training = Training(
+            self.history, categories, group_of_user, int(self.group.max(initial=0)) + 1, rest
+        )
+        self.lists = RerankLists(
+            offsets=candidates.offsets,
+            items=candidates.items,
+            scores=candidates.scores,
+            side=self.ranked.side,
+            user=at,
+            history_item=self.history.items_at(candidates.item_ids),
+            group=self.group,
+            k=k,
+            is_worse=is_worse,
+            threads=threads,
+        )
+
+    def build(self, name: str) -> Reranker:
+        """The re-ranker, which has learned."""
+        return RERANKERS[name].build(self.training)
+
+    def lists_for(self, name: str) -> RerankLists:
+        """The lists; with labels for a re-ranker that sees them."""
+        sees = RERANKERS[name].is_upper_bound
+        return replace(self.lists, labels=self.ranked.candidates.labels if sees else None)
+
+    def order(self, name: str, strength: float) -> IntArray:
+        """The rows of each list in their new order."""
+        return self.build(name).orders(self.lists_for(name))(strength)
+
+    def ranked_after(self, order: IntArray) -> RankedLists:
+        """The lists as metrics see them with the scores of a new order."""
+        candidates = replace(self.ranked.candidates, scores=self.lists.scores_in(order))
+        return replace(self.ranked, candidates=candidates)
+
+    def rows(self, one: int) -> list[int]:
+        """The rows of a list, as they came."""
+        return list(range(self.lists.offsets[one], self.lists.offsets[one + 1]))
+
+    def part(self, order: IntArray, one: int) -> list[int]:
+        """The rows of a list in an order."""
+        return [int(row) for row in order[self.rows(one)]]
+
+
+def history_of(world: World) -> History:
+    """The interactions of a world."""
+    table = pl.DataFrame(list(world.history), schema=["user_id", "item_id"], orient="row")
+    return read_history(Table(table, "history"))
+
+
+def mean_of(values: FloatArray) -> float:
+    """The mean of what is defined."""
+    return float(np.nanmean(values))
