@@ -11,7 +11,7 @@ demo: $(VENV)/core
 
 # set up what is needed and run all tests
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 # what CI runs besides the tests
 check: $(VENV)/dev

@@ -27,6 +27,10 @@ NAMES = [
 ]
 
 
+# one process runs all experiments for these tests, instead of each of them
+pytestmark = pytest.mark.xdist_group("reproduce")
+
+
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reproduced")
