@@ -79,7 +79,7 @@ def reproduce_command(
 
         names = list(EXPERIMENTS) if experiment == ALL else [experiment]
         options = _options(models, seeds, permutations, seed, quick)
-        if any(EXPERIMENTS[name].needs_models for name in names) and options.models != ("taste",):
+        if options.has_deep_models and any(EXPERIMENTS[name].needs_models for name in names):
             need_torch()
         done = reproduce(
             names,

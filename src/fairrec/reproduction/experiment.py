@@ -56,6 +56,11 @@ class ReproduceOptions:
                 raise InputError(f"--{option} {value} is not possible. Give a number from {least}.")
 
     @property
+    def has_deep_models(self) -> bool:
+        """Whether any of the models is trained."""
+        return self.models != ("taste",)
+
+    @property
     def seeds(self) -> range:
         """The seeds of the searches."""
         return range(self.n_seeds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +87,9 @@ def reproduce(
         def stage(words: str, n_done: int, n: int, name: str = experiment.name) -> None:
             told(f"{name}: {words}", n_done, n)
 
-        frames = run_cells(cells, store, stage)
+        is_small = options.quick and options.has_deep_models and experiment.needs_models
+        with _one_thread(is_small):
+            frames = run_cells(cells, store, stage)
         told(f"{experiment.name}: writing", 0, 0)
         outcome = experiment.outcome(setting, frames)
         title = f"{experiment.label}: {experiment.title}"
@@ -97,6 +100,22 @@ def reproduce(
             Reproduced(experiment, title, outcome, folder, len(cells), store.n_worked - before)
         )
     return done
+
+
+@contextmanager
+def _one_thread(wanted: bool) -> Iterator[None]:
+    """One thread for the models: with a few rows at a time several only wait for each other."""
+    if not wanted:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _chosen(
