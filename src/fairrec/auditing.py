@@ -10,7 +10,7 @@ import numpy as np
 
 from fairrec.arrays import BoolArray, FloatArray
 from fairrec.errors import InputError, as_unicode
-from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.cells import Cells, cells_by
 from fairrec.groups.lattice import Lattice, build_lattice
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
@@ -138,9 +138,7 @@ def audit_inputs(
 ) -> AuditResult:
     """The same for tables that are read already."""
     started = time.perf_counter() if started is None else started
-    cells = cells_of(
-        [a.codes for a in inputs.attributes], [len(a.values) for a in inputs.attributes]
-    )
+    cells = cells_by(inputs.attributes)
     min_users = options.min_users(inputs.n_users)
     lattice = _lattice(cells, min_users, inputs.n_users, options)
 
@@ -205,8 +203,7 @@ def audit_inputs(
 
 
 def _lattice(cells: Cells, min_users: int, n_users: int, options: AuditOptions) -> Lattice:
-    depth = None if options.depth == "full" else options.depth
-    lattice = build_lattice(cells, depth, min_users, options.n_threads)
+    lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
     if not len(lattice):
         raise InputError(
             f"No group has {min_users:,} users (--min-support {options.min_support:g} of "

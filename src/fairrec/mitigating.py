@@ -11,18 +11,18 @@ import numpy as np
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.auditing import audit_inputs
-from fairrec.errors import InputError, as_unicode, plain
-from fairrec.groups.cells import Cells, cells_of
-from fairrec.groups.group import Group
+from fairrec.choosing import choose_groups
+from fairrec.errors import InputError, as_unicode
+from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
-from fairrec.groups.membership import group_of_users, refuse_empty
+from fairrec.groups.membership import group_of_users
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.choice import Choice, best_served, choose_worst, parse_worst, read_groups
+from fairrec.mitigation.choice import Choice
 from fairrec.mitigation.effect import GroupChanges, group_changes
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.options import MitigationOptions
@@ -129,7 +129,7 @@ class _Mitigation:
         plan, split, alpha = self._plan, self._split, self._options.alpha
         self._told("choosing", 0, 0)
         chosen_by = self._values(split.choosing)
-        choice = self._choose(chosen_by[self._target])
+        choice = choose_groups(plan, split, chosen_by[self._target], self._options, self._told)
         aim = self._aim(chosen_by[self._target], choice)
         self._told("learning", 0, 0)
         record = self._record(choice, aim)
@@ -216,54 +216,6 @@ class _Mitigation:
             predictions_table(everyone, scores),
         )
 
-    # choosing
-
-    def _choose(self, values: FloatArray) -> Choice:
-        """Groups by the rule, those served best where they may be lowered."""
-        plan, inputs, options = self._plan, self._split.choosing, self._options
-        higher_is_better = plan.target.metric.higher_is_better
-        min_users = options.min_users(inputs.n_users)
-        cells = _cells(inputs)
-        worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
-        if worst is not None:
-            rng = np.random.default_rng(options.seed)
-            about = (cells, inputs.attributes, higher_is_better, min_users)
-            choice = choose_worst(values, *about, worst, rng)
-        else:
-            groups = self._named_groups()
-            is_chosen = group_of_users(groups, inputs.attributes) >= 0
-            choice = Choice(tuple(groups), (), tuple(groups), is_chosen)
-        if not plan.allow_level_down:
-            return choice
-        assert higher_is_better is not None
-        # among those nobody raises; a group of a file may hold several full combinations
-        is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
-        others = np.where(is_raised, np.nan, values)
-        n_groups = len(choice.groups)
-        best = best_served(others, cells, inputs.attributes, higher_is_better, min_users, n_groups)
-        return replace(choice, lowered=best)
-
-    def _named_groups(self) -> list[Group]:
-        """Groups of a file, or findings that are served worse than the rest."""
-        plan, inputs = self._plan, self._split.choosing
-        if plan.groups != "findings":
-            groups = read_groups(plan.groups, inputs.attributes)
-            for part in (inputs, self._split.reported):
-                refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
-            return groups
-        if not self._options.permutations:
-            raise InputError("--groups findings needs tests against chance: --permutations 1000")
-        findings = self._audit(inputs, None).findings(plan.target.name)
-        sign = {True: -1.0, False: 1.0, None: 0.0}[plan.target.metric.higher_is_better]
-        worse = [Group.of(f.group) for f in findings if f.difference * sign >= 0]
-        if not worse:
-            raise InputError(
-                f"No group is served worse than the rest by more than chance in "
-                f"{plan.target.name}, on the targets to choose by, so there is nothing to "
-                "mitigate. To re-rank the worst ones all the same: --groups worst:10%"
-            )
-        return worse
-
     def _aim(self, values: FloatArray, choice: Choice) -> Aim:
         """What to bring up or down, and what the others have."""
         attributes = self._split.choosing.attributes
@@ -346,9 +298,8 @@ class _Mitigation:
 
     def _group_changes(self, before: FloatArray, after: FloatArray) -> GroupChanges:
         inputs, options = self._split.reported, self._options
-        depth = None if options.depth == "full" else options.depth
-        cells = _cells(inputs)
-        lattice = build_lattice(cells, depth, options.min_users(inputs.n_users), options.n_threads)
+        cells, min_users = cells_by(inputs.attributes), options.min_users(inputs.n_users)
+        lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
         return group_changes(
             self._metrics, before, after, inputs.attributes, cells, lattice, options.alpha
         )
@@ -381,11 +332,6 @@ class _Mitigation:
         if not choice.is_tuned.any():
             notes.append("Nobody was left to tune the strength on")
         return tuple(notes)
-
-
-def _cells(inputs: AuditInputs) -> Cells:
-    attributes = inputs.attributes
-    return cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
 
 
 def _gap_change(metric: str, before: AuditResult, after: AuditResult) -> GapChange:

@@ -72,6 +72,11 @@ class AuditOptions:
         return max(1, math.ceil(self.min_support * n_users - 1e-9))
 
     @property
+    def lattice_depth(self) -> int | None:
+        """The most attributes combined; None for full combinations only."""
+        return None if self.depth == "full" else self.depth
+
+    @property
     def n_threads(self) -> int:
         """Threads to use."""
         return self.threads or available_threads()

@@ -15,7 +15,7 @@ import polars as pl
 
 from fairrec.arrays import FloatArray, IntArray
 from fairrec.errors import InputError
-from fairrec.groups.cells import cells_of
+from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
 from fairrec.metrics.measure import values_per_user
 from fairrec.options import AuditOptions, Progress
@@ -331,11 +331,10 @@ def _searches(
 
 def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
     audit = options.as_audit_options()
-    attributes = inputs.attributes
-    cells = cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
+    cells = cells_by(inputs.attributes)
     min_users = audit.min_users(inputs.n_users)
-    depth = None if audit.depth == "full" else audit.depth
-    space = Space(cells, build_lattice(cells, depth, min_users, audit.n_threads), min_users)
+    lattice = build_lattice(cells, audit.lattice_depth, min_users, audit.n_threads)
+    space = Space(cells, lattice, min_users)
     if len(space.full) < 2:
         have = "No full combination of attributes has" if not len(space.full) else "Only one has"
         raise InputError(

@@ -45,6 +45,14 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
+from fairrec.cli.table_options import (
+    ByOption,
+    ColumnsOption,
+    HistoryOption,
+    ItemsOption,
+    ThreadsOption,
+    UsersOption,
+)
 from fairrec.errors import FairRecError, InputError, plain
 
 if TYPE_CHECKING:
@@ -69,23 +77,15 @@ def audit_command(
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
-    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="Attributes, with commas; numbers in bins: gender,age:10,income:q5"),
-    ] = None,
-    items: Annotated[Path | None, typer.Option(help="Items and their categories, for urd.")] = None,
-    history: Annotated[
-        Path | None, typer.Option(help="Training interactions, for urp and urp_abs.")
-    ] = None,
+    users: UsersOption = None,
+    by: ByOption = None,
+    items: ItemsOption = None,
+    history: HistoryOption = None,
     metrics: Annotated[
         str | None,
         typer.Option(help="Metrics, with commas: auc,ndcg@10. Default: what the tables allow."),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(help="Other column names: user_id=uid or items.categories=tags."),
-    ] = None,
+    columns: ColumnsOption = None,
     depth: Annotated[
         str, typer.Option(help="Combine up to so many attributes, or 'full' for all at once.")
     ] = "3",
@@ -144,7 +144,7 @@ def audit_command(
         typer.Option(help="With --ledger: names the model and its version; a new one, a new file."),
     ] = None,
     seed: SeedOption = 0,
-    threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
+    threads: ThreadsOption = None,
     load: Annotated[
         list[str] | None, typer.Option(help="Python file or module that registers own metrics.")
     ] = None,

@@ -24,12 +24,15 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
+from fairrec.cli.table_options import (
+    ByOption,
+    ColumnsOption,
+    HistoryOption,
+    ItemsOption,
+    ThreadsOption,
+    UsersOption,
+)
 from fairrec.errors import InputError
-
-ColumnsOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Other column names: user_id=uid or items.categories=tags."),
-]
 
 
 def mitigate_command(
@@ -61,10 +64,10 @@ def mitigate_command(
         Path | None,
         typer.Option(help="Scored candidates with other targets, to choose by. Runs have them."),
     ] = None,
-    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
-    by: Annotated[str | None, typer.Option(help="Attributes, with commas.")] = None,
-    items: Annotated[Path | None, typer.Option(help="Items and their categories.")] = None,
-    history: Annotated[Path | None, typer.Option(help="Training interactions.")] = None,
+    users: UsersOption = None,
+    by: ByOption = None,
+    items: ItemsOption = None,
+    history: HistoryOption = None,
     metrics: Annotated[
         str | None, typer.Option(help="What to report. Default: what the tables allow.")
     ] = None,
@@ -80,7 +83,7 @@ def mitigate_command(
     ] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the tests.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same numbers.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
+    threads: ThreadsOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the re-ranked lists, the re-ranker, the page.")
     ] = None,
@@ -150,10 +153,10 @@ def rerank_command(
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
     users: Annotated[Path, typer.Option(help="Users and their attributes.")],
     out: Annotated[Path, typer.Option(help="File to write: Parquet, or CSV by its ending.")],
-    items: Annotated[Path | None, typer.Option(help="Items and their categories.")] = None,
-    history: Annotated[Path | None, typer.Option(help="Training interactions.")] = None,
+    items: ItemsOption = None,
+    history: HistoryOption = None,
     columns: ColumnsOption = None,
-    threads: Annotated[int | None, typer.Option(help="Default: all cores.")] = None,
+    threads: ThreadsOption = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -22,6 +22,13 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
+from fairrec.cli.table_options import (
+    ByOption,
+    ColumnsOption,
+    HistoryOption,
+    ItemsOption,
+    UsersOption,
+)
 from fairrec.errors import InputError, OutputError, plain
 
 if TYPE_CHECKING:
@@ -49,23 +56,15 @@ def search_bench_command(
         str | None,
         typer.Option(help="A synthetic world instead: movielens-1m, lfm360k, blackfriday, ..."),
     ] = None,
-    users: Annotated[Path | None, typer.Option(help="Users and their attributes.")] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="Attributes, with commas; numbers in bins: gender,age:10,income:q5"),
-    ] = None,
-    items: Annotated[Path | None, typer.Option(help="Items and their categories, for urd.")] = None,
-    history: Annotated[
-        Path | None, typer.Option(help="Training interactions, for urp, urp_abs and the stand-in.")
-    ] = None,
+    users: UsersOption = None,
+    by: ByOption = None,
+    items: ItemsOption = None,
+    history: HistoryOption = None,
     metrics: Annotated[
         str | None,
         typer.Option(help="Metrics, with commas: auc,ndcg@10. Default: what the tables allow."),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(help="Other column names: user_id=uid or items.categories=tags."),
-    ] = None,
+    columns: ColumnsOption = None,
     searchers: Annotated[
         str, typer.Option(help="Searchers to compare, with commas.")
     ] = "adaptive,dpso,pso,fairas,random",

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.arrays import AnyArray
-from fairrec.groups.cells import cells_of
+from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.tables import Table as TableFile
 from fairrec.inputs.users import read_users
@@ -77,7 +77,7 @@ def space_of(source: Source) -> tuple[Space, list[list[str]]]:
     table = read_users(TableFile(users, "users", None), list(source.bundle.manifest.attributes))
     attributes = table.attributes(np.arange(users.height))
     values = [[str(value) for value in attribute.values] for attribute in attributes]
-    cells = cells_of([a.codes for a in attributes], [len(part) for part in values])
+    cells = cells_by(attributes)
     min_users = AuditOptions(min_support=MIN_SUPPORT).min_users(users.height)
     return Space(cells, build_lattice(cells, None, min_users), min_users), values
 

@@ -14,7 +14,7 @@ import polars as pl
 from fairrec.arrays import AnyArray, FloatArray, IntArray
 from fairrec.errors import InputError
 from fairrec.files import file_sum
-from fairrec.groups.cells import cells_of
+from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.inputs.ids import known_positions
@@ -263,6 +263,6 @@ class Subject:
         """The full combinations of the attributes, or of some of them, with enough users."""
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
-        cells = cells_of([a.codes for a in chosen], [len(a.values) for a in chosen])
+        cells = cells_by(chosen)
         min_users = AuditOptions(min_support=min_support).min_users(self.inputs.n_users)
         return Space(cells, build_lattice(cells, None, min_users, self.threads), min_users)
