@@ -82,9 +82,9 @@ def ours(shrink: int) -> dict[str, object]:
     import numpy as np
     import polars as pl
 
+    from fairrec.core.options import AuditOptions
     from fairrec.groups.cells import cells_of
     from fairrec.groups.lattice import build_lattice
-    from fairrec.options import AuditOptions
 
     codes, value = _population(shrink)
     columns = [codes[name].to_numpy().astype(np.int32) for name in data.ATTRIBUTES]

@@ -86,9 +86,9 @@ def ours(shrink: int) -> dict[str, object]:
     """Cells, lattice and means from attribute codes."""
     import numpy as np
 
+    from fairrec.core.options import AuditOptions
     from fairrec.groups.cells import cells_of
     from fairrec.groups.lattice import build_lattice
-    from fairrec.options import AuditOptions
 
     table = _population(shrink)
     columns = [table[name].to_numpy().astype(np.int32) for name in NAMES]

@@ -55,11 +55,11 @@ def ours(shrink: int) -> dict[str, object]:
     import numpy as np
     import polars as pl
 
+    from fairrec.core.threads import available_threads
     from fairrec.inputs.candidates import CandidateLists
     from fairrec.inputs.side import SideData
     from fairrec.metrics import parse_metric
-    from fairrec.scoring.ranked import RankedLists
-    from fairrec.threads import available_threads
+    from fairrec.metrics.ranked import RankedLists
 
     table = pl.read_parquet(data.folder(shrink) / "rows.parquet")
     candidates = CandidateLists(

@@ -41,14 +41,14 @@ def _speed(what: str, per_second: float, bar: int | None) -> Row:
 
 def _world(shrink: int) -> Any:
     from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
-    from fairrec.models.training_data import training_data
+    from fairrec.models.deep.training_data import training_data
 
     bundle = synthetic_bundle(shaped_like("movielens-1m"))
     return bundle, training_data(bundle)
 
 
 def _deepfm(features: Any) -> Any:
-    from fairrec.models.checkpoint import build_model
+    from fairrec.models.runs.checkpoint import build_model
 
     return build_model("deepfm", {"embedding": 8, "layers": (256, 128)}, features)
 
@@ -60,7 +60,7 @@ def training_speeds(shrink: int) -> dict[str, float]:
 
     import numpy as np
 
-    from fairrec.models.training import TrainingOptions, train
+    from fairrec.models.deep.training import TrainingOptions, train
 
     bundle, data = _world(shrink)
     rng = np.random.default_rng(0)
@@ -80,7 +80,7 @@ def scoring_speed(shrink: int) -> dict[str, float]:
     """Rows scored a second on the CPU."""
     import numpy as np
 
-    from fairrec.models.score import score_pairs
+    from fairrec.models.deep.score import score_pairs
 
     _, data = _world(shrink)
     n = N_SCORED // shrink
@@ -103,7 +103,7 @@ def gpu_speeds(shrink: int) -> dict[str, Any] | None:
 
     if not torch.cuda.is_available():
         return None
-    from fairrec.models.training import TrainingOptions, train
+    from fairrec.models.deep.training import TrainingOptions, train
 
     bundle, data = _world(shrink)
     model = _deepfm(data.features).eval()

@@ -72,7 +72,7 @@ def write(home: str) -> dict[str, float]:
     from pathlib import Path
 
     started = time.perf_counter()
-    from fairrec.report.page import write_page
+    from fairrec.report.page.html import write_page
     from fairrec.result.audit_result import load_groups, load_summary
 
     file = Path(home) / "report.html"

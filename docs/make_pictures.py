@@ -11,10 +11,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fairrec.auditing import audit
-from fairrec.demo import BY, run_demo
-from fairrec.report.text import print_text
-from fairrec.report.view import build_view
+from fairrec.report.text.terminal import print_text
+from fairrec.report.text.view import build_view
+from fairrec.workflows.audit import audit
+from fairrec.workflows.demo import BY, run_demo
 
 IMAGES = Path(__file__).parent / "images"
 RUN = Path(__file__).parents[1] / "bench-data/runs/movielens-1m-deepfm"

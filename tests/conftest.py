@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.scoring.http.served_world import FaultyServer, faulty_server
+
 # tests run in parallel; threads of several processes on the same cores wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parent))
+ROOT = Path(__file__).parents[1]
+# the child processes of tests import their helpers too
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 # a shell that runs the tests in the background has their interrupts ignored
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -22,6 +28,13 @@ settings.register_profile("fairrec", deadline=None, max_examples=50)
 settings.load_profile("fairrec")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyServer]:
+    """The faulty server, one process for all tests of a worker."""
+    with faulty_server(tmp_path_factory.mktemp("server")) as running:
+        yield running
 
 
 @pytest.fixture

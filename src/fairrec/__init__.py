@@ -10,20 +10,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairrec.version import __version__
+from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
-    from fairrec.auditing import audit
-    from fairrec.errors import FairRecError
+    from fairrec.core.errors import FairRecError
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
-    from fairrec.mitigating import mitigate
     from fairrec.mitigation.mitigation_result import MitigationResult
-    from fairrec.reranking import rerank
+    from fairrec.mitigation.remedy import rerank
     from fairrec.result.audit_result import AuditResult
-    from fairrec.scoring.endpoint import Endpoint
-    from fairrec.scoring.onnx_file import OnnxModel
+    from fairrec.scoring.http.endpoint import Endpoint
+    from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
+    from fairrec.workflows.audit import audit
+    from fairrec.workflows.mitigate import mitigate
 
 __all__ = [
     "AuditResult",
@@ -43,16 +43,16 @@ __all__ = [
 # loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
 _HOME = {
     "AuditResult": "fairrec.result.audit_result",
-    "Endpoint": "fairrec.scoring.endpoint",
-    "FairRecError": "fairrec.errors",
+    "Endpoint": "fairrec.scoring.http.endpoint",
+    "FairRecError": "fairrec.core.errors",
     "Group": "fairrec.groups.group",
     "MitigationResult": "fairrec.mitigation.mitigation_result",
-    "OnnxModel": "fairrec.scoring.onnx_file",
+    "OnnxModel": "fairrec.scoring.models.onnx_file",
     "SearchOptions": "fairrec.search.options",
-    "audit": "fairrec.auditing",
+    "audit": "fairrec.workflows.audit",
     "metric": "fairrec.metrics",
-    "mitigate": "fairrec.mitigating",
-    "rerank": "fairrec.reranking",
+    "mitigate": "fairrec.workflows.mitigate",
+    "rerank": "fairrec.mitigation.remedy",
 }
 
 

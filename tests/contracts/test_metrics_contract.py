@@ -11,15 +11,14 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairrec.metrics import METRICS, parse_metric
+from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric
-from fairrec.scoring.ranked import RankedLists
-from metrics.metric_lists import World, random_world, ranked_lists, user
+from tests.metrics.metric_lists import World, random_world, ranked_lists, user
 
 PER_USER = [name for name in METRICS if not METRICS[name].pooled]
 POOLED = [name for name in METRICS if METRICS[name].pooled]
@@ -159,12 +158,12 @@ def digest() -> dict[str, list[str]]:
 
 
 def test_metrics_give_the_same_values_in_a_new_process():
-    here = Path(__file__).parent
-    program = "import json, test_metrics_contract as t; print(json.dumps(t.digest()))"
-    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    program = (
+        "import json, tests.contracts.test_metrics_contract as t; print(json.dumps(t.digest()))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "7"},
+        env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
         check=True,

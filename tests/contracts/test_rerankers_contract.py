@@ -11,20 +11,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from builders import Tables, make_tables
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
+from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
 from fairrec.metrics import METRICS
+from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation import lists as rerank_lists
 from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.remedy import Remedy
 from fairrec.mitigation.reranker import default_reranker
-from fairrec.reading import AuditInputs, read_inputs
-from fairrec.reranking import Remedy
-from fairrec.scoring.ranked import RankedLists
-from metrics.metric_lists import Candidate, World, random_world, user
-from mitigation.rerank_world import RerankWorld
+from tests.builders import Tables, make_tables
+from tests.metrics.metric_lists import Candidate, World, random_world, user
+from tests.mitigation.rerank_world import RerankWorld
 
 ALL = list(RERANKERS)
 LABEL_FREE = [name for name in ALL if not RERANKERS[name].is_upper_bound]

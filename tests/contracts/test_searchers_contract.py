@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.search.space import Space
-from search.search_worlds import (
+from tests.search.search_worlds import (
     exact_gap,
     gap_found,
     group_means,
@@ -170,12 +169,12 @@ def digest() -> dict[str, list]:
 
 
 def test_same_seed_same_history_also_in_a_new_process():
-    here = Path(__file__).parent
-    program = "import json, test_searchers_contract as t; print(json.dumps(t.digest()))"
-    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    program = (
+        "import json, tests.contracts.test_searchers_contract as t; print(json.dumps(t.digest()))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "7"},
+        env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
         check=True,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SHARED_DATA
+from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import Bundle, read_bundle
 from fairrec.datasets.prepare import prepare
-from fairrec.errors import InputError
+from tests.conftest import SHARED_DATA
 
 
 def write(folder: Path, name: str, *lines: str, encoding: str = "utf-8") -> Path:

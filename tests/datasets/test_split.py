@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairrec.core.errors import InputError
 from fairrec.datasets.negatives import NegativeSampler
 from fairrec.datasets.split import split_last
-from fairrec.errors import InputError
 
 
 def interactions(*rows):

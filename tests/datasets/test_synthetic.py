@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec.core.errors import FairRecError
 from fairrec.datasets.synthetic import SHAPES, WorldOptions, shaped_like, synthetic_bundle
-from fairrec.errors import FairRecError
 
 
 def small_world(**options):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from builders import Tables, make_tables
 from fairrec.cli import app
+from tests.builders import Tables, make_tables
 
 AUDIT = ("audit", "predictions.parquet", "--users", "users.parquet", "--permutations", "19")
 """An audit of the files of `write_tables`, which still needs `--by`."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import AUDIT, Ran, files_in, run_here, run_process, write_tables
+
+from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, run_process, write_tables
 
 Arrange = Callable[[Path], list[str]]
 

@@ -17,14 +17,21 @@ import jsonschema
 import polars as pl
 import pytest
 import typer
-from command_line import AUDIT, Ran, plain_environment, run_here, run_process, write_tables
 
-from builders import audit, make_tables, numbers_of, without_origin
 from fairrec.cli import app
+from fairrec.core.version import __version__
 from fairrec.metrics import METRICS
 from fairrec.result.audit_result import load_summary
-from fairrec.version import __version__
-from worlds import random_world
+from tests.builders import audit, make_tables, numbers_of, without_origin
+from tests.end_to_end.command_line import (
+    AUDIT,
+    Ran,
+    plain_environment,
+    run_here,
+    run_process,
+    write_tables,
+)
+from tests.worlds import random_world
 
 FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json"]
 

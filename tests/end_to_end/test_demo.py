@@ -4,8 +4,8 @@ import polars as pl
 from typer.testing import CliRunner
 
 from fairrec.cli import app
-from fairrec.demo import PLANTED
 from fairrec.result.audit_result import load_summary
+from fairrec.workflows.demo import PLANTED
 
 
 def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(tmp_path):

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import AUDIT, Ran, run_here, run_process, write_tables
 from markdown_it import MarkdownIt
 
-from builders import make_tables, one_each
-from fairrec.report.markdown import to_markdown
-from fairrec.report.view import build_view
+from fairrec.report.text.markdown import to_markdown
+from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import load_summary
+from tests.builders import make_tables, one_each
+from tests.end_to_end.command_line import AUDIT, Ran, run_here, run_process, write_tables
 
 LONG = "long " * 2000
 SHOWN_AS = {

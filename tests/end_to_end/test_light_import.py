@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from command_line import plain_environment
+from tests.end_to_end.command_line import plain_environment
 
 HEAVY = (
     "altair",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import AUDIT, Ran, files_in, run_here, write_tables
 
-from builders import Tables, make_tables
+from tests.builders import Tables, make_tables
+from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
 
 TABLES = ("--users", "users.parquet", "--items", "items.parquet", "--history", "history.parquet")
 QUICK = ("--permutations", "19", "--min-support", "5", "--quiet")

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import AUDIT, run_here, run_process, write_tables
+
+from tests.end_to_end.command_line import AUDIT, run_here, run_process, write_tables
 
 MODULE = """
 def score(user_ids, item_ids):

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from command_line import AUDIT, run_here, write_tables
 
 import fairrec
-from builders import make_tables, one_each, two_groups
-from fairrec.errors import plain
-from fairrec.report.page import MOST_BYTES
+from fairrec.core.errors import plain
+from fairrec.report.page.html import MOST_BYTES
 from fairrec.report.words import group_label
-from worlds import ATTRIBUTES, random_world
+from tests.builders import make_tables, one_each, two_groups
+from tests.end_to_end.command_line import AUDIT, run_here, write_tables
+from tests.worlds import ATTRIBUTES, random_world
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

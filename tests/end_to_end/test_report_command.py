@@ -8,9 +8,9 @@ from types import ModuleType, SimpleNamespace
 
 import polars as pl
 import pytest
-from command_line import AUDIT, run_here, write_tables
 
-from builders import audit, make_tables, two_groups
+from tests.builders import audit, make_tables, two_groups
+from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
 
 @pytest.fixture

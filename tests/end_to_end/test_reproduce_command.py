@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from command_line import run_here
 
 from fairrec.reproduction import EXPERIMENTS
+from tests.end_to_end.command_line import run_here
 
 NAMES = [
     "table1",

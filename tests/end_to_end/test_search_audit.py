@@ -15,17 +15,17 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-from command_line import plain_environment, run_here
 from pytest import approx
 
 import fairrec
-from builders import numbers_of, one_each, without_origin
-from fairrec.errors import FairRecError, InputError, ScoringError, UnknownNameError
-from fairrec.report.view import build_view
+from fairrec.core.errors import FairRecError, InputError, ScoringError, UnknownNameError
+from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
 from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
-from worlds import random_world
+from tests.builders import numbers_of, one_each, without_origin
+from tests.end_to_end.command_line import plain_environment, run_here
+from tests.worlds import random_world
 
 N_USERS, N_ITEMS, MIN_USERS = 400, 100, 5
 BY = ["gender", "age"]
@@ -754,9 +754,8 @@ def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
 
 
 CHILD = """
-import sys, time
-sys.path[:0] = sys.argv[1:3]
-import test_search_audit as t
+import time
+import tests.end_to_end.test_search_audit as t
 
 model = t.Model()
 def slow(users, items):
@@ -772,8 +771,7 @@ KILLED = SearchOptions("adaptive", budget_users="50%", ledger=Path("ledger.db"))
 
 def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    here = Path(__file__).parent
-    command = [sys.executable, "-c", CHILD, str(here), str(here.parent)]
+    command = [sys.executable, "-c", CHILD]
     log = tmp_path / "log"
     paid: list[list[str]] = []
     in_flight: list[list[str]] = []

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from command_line import run_here, write_tables
 
-from builders import make_tables
 from fairrec.datasets.synthetic import SHAPES, WorldOptions
+from tests.builders import make_tables
+from tests.end_to_end.command_line import run_here, write_tables
 
 FILES = ["accuracy.csv", "convergence.csv", "search.html", "search.svg"]
 BENCH = ("search-bench", "predictions.parquet", "--users", "users.parquet", "--by", "gender,member")

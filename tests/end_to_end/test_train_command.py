@@ -12,10 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
-from command_line import run_here, run_process
 from safetensors.torch import load_file
 
 from fairrec.datasets.bundle import read_bundle
+from tests.end_to_end.command_line import run_here, run_process
 
 SMALL = ("--users", "300", "--items", "120", "--seed", "1", "--quiet")
 QUICK = ("--epochs", "2", "--batch-size", "512", "--hyper", "layers=16,embedding=4", "--quiet")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.errors import InputError, UnknownNameError
+from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.groups.group import Group
 from fairrec.groups.membership import group_of_users, is_member, refuse_empty
 from fairrec.inputs.users import Attribute

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
 from fairrec.metrics import parse_metric
-from fairrec.scoring.ranked import RankedLists
+from fairrec.metrics.ranked import RankedLists
 
 
 class Candidate(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import combinations
 from math import log2, nan
 
-from metric_lists import Candidate, User, World
+from tests.metrics.metric_lists import Candidate, User, World
 
 
 def ranking(candidates: User) -> list[Candidate]:

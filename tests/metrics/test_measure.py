@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from metric_lists import random_world, ranked_lists, user
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.side import Categories, Popularity, SideData
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.measure import Measure, values_per_user
-from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.ranked import RankedLists
+from fairrec.metrics.ranked import RankedLists
+from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
+from tests.metrics.metric_lists import random_world, ranked_lists, user
 
 # cut-offs below, at and above the width at which NumPy sums in blocks
 EVERY_METRIC = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from metric_lists import Candidate, user, value_of, values_of
 from pytest import approx
 
 import fairrec
 from fairrec.metrics.accuracy import pooled_auc
+from tests.metrics.metric_lists import Candidate, user, value_of, values_of
 
 LOG2_3, LOG2_5 = np.log2(3), np.log2(5)
 

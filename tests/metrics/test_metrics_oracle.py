@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from metric_lists import World, random_world, ranked_lists, world_values
-from slow_metrics import SLOW_FROM_LABELS, SLOW_FROM_SIDE_DATA, auc, pooled_auc
 
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
+from tests.metrics.metric_lists import World, random_world, ranked_lists, world_values
+from tests.metrics.slow_metrics import SLOW_FROM_LABELS, SLOW_FROM_SIDE_DATA, auc, pooled_auc
 
 LONGEST = 12
 CUTOFFS = [1, 2, 5, LONGEST, 3 * LONGEST]

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_lists import Candidate, User, World, ranked_lists, user, values_of, world_values
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.metrics import METRICS, parse_metric
+from tests.metrics.metric_lists import (
+    Candidate,
+    User,
+    World,
+    ranked_lists,
+    user,
+    values_of,
+    world_values,
+)
 
 AT_K = ["ndcg", "mrr", "hit", "recall", "precision", "map", "urd", "urp", "urp_abs"]
 N_ITEMS = 15

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from metric_lists import User, random_world, user, value_of, values_of
 from numba.core.errors import NumbaTypeSafetyWarning
 from ranx import evaluate
+
+from tests.metrics.metric_lists import User, random_world, user, value_of, values_of
 
 pytestmark = pytest.mark.filterwarnings(
     # its parallel loops index with unsigned numbers

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.history import History, read_history
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
+from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Reranker, Training
-from fairrec.scoring.ranked import RankedLists
-from metrics.metric_lists import World, ranked_lists
+from tests.metrics.metric_lists import World, ranked_lists
 
 
 class RerankWorld:

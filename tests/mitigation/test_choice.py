@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.errors import InputError, UnknownNameError
+from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.groups.cells import cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member

@@ -5,12 +5,16 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from fairrec.errors import FairRecError
+from fairrec.core.errors import FairRecError
 from fairrec.reproduction.comparison import check_enumeration, compared_gaps, costs
-from fairrec.reproduction.correlation import correlations
-from fairrec.reproduction.fixed_time import share_of_work, within_time, within_users
+from fairrec.reproduction.experiments.figure3_correlation import correlations
+from fairrec.reproduction.experiments.figure4_plain_swarms import improvements
+from fairrec.reproduction.experiments.table3_fixed_time import (
+    share_of_work,
+    within_time,
+    within_users,
+)
 from fairrec.reproduction.methods import DPSO, EXACT, PSO, THEMIS, large_groups
-from fairrec.reproduction.vanilla import improvements
 
 WHO = {"dataset": "movielens-1m", "model": "wide_deep"}
 BY_CHANCE = [0.1, 0.2, 0.3, 0.4]

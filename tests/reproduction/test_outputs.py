@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.errors import OutputError
+from fairrec.core.errors import OutputError
 from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.report.figures.grouped_bars import grouped_bars
 from fairrec.report.figures.hyper_curves import hyper_curves

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import AnyArray, FloatArray
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from small_candidates import candidates_of
 
-from fairrec.arrays import AnyArray, FloatArray
-from fairrec.errors import FairRecError, ScoringError
+from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.model import FunctionModel
+from fairrec.scoring.models.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
 ALL = np.arange(4)

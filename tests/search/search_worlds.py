@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.arrays import AnyArray, FloatArray
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
 from fairrec.search.evidence import Evidence

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 from fairrec.search.budget import Budget, paper_seconds, users_allowed
 
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.view import status_of
-from worlds import ATTRIBUTES, random_users, random_world
+from fairrec.report.text.view import status_of
+from tests.worlds import ATTRIBUTES, random_users, random_world
 
 N_WORLDS = 250
 ALPHA = 0.05

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
-from small_population import population, random_population
 
 from fairrec.statistics import estimates
 from fairrec.statistics.estimates import detectable_difference, estimate, moderated_variance
+from tests.statistics.small_population import population, random_population
 
 UNIT = np.array([[0.0, 1.0]])
 FREE = np.array([[-np.inf, np.inf]])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_population import population, random_population
 
 from fairrec.statistics.contributions import shapley_contributions
 from fairrec.statistics.findings import select_findings
 from fairrec.statistics.permutation import permutation_test
+from tests.statistics.small_population import population, random_population
 
 ANY = -1
 

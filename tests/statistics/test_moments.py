@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_population import population, random_population
+
+from tests.statistics.small_population import population, random_population
 
 
 def test_moments_equal_numpy_over_the_users_of_each_group():

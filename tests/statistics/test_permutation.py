@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from small_population import population, random_population
 
 from fairrec.statistics.permutation import _Dealer, observed_gaps, permutation_test
+from tests.statistics.small_population import population, random_population
 
 
 def run(world, n_permutations=99, seed=0, threads=1):

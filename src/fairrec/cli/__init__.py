@@ -16,7 +16,7 @@ from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
 from fairrec.cli.train import score_command, train_command
-from fairrec.version import __version__
+from fairrec.core.version import __version__
 
 app = typer.Typer(
     help="Test whether a recommender system serves some groups of people worse than others.",

@@ -53,11 +53,11 @@ from fairrec.cli.table_options import (
     ThreadsOption,
     UsersOption,
 )
-from fairrec.errors import FairRecError, InputError, plain
+from fairrec.core.errors import FairRecError, InputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.options import Progress
-    from fairrec.scoring.model import Model
+    from fairrec.core.options import Progress
+    from fairrec.scoring.models.model import Model
 
 
 class Correction(StrEnum):
@@ -158,8 +158,8 @@ def audit_command(
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
-        from fairrec.auditing import audit
-        from fairrec.files import check_writable
+        from fairrec.core.files import check_writable
+        from fairrec.workflows.audit import audit
 
         if out is not None:
             check_writable(out)
@@ -235,7 +235,7 @@ def demo_command(
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
-        from fairrec.demo import PLANTED, audit_command, run_demo
+        from fairrec.workflows.demo import PLANTED, audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
     print_result(result, output_format)
@@ -274,8 +274,8 @@ def _tables(
         )
     if run is not None:
         need_torch()
-        from fairrec.files import file_sum
-        from fairrec.models.run import load_run
+        from fairrec.core.files import file_sum
+        from fairrec.models.runs.run import load_run
 
         progress("scoring", 0, 0)
         loaded = load_run(run, "auto")

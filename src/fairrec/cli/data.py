@@ -19,7 +19,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 if TYPE_CHECKING:
     from fairrec.datasets.bundle import Manifest

@@ -26,11 +26,11 @@ from fairrec.cli.model_options import (
     chosen_model,
 )
 from fairrec.cli.shared import DebugOption, column_mapping, errors_in_words, stdout
-from fairrec.errors import InputError, plain
+from fairrec.core.errors import InputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.doctor import Examination
-    from fairrec.scoring.model import Model
+    from fairrec.scoring.models.model import Model
+    from fairrec.workflows.doctor import Examination
 
 HAS_PROBLEMS = 1
 
@@ -78,7 +78,7 @@ def doctor_command(
         )
         if model is None:
             raise InputError("Name the model: --scorer, --endpoint or --onnx.")
-        from fairrec.doctor import examine
+        from fairrec.workflows.doctor import examine
 
         console = stdout()
         model.open()
@@ -93,8 +93,8 @@ def doctor_command(
 
 def _about(model: Model) -> list[str]:
     """What the model says of itself."""
-    from fairrec.scoring.endpoint import Endpoint
-    from fairrec.scoring.onnx_file import OnnxModel
+    from fairrec.scoring.http.endpoint import Endpoint
+    from fairrec.scoring.models.onnx_file import OnnxModel
 
     if isinstance(model, OnnxModel):
         seen_inputs, seen_outputs = model.inputs(), model.outputs()

@@ -32,7 +32,7 @@ from fairrec.cli.table_options import (
     ThreadsOption,
     UsersOption,
 )
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 
 def mitigate_command(
@@ -94,8 +94,8 @@ def mitigate_command(
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on targets not chosen by."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
-        from fairrec.files import check_writable
-        from fairrec.mitigating import mitigate
+        from fairrec.core.files import check_writable
+        from fairrec.workflows.mitigate import mitigate
 
         if out is not None:
             check_writable(out)
@@ -162,8 +162,8 @@ def rerank_command(
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
-        from fairrec.files import write_table
-        from fairrec.reranking import rerank
+        from fairrec.core.files import write_table
+        from fairrec.mitigation.remedy import rerank
 
         progress("re-ranking", 0, 0)
         table = rerank(
@@ -214,7 +214,7 @@ def _settings_of(source: Path) -> dict[str, Any]:
 
 def _of_run(folder: Path) -> dict[str, Any]:
     need_torch()
-    from fairrec.models.run import load_run
+    from fairrec.models.runs.run import load_run
 
     run = load_run(folder, "auto")
     return {
@@ -226,7 +226,7 @@ def _of_run(folder: Path) -> dict[str, Any]:
 
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.files import file_sum
+    from fairrec.core.files import file_sum
     from fairrec.result.audit_result import load_summary
 
     summary = load_summary(folder)
@@ -285,9 +285,9 @@ def _strength(text: str) -> float | Literal["auto"]:
 
 
 def _print(summary: Any, output_format: Format) -> None:
-    from fairrec.report.markdown import mitigation_markdown
-    from fairrec.report.mitigation_view import build_mitigation_view
-    from fairrec.report.text import print_mitigation
+    from fairrec.report.mitigation.view import build_mitigation_view
+    from fairrec.report.text.markdown import mitigation_markdown
+    from fairrec.report.text.terminal import print_mitigation
 
     if output_format is Format.json:
         typer.echo(summary.model_dump_json(indent=2))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairrec.errors import InputError, plain
+from fairrec.core.errors import InputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.scoring.model import Model
+    from fairrec.scoring.models.model import Model
 
 ScorerOption = Annotated[
     str | None,
@@ -88,17 +88,17 @@ def chosen_model(
             wanted = wanted if option in refused else "--scorer, --endpoint or --onnx"
             raise InputError(f"--{option.replace('_', '-')} is for a model named by {wanted}.")
     if scorer is not None:
-        from fairrec.scoring.load_function import load_function
-        from fairrec.scoring.model import FunctionModel
+        from fairrec.scoring.models.load_function import load_function
+        from fairrec.scoring.models.model import FunctionModel
 
         function, name = load_function(scorer)
         return FunctionModel(function, name=name, **given)
     if endpoint is not None:
-        from fairrec.scoring.endpoint import Endpoint
+        from fairrec.scoring.http.endpoint import Endpoint
 
         return Endpoint(endpoint, **given)
     if onnx is not None:
-        from fairrec.scoring.onnx_file import OnnxModel
+        from fairrec.scoring.models.onnx_file import OnnxModel
 
         return OnnxModel(onnx, **given)
     return None
@@ -108,7 +108,7 @@ def without_query(arguments: Sequence[str], endpoint: str | None) -> list[str]:
     """Arguments of a command, with the query of the endpoint's address blanked out."""
     if endpoint is None:
         return list(arguments)
-    from fairrec.scoring.address import parse_address
+    from fairrec.scoring.http.address import parse_address
 
     shown = parse_address(endpoint).shown
     return [argument.replace(endpoint, shown) for argument in arguments]

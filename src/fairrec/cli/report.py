@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, say
-from fairrec.errors import OutputError
+from fairrec.core.errors import OutputError
 
 
 def report_command(
@@ -23,7 +23,7 @@ def report_command(
     """Write the page of a saved audit or mitigation anew."""
     with errors_in_words(debug):
         from fairrec.mitigation.mitigation_result import load_mitigation
-        from fairrec.report.page import write_page
+        from fairrec.report.page.html import write_page
         from fairrec.result.audit_result import load_groups, load_summary
 
         summary, groups = load_summary(folder), load_groups(folder)

@@ -20,7 +20,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 if TYPE_CHECKING:
     from fairrec.reproduction.experiment import ReproduceOptions
@@ -112,7 +112,7 @@ def _options(
 
 
 def _names(text: str) -> list[str]:
-    from fairrec.reading import names_of
+    from fairrec.inputs.audit_inputs import names_of
 
     return names_of(text)
 
@@ -130,7 +130,7 @@ def _print_list() -> None:
 
 
 def _print(done: list[Reproduced], quiet: bool) -> None:
-    from fairrec.report.text import rich_table
+    from fairrec.report.text.terminal import rich_table
 
     console = stdout()
     for one in done:

@@ -29,11 +29,11 @@ from fairrec.cli.table_options import (
     ItemsOption,
     UsersOption,
 )
-from fairrec.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, OutputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.options import Progress
-    from fairrec.search_bench import SearchBench
+    from fairrec.core.options import Progress
+    from fairrec.workflows.search_bench import SearchBench
 
 FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
 
@@ -88,9 +88,9 @@ def search_bench_command(
 ) -> None:
     """Compare searchers: how much of the exact gap each finds after how many users."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
-        from fairrec.files import check_writable
-        from fairrec.reading import names_of, read_inputs
-        from fairrec.search_bench import SearchBenchOptions, bench_searchers
+        from fairrec.core.files import check_writable
+        from fairrec.inputs.audit_inputs import names_of, read_inputs
+        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers
 
         options = SearchBenchOptions(
             searchers=tuple(dict.fromkeys(names_of(searchers))),
@@ -148,7 +148,7 @@ def _source(
 
 def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> Source:
     need_torch()
-    from fairrec.models.run import load_run
+    from fairrec.models.runs.run import load_run
 
     progress("scoring", 0, 0)
     loaded = load_run(run, "auto")
@@ -165,8 +165,8 @@ def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress)
         if tables[name] is not None:
             raise InputError(f"--shape makes its own tables. Leave out --{name}.")
     from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
-    from fairrec.models.taste import taste_predictions
-    from fairrec.models.training_data import training_data
+    from fairrec.models.deep.training_data import training_data
+    from fairrec.models.shallow.taste import taste_predictions
 
     progress("making a world", 0, 0)
     bundle = synthetic_bundle(shaped_like(shape, seed=seed))
@@ -265,7 +265,7 @@ def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
     import tempfile
 
-    from fairrec.files import put_in_place
+    from fairrec.core.files import put_in_place
     from fairrec.report.figures.search_curves import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))

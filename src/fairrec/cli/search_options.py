@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 if TYPE_CHECKING:
     from fairrec.search.options import SearchOptions

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, need_torch, say
-from fairrec.errors import InputError, plain
+from fairrec.core.errors import InputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.models.run import Run
+    from fairrec.models.runs.run import Run
 
 
 def serve_run_command(
@@ -41,8 +41,8 @@ def serve_run_command(
                 raise InputError(f"Serving a run needs {package}: pip install 'fairrec[serve]'")
         import uvicorn
 
-        from fairrec.models.run import load_run
-        from fairrec.models.serving import serving_app
+        from fairrec.models.runs.run import load_run
+        from fairrec.models.runs.serving import serving_app
 
         token = "" if token_env is None else os.environ.get(token_env, "").strip()
         if token_env is not None and not token:

@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.errors import FairRecError, InputError
+from fairrec.core.errors import FairRecError, InputError
 
 if TYPE_CHECKING:
-    from fairrec.options import Progress
+    from fairrec.core.options import Progress
     from fairrec.result.audit_result import AuditResult
 
 BAD_INPUT = 2
@@ -51,9 +51,9 @@ def column_mapping(columns: Sequence[str] | None) -> dict[str, str]:
 
 def print_result(result: AuditResult, output_format: Format) -> None:
     """Print a result in the form asked for."""
-    from fairrec.report.markdown import to_markdown
-    from fairrec.report.text import print_text
-    from fairrec.report.view import build_view
+    from fairrec.report.text.markdown import to_markdown
+    from fairrec.report.text.terminal import print_text
+    from fairrec.report.text.view import build_view
 
     if output_format is Format.json:
         typer.echo(result.to_json())

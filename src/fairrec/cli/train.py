@@ -19,10 +19,10 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairrec.models.checkpoint import RunRecord
+    from fairrec.models.runs.checkpoint import RunRecord
 
 
 class Target(StrEnum):
@@ -61,8 +61,8 @@ def train_command(
     with errors_in_words(debug), shown_progress(quiet) as progress:
         need_torch()
         from fairrec.datasets.bundle import read_bundle
-        from fairrec.models.registry import MODELS
-        from fairrec.models.training import TrainingOptions, train
+        from fairrec.models.deep.registry import MODELS
+        from fairrec.models.deep.training import TrainingOptions, train
 
         MODELS[model]
         bundle = read_bundle(data)
@@ -99,7 +99,7 @@ def score_command(
     """Write the scored candidates of a run: user_id, item_id, score, label."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         need_torch()
-        from fairrec.models.run import load_run, write_predictions
+        from fairrec.models.runs.run import load_run, write_predictions
 
         progress("scoring", 0, 0)
         n_rows = write_predictions(load_run(run, device), target.value, out)

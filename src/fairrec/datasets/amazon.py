@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.options import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles
@@ -16,7 +17,6 @@ from fairrec.datasets.delimited import frame_of
 from fairrec.datasets.json_lines import LARGEST, Record, clean, read_records
 from fairrec.datasets.raw_folder import find_file
 from fairrec.datasets.registry import DATASETS, Dataset
-from fairrec.options import Progress
 
 REVIEWS = tuple(
     f"{prefix}Electronics{core}.json{end}"

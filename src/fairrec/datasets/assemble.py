@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import Bundle, Manifest
 from fairrec.datasets.registry import DATASETS
-from fairrec.errors import InputError
 
 
 def counted(what: str, n: int) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fairrec.errors import InputError, OutputError
-from fairrec.files import check_writable, file_sum, put_in_place
+from fairrec.core.errors import InputError, OutputError
+from fairrec.core.files import check_writable, file_sum, put_in_place
 
 TABLES = ("interactions", "users", "items")
 

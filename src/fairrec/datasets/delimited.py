@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.errors import InputError
 from fairrec.datasets.raw_table import MEND, RawTable
-from fairrec.errors import InputError
 
 UTF_8 = ("utf-8-sig",)
 UTF_8_OR_LATIN_1 = ("utf-8-sig", "latin-1")

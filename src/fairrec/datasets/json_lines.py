@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from fairrec.core.errors import InputError
+from fairrec.core.options import Progress
 from fairrec.datasets.raw_table import MEND
-from fairrec.errors import InputError
-from fairrec.options import Progress
 
 TELL_EVERY = 20_000
 LARGEST = 2**53

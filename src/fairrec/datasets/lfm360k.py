@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
+from fairrec.core.options import Progress
 from fairrec.datasets.assemble import counted, make_bundle, most_frequent
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.delimited import UTF_8, read_fields, scan_fields
 from fairrec.datasets.raw_folder import PARQUET_FILES, find_file, holds_parquet, read_parquet
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS, Dataset
-from fairrec.options import Progress
 
 PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
 PROFILE_FILE = "usersha1-profile.tsv"

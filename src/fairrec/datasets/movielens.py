@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
+from fairrec.core.options import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.delimited import UTF_8_OR_LATIN_1, read_fields
 from fairrec.datasets.raw_folder import ColumnTypes, find_file, holds_parquet, read_parquet
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS, Dataset
-from fairrec.options import Progress
 
 GOOD = 4
 RATING = ("user_id", "item_id", "rating", "timestamp")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from fairrec.arrays import BoolArray, CodeArray, IntArray
-from fairrec.errors import InputError
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.errors import InputError
 
 
 class NegativeSampler:

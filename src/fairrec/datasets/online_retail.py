@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from fairrec.core.errors import InputError
+from fairrec.core.options import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle, most_frequent
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles
@@ -19,8 +21,6 @@ from fairrec.datasets.raw_folder import (
 )
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS, Dataset
-from fairrec.errors import InputError
-from fairrec.options import Progress
 
 FILES = ("Online Retail.csv", "OnlineRetail.csv", "online_retail.csv")
 WORKBOOK = "Online Retail.xlsx"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairrec.core.errors import InputError
+from fairrec.core.files import check_writable
+from fairrec.core.options import Progress
 from fairrec.datasets.bundle import Manifest, write_bundle
 from fairrec.datasets.registry import DATASETS
-from fairrec.errors import InputError
-from fairrec.files import check_writable
-from fairrec.options import Progress
 
 
 def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -> Manifest:

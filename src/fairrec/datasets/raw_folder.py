@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
+from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import TABLES
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS
-from fairrec.errors import InputError
 
 ColumnTypes = Mapping[str, pl.DataType | type[pl.DataType]]
 PARQUET_FILES = tuple(f"{table}.parquet" for table in TABLES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 
 MEND = "Mend the file or get it again."
 SHOWN = 80

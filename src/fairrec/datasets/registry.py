@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairrec.core.options import Progress
+from fairrec.core.registry import Registry
 from fairrec.datasets.bundle import Bundle
-from fairrec.options import Progress
-from fairrec.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)

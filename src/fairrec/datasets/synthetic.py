@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, unknown_name
 from fairrec.datasets.bundle import Bundle, Manifest
-from fairrec.errors import InputError, unknown_name
 
 Shares = Mapping[str, float]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from fairrec.inputs.users import Attribute
 
 _KEY_LIMIT = 1 << 62

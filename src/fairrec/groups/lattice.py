@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells, number_combinations
 from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size
-from fairrec.threads import map_in_threads
 
 ANY = -1
 """Stands for "whatever the value" in `Lattice.codes`."""

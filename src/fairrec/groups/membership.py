@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, IntArray
-from fairrec.errors import InputError, plain, unknown_name
+from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 

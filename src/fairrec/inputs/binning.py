@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.arrays import CodeArray, FloatArray
-from fairrec.errors import InputError, plain
+from fairrec.core.arrays import CodeArray, FloatArray
+from fairrec.core.errors import InputError, plain
 
 
 @dataclass(frozen=True, slots=True)

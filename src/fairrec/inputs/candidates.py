@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.errors import InputError, plain, some_of
+from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain, some_of
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 

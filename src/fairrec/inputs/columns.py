@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fairrec.errors import InputError, listed, plain, unknown_name
+from fairrec.core.errors import InputError, listed, plain, unknown_name
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),

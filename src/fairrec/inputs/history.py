@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import CodeArray, IntArray
+from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 

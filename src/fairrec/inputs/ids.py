@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import CodeArray, IntArray
-from fairrec.errors import InputError, some_of
+from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.errors import InputError, some_of
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _LOOKUP_ROOM = 1 << 26

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import CodeArray, FloatArray, IntArray
-from fairrec.errors import InputError, plain
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain
 from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 

@@ -10,8 +10,8 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import IntArray
-from fairrec.errors import FairRecError, InputError, as_unicode, listed, plain, some_of
+from fairrec.core.arrays import IntArray
+from fairrec.core.errors import FairRecError, InputError, as_unicode, listed, plain, some_of
 from fairrec.inputs.columns import find_column, plain_name
 
 READERS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import CodeArray, IntArray
-from fairrec.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.tables import Table, ids_as_integers_or_text

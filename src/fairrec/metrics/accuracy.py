@@ -9,10 +9,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from fairrec.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.threads import chunks, map_in_threads
+from fairrec.metrics.ranked import FEW_LISTS, RankedLists
 from fairrec.metrics.registry import metric
-from fairrec.scoring.ranked import FEW_LISTS, RankedLists
-from fairrec.threads import chunks, map_in_threads
 
 
 def _where_relevant(values: AnyArray | np.bool_, lists: RankedLists) -> FloatArray:

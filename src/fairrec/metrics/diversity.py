@@ -5,9 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from fairrec.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
-from fairrec.scoring.ranked import RankedLists
 
 
 @metric("urd", needs="items", bounds=(0, 1))

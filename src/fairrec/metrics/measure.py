@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
+from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import MetricAtK
-from fairrec.scoring.ledger import Ledger
-from fairrec.scoring.ranked import RankedLists
+from fairrec.scoring.ledger.ledger import Ledger
 
 
 def values_per_user(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
+from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
-from fairrec.scoring.ranked import RankedLists
 
 
 @metric("urp", needs="history", higher_is_better=None, bounds=(-100, 100))

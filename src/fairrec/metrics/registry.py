@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from fairrec.arrays import FloatArray
-from fairrec.errors import InputError, MetricError, plain
-from fairrec.registry import Registry
-from fairrec.scoring.ranked import RankedLists
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import InputError, MetricError, plain
+from fairrec.core.registry import Registry
+from fairrec.metrics.ranked import RankedLists
 
 Need = Literal["labels", "items", "history"]
 DEFAULT_K = 5

@@ -1,23 +1,5 @@
 """Re-rankers: candidate lists -> the same candidates in another order."""
 
-from fairrec.mitigation import (
-    calibrated,
-    group_prior,
-    mmr,
-    oracle,
-    popularity_calibrated,
-    second_opinion,
-    swap,
-)
-from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.rerankers import RERANKERS
 
-__all__ = [
-    "RERANKERS",
-    "calibrated",
-    "group_prior",
-    "mmr",
-    "oracle",
-    "popularity_calibrated",
-    "second_opinion",
-    "swap",
-]
+__all__ = ["RERANKERS"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.membership import group_of_users, is_member
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import MetricAtK

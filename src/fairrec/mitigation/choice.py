@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
-from fairrec.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
 from fairrec.inputs.tables import READERS, Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice

@@ -10,10 +10,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from fairrec.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.side import SideData
-from fairrec.scoring.ranked import FEW_LISTS
-from fairrec.threads import chunks, map_in_threads
+from fairrec.metrics.ranked import FEW_LISTS
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.errors import InputError, OutputError
-from fairrec.files import check_writable, put_in_place
+from fairrec.core.errors import InputError, OutputError
+from fairrec.core.files import check_writable, put_in_place
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.choice import parse_worst

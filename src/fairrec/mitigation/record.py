@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
 from fairrec.result.schema import Part

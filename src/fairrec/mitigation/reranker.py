@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
-from fairrec.arrays import IntArray
+from fairrec.core.arrays import IntArray
+from fairrec.core.registry import Registry
 from fairrec.inputs.history import History
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
-from fairrec.registry import Registry
 
 Need = Literal["items", "history", "labels"]
 Orders = Callable[[float], IntArray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from fairrec.errors import plain
+from fairrec.core.errors import plain
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
 

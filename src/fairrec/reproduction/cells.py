@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.errors import InputError, OutputError
-from fairrec.options import Progress
+from fairrec.core.errors import InputError, OutputError
+from fairrec.core.options import Progress
 
 Row = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fairrec.core.options import Progress
 from fairrec.metrics.accuracy import pooled_auc
-from fairrec.options import Progress
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.subject import Subject
 from fairrec.search.space import Space

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.errors import FairRecError
+from fairrec.core.errors import FairRecError
 from fairrec.reproduction.chance import MIN_SUPPORT, POOLED
 from fairrec.reproduction.published import published_gaps, published_seconds
 from fairrec.reproduction.searches import Method

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import Progress
 from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
 from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
-from fairrec.errors import InputError, plain
-from fairrec.options import Progress
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",

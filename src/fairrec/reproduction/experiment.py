@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.errors import InputError, unknown_name
-from fairrec.options import Progress
-from fairrec.registry import Registry
-from fairrec.report.view import TableView
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.options import Progress
+from fairrec.core.registry import Registry
+from fairrec.report.text.view import TableView
 from fairrec.reproduction.cells import Cell
 from fairrec.reproduction.data import TITLES, Source
 from fairrec.reproduction.subject import MODEL_TITLES, PAPER_MODELS, Shelf, Subject, Training

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairrec.errors import OutputError
-from fairrec.files import check_writable, put_in_place
+from fairrec.core.errors import OutputError
+from fairrec.core.files import check_writable, put_in_place
 from fairrec.report.figures.still import svg_of
-from fairrec.report.markdown import escape, table_lines
-from fairrec.report.page import own_file, page_template, policy
-from fairrec.report.view import TableView
+from fairrec.report.page.html import own_file, page_template, policy
+from fairrec.report.text.markdown import escape, table_lines
+from fairrec.report.text.view import TableView
 from fairrec.reproduction.experiment import Outcome
 
 PAGE = "index.html"

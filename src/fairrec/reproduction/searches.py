@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.options import Progress
 from fairrec.metrics.measure import Measure
-from fairrec.options import Progress
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.chance import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
-from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget, paper_seconds
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.searching import stand_in
+from fairrec.workflows.search import stand_in
 
 CODE = 1
 """Raise it when the work changes, so that cells kept from before are worked out again."""

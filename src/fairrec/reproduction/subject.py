@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import AnyArray, FloatArray, IntArray
-from fairrec.errors import InputError
-from fairrec.files import file_sum
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.core.files import file_sum
+from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.threads import available_threads
 from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
+from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.inputs.ids import known_positions
 from fairrec.metrics.measure import Measure, values_per_user
-from fairrec.options import AuditOptions, Progress
-from fairrec.reading import AuditInputs, read_inputs
 from fairrec.reproduction.data import Source
-from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.space import Space
-from fairrec.threads import available_threads
 
 if TYPE_CHECKING:
-    from fairrec.models.checkpoint import RunRecord
+    from fairrec.models.runs.checkpoint import RunRecord
 
 MODEL_TITLES = {
     "wide_deep": "Wide&Deep",
@@ -148,8 +148,8 @@ class Subject:
 
     def trained(self, told: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec.models.checkpoint import load_record
-        from fairrec.models.training import TrainingOptions, train
+        from fairrec.models.deep.training import TrainingOptions, train
+        from fairrec.models.runs.checkpoint import load_record
 
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():
@@ -176,8 +176,8 @@ class Subject:
         return self._taste() if self.model == "taste" else self._run()
 
     def _run(self) -> Recommender:
-        from fairrec.models.run import load_run
-        from fairrec.models.score import score_pairs
+        from fairrec.models.deep.score import score_pairs
+        from fairrec.models.runs.run import load_run
 
         run = load_run(self.folder, "auto")
         return Recommender(
@@ -190,8 +190,8 @@ class Subject:
         )
 
     def _taste(self) -> Recommender:
-        from fairrec.models.taste import Taste
-        from fairrec.models.training_data import Targets, training_data
+        from fairrec.models.deep.training_data import Targets, training_data
+        from fairrec.models.shallow.taste import Taste
 
         bundle = self.source.bundle
         data = training_data(bundle, seed=self.training.seed)

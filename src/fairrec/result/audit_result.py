@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.errors import InputError, OutputError, as_unicode, unknown_name
-from fairrec.files import check_writable, file_sum, put_in_place
+from fairrec.core.errors import InputError, OutputError, as_unicode, unknown_name
+from fairrec.core.files import check_writable, file_sum, put_in_place
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
 
@@ -115,7 +115,7 @@ class AuditResult:
 
     def save_page(self, folder: Path, mitigation: MitigationSummary | None = None) -> None:
         """Write the page; the result is there already, whatever happens."""
-        from fairrec.report.page import write_page
+        from fairrec.report.page.html import write_page
 
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
@@ -134,7 +134,7 @@ class AuditResult:
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        from fairrec.report.show import show_page
+        from fairrec.report.page.show import show_page
 
         return show_page(self.summary, self.group_table)
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from fairrec.groups.lattice import ANY
-from fairrec.result.analysis import Analysis
 from fairrec.result.schema import AttributeSummary, Coverage, DepthCoverage
+from fairrec.statistics.analysis import Analysis
 
 SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY, Lattice
 from fairrec.inputs.users import Attribute
-from fairrec.result.analysis import Analysis
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.estimates import detectable_difference
 
 NUMBERS = (

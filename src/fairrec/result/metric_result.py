@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.metrics import MetricAtK
-from fairrec.result.analysis import Analysis
 from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.contributions import shapley_contributions
 from fairrec.statistics.estimates import detectable_difference
 from fairrec.statistics.findings import select_findings

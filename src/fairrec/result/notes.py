@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from fairrec.inputs.side import SideData
 from fairrec.inputs.users import Attribute
-from fairrec.result.analysis import Analysis
 from fairrec.result.schema import MetricResult
+from fairrec.statistics.analysis import Analysis
 
 
 def reader_notes(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import MetricAtK
 

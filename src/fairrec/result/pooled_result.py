@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
-from fairrec.errors import InputError
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
-from fairrec.result.analysis import Analysis
 from fairrec.result.metric_result import best_and_worst
 from fairrec.result.schema import MetricResult
+from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.pooled import pooled_per_cell
 
 

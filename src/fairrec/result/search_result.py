@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from fairrec.metrics import MetricAtK
 from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
-from fairrec.scoring.ledger import Ledger
+from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.history import History
 from fairrec.search.loop import SearchOutcome
 from fairrec.search.options import SearchOptions

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from fairrec.errors import ScoringError, plain, some_of
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.errors import ScoringError, plain, some_of
 
 
 class Batch:

@@ -7,12 +7,12 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import AnyArray, FloatArray, IntArray
-from fairrec.errors import FairRecError, ScoringError, UnavailableError, plain
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.errors import FairRecError, ScoringError, UnavailableError, plain
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.answers import Batch, checked
-from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
-from fairrec.scoring.model import Model, Stopped
+from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
+from fairrec.scoring.models.model import Model, Stopped
 
 
 class Scorer(Protocol):
@@ -49,7 +49,7 @@ class ModelScorer:
 
     Examples
     --------
-    >>> from fairrec.scoring.model import FunctionModel
+    >>> from fairrec.scoring.models.model import FunctionModel
     >>> offsets, items = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
     >>> candidates = CandidateLists(offsets, items, np.empty(0), None, pl.Series([10, 20]))
     >>> model = FunctionModel(lambda users, items: users + items)

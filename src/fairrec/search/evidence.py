@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.search.space import Space
 
 Measure = Callable[[IntArray], FloatArray]

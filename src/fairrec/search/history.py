@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 
 
 def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:

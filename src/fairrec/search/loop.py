@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.history import History, gaps_between

@@ -9,7 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Literal
 
-from fairrec.errors import InputError
+from fairrec.core.errors import InputError
 from fairrec.search.budget import Budget, paper_seconds, users_allowed
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.space import Space

@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from fairrec.arrays import FloatArray, IntArray
-from fairrec.errors import InputError, unknown_name
-from fairrec.registry import Registry
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.registry import Registry
 from fairrec.search.evidence import Evidence
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairrec.arrays import CodeArray, IntArray
+from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice, members
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 
 
 def benjamini_hochberg(p_values: FloatArray) -> FloatArray:

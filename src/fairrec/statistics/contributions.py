@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from fairrec.arrays import CodeArray, FloatArray
+from fairrec.core.arrays import CodeArray, FloatArray
 from fairrec.groups.cells import Cells
 from fairrec.statistics.moments import Moments
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments
 

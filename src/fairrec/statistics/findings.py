@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.arrays import BoolArray
+from fairrec.core.arrays import BoolArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice, members
 from fairrec.statistics.moments import Moments

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
 

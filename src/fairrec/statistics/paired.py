@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from fairrec.arrays import FloatArray
+from fairrec.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, distinct_masks
-from fairrec.threads import map_in_threads
 
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""

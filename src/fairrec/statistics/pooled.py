@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.cells import Cells
 from fairrec.inputs.candidates import CandidateLists
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numba
 import numpy as np
 
-from fairrec.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, Sample, distinct_masks

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fairrec.arrays import FloatArray
-from fairrec.errors import InputError
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import InputError
 from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:

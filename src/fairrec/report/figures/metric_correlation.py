@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import DIVERGING
-from fairrec.report.page_view import Correlation
+from fairrec.report.page.view import Correlation
 
 CELL = 44
 

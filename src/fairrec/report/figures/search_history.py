@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import BETTER
-from fairrec.report.page_view import SearchHistory
+from fairrec.report.page.view import SearchHistory
 
 
 def search_history(view: SearchHistory, height: int = 200) -> Figure:

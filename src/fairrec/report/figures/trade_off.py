@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import BETTER, CHOSEN, GROUP, WORSE
-from fairrec.report.mitigation_view import TradeOff
+from fairrec.report.mitigation.view import TradeOff
 
 
 def trade_off(view: TradeOff, height: int = 240) -> Figure:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.arrays import AnyArray
-from fairrec.errors import InputError, ScoringError, plain
-from fairrec.scoring.model import ModelInput
-from fairrec.scoring.tensors import (
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.models.tensors import (
     DATATYPES,
     TensorSpec,
     chosen_output,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairrec.arrays import AnyArray
-from fairrec.errors import ScoringError
-from fairrec.scoring.model import ModelInput
-from fairrec.scoring.tensors import without_column_axis
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import ScoringError
+from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.models.tensors import without_column_axis
 from fairrec.scoring.wire.protocol import PROTOCOLS, Asked, Asks, Seen, all_inputs, part
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from fairrec.arrays import AnyArray
-from fairrec.errors import ScoringError, plain
-from fairrec.registry import Registry
-from fairrec.scoring.model import ModelInput
-from fairrec.scoring.tensors import TensorSpec, refuse_unknown_columns
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import ScoringError, plain
+from fairrec.core.registry import Registry
+from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.models.tensors import TensorSpec, refuse_unknown_columns
 
 
 class Asks(Protocol):

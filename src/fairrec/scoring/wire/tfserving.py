@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from fairrec.arrays import AnyArray
-from fairrec.errors import InputError, ScoringError, plain
-from fairrec.scoring.model import ModelInput
-from fairrec.scoring.tensors import TensorSpec, chosen_output, inputs_for, without_column_axis
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.models.tensors import (
+    TensorSpec,
+    chosen_output,
+    inputs_for,
+    without_column_axis,
+)
 from fairrec.scoring.wire.protocol import (
     PROTOCOLS,
     Asked,

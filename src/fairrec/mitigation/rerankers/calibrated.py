@@ -1,0 +1,155 @@
+"""Lists whose categories come in the proportions of what the user chose before."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.inputs.history import History
+from fairrec.inputs.side import Categories
+from fairrec.mitigation.lists import RerankLists
+from fairrec.mitigation.reranker import Orders, Training, reranker
+
+BLUR = 0.01
+"""Share of the history's distribution mixed into the list's, so that no category has zero."""
+
+
+@reranker(
+    "calibrated",
+    "relevance against the divergence between the categories of list and history",
+    needs=("items", "history"),
+)
+class Calibrated:
+    """Fills each place so that the divergence from the history's categories is small (Steck 2018).
+
+    An item counts with an equal share for each of its categories.
+    """
+
+    def __init__(self, training: Training) -> None:
+        assert training.history is not None and training.categories is not None
+        self._shares = category_shares(training.history, training.categories)
+
+    def orders(self, lists: RerankLists) -> Orders:
+        """The order at each strength; a user without history keeps the model's."""
+        categories = lists.side.categories
+        assert categories is not None
+
+        def order(strength: float) -> IntArray:
+            new = lists.by_score.copy()
+            weight = -strength if lists.is_worse else strength
+            arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
+            n_codes = int(max(self._codes_end, categories.codes.max(initial=-1) + 1))
+            history = (lists.user, *self._shares, n_codes)
+            lists.in_chunks(_fill, *arrays, *history, lists.k, 1 - strength, weight, new)
+            return new
+
+        return order
+
+    @property
+    def _codes_end(self) -> int:
+        return int(self._shares[1].max(initial=-1)) + 1
+
+
+def category_shares(
+    history: History, categories: Categories
+) -> tuple[IntArray, CodeArray, FloatArray]:
+    """Offsets, category codes and shares of each user's history; the shares of a user sum to 1."""
+    n_codes = int(categories.codes.max(initial=-1)) + 1
+    return _shares(history.offsets, history.items, categories.offsets, categories.codes, n_codes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _shares(
+    offsets: IntArray,
+    items: CodeArray,
+    category_offsets: IntArray,
+    codes: CodeArray,
+    n_codes: int,
+) -> tuple[IntArray, CodeArray, FloatArray]:
+    n_users = len(offsets) - 1
+    bounds = np.zeros(n_users + 1, dtype=np.int64)
+    amount = np.zeros(n_codes)
+    room = 0
+    for user in range(n_users):
+        for at in range(offsets[user], offsets[user + 1]):
+            room += category_offsets[items[at] + 1] - category_offsets[items[at]]
+    found = np.empty(room, dtype=np.int32)
+    shares = np.empty(room)
+    at_free = 0
+    for user in range(n_users):
+        start = at_free
+        total = 0.0
+        for at in range(offsets[user], offsets[user + 1]):
+            part = codes[category_offsets[items[at]] : category_offsets[items[at] + 1]]
+            for code in part:
+                if amount[code] == 0:
+                    found[at_free] = code
+                    at_free += 1
+                amount[code] += 1 / len(part)
+                total += 1 / len(part)
+        for at in range(start, at_free):
+            shares[at] = amount[found[at]] / total
+            amount[found[at]] = 0.0
+        bounds[user + 1] = at_free
+    return bounds, found[:at_free].copy(), shares[:at_free].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(
+    offsets: IntArray,
+    first: int,
+    items: CodeArray,
+    relevance: FloatArray,
+    category_offsets: IntArray,
+    codes: CodeArray,
+    user: IntArray,
+    share_offsets: IntArray,
+    share_codes: CodeArray,
+    shares: FloatArray,
+    n_codes: int,
+    k: int,
+    keep: float,
+    weight: float,
+    order: IntArray,
+) -> None:
+    """Move the best of what is left to each place; the rest keeps its order.
+
+    At one place all lists have one length, so the divergence of a list is a constant minus the
+    sum of share * log(amount), and an item changes only the terms of its own categories.
+    """
+    wanted = np.zeros(n_codes)
+    amount = np.zeros(n_codes)
+    for one in range(len(offsets) - 1):
+        owner = user[first + one]
+        if owner < 0:
+            continue
+        mine = slice(share_offsets[owner], share_offsets[owner + 1])
+        wanted[share_codes[mine]] = shares[mine]
+        rows = order[offsets[one] : offsets[one + 1]]
+        for place in range(min(k, len(rows))):
+            best, best_value = place, -np.inf
+            blur = BLUR * (place + 1)
+            for at in range(place, len(rows)):
+                item = items[rows[at]]
+                part = codes[category_offsets[item] : category_offsets[item + 1]]
+                gain = 0.0
+                for code in part:
+                    if wanted[code] > 0:
+                        before = (1 - BLUR) * amount[code] + blur * wanted[code]
+                        gain += wanted[code] * np.log1p((1 - BLUR) / len(part) / before)
+                value = keep * relevance[rows[at]] + weight * gain
+                if value > best_value:
+                    best, best_value = at, value
+            row = rows[best]
+            for at in range(best, place, -1):
+                rows[at] = rows[at - 1]
+            rows[place] = row
+            item = items[row]
+            part = codes[category_offsets[item] : category_offsets[item + 1]]
+            for code in part:
+                amount[code] += 1 / len(part)
+        for place in range(min(k, len(rows))):
+            item = items[rows[place]]
+            amount[codes[category_offsets[item] : category_offsets[item + 1]]] = 0.0
+        wanted[share_codes[mine]] = 0.0

@@ -1,0 +1,85 @@
+"""The targets of a mitigation: which are chosen by, and which are reported on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.errors import InputError, plain
+from fairrec.inputs.audit_inputs import AuditInputs, names_of, read_inputs
+from fairrec.metrics.registry import DEFAULT_K
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.remedy import predictions_table
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
+
+    choosing: AuditInputs
+    reported: AuditInputs
+    everyone: AuditInputs
+    protocol: Literal["validation targets", "halves of the users"]
+
+
+def read_split(
+    predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
+) -> Split:
+    """Read all tables, and say who is chosen by and who is reported on."""
+    settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
+    everyone = read_inputs(predictions, **settings)
+    if validation is not None:
+        choosing = read_inputs(validation, **settings)
+        for one, other in zip(choosing.attributes, everyone.attributes, strict=True):
+            if one.binning and "quantiles" in one.binning and one.values != other.values:
+                raise InputError(
+                    f"Attribute '{plain(one.name)}' falls into other quantiles for the users with "
+                    "validation targets. Bin it by width (age:10), or give the same users in both."
+                )
+        return Split(choosing, everyone, everyone, "validation targets")
+    order = np.random.default_rng(seed).permutation(everyone.n_users)
+    middle = everyone.n_users // 2
+    choosing, reported = (
+        everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
+    )
+    return Split(choosing, reported, everyone, "halves of the users")
+
+
+def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
+    """How many targets are both chosen by and reported on; in the same half of users none."""
+    keys = ["user_id", "item_id"]
+    targets = [
+        predictions_table(part, part.candidates.scores)
+        .filter(pl.col("label") > 0)
+        .select(pl.col(keys).cast(pl.String))
+        for part in (choosing, reported)
+        if part.candidates.labels is not None
+    ]
+    return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
+
+
+def metric_names(
+    metrics: Sequence[str] | str | None,
+    plan: MitigationOptions,
+    tables: Mapping[str, Any],
+    has_labels: bool,
+) -> list[str]:
+    """All metrics to report: those asked for, the target, and NDCG where there are labels."""
+    k = plan.target.k or DEFAULT_K
+    if metrics is None:
+        names = [plan.target.name]
+        names += ["auc", f"mrr@{k}"] if has_labels else []
+        names += [f"urd@{k}"] if tables["items"] is not None else []
+        names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
+    else:
+        names = [*names_of(metrics), plan.target.name]
+    return [*names, cost_name(plan)] if has_labels else names
+
+
+def cost_name(plan: MitigationOptions) -> str:
+    """The accuracy that a strength must not cost."""
+    return f"ndcg@{plan.target.k or DEFAULT_K}"

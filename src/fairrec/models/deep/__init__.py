@@ -1,0 +1,1 @@
+"""The deep models and their training."""

@@ -1,0 +1,66 @@
+"""How good a trained model is: on rows kept out of training, and on the held-out targets."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.side import SideData
+from fairrec.metrics import parse_metric
+from fairrec.metrics.accuracy import pooled_auc
+from fairrec.metrics.ranked import RankedLists
+from fairrec.models.deep.base import CTRModel
+from fairrec.models.deep.score import score_pairs
+from fairrec.models.deep.training_data import Targets, TrainingData
+from fairrec.models.runs.checkpoint import RunRecord
+
+TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
+
+
+def target_scores(model: CTRModel, targets: Targets) -> FloatArray:
+    """(n_lists, n_candidates), the model's scores of the candidates."""
+    n_lists, n_candidates = targets.items.shape
+    scores = score_pairs(model, np.repeat(targets.users, n_candidates), targets.items.ravel())
+    return scores.reshape(n_lists, n_candidates)
+
+
+def target_auc(model: CTRModel, targets: Targets) -> float:
+    """Mean over users of the share of other candidates below the target, ties half."""
+    scores = target_scores(model, targets)
+    target = scores[targets.is_target][:, None]
+    below = (scores < target).sum(axis=1) + 0.5 * ((scores == target).sum(axis=1) - 1)
+    return float(np.mean(below / (scores.shape[1] - 1)))
+
+
+def evaluated(record: RunRecord, model: CTRModel, data: TrainingData, seed: int) -> RunRecord:
+    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+    rng = np.random.default_rng([seed, 4])
+    negatives = data.sampler.draw(data.holdout_users, rng)
+    users = np.concatenate([data.holdout_users, data.holdout_users])
+    items = np.concatenate([data.holdout_items, negatives])
+    labels = np.repeat([1.0, 0.0], len(data.holdout_users))
+    logits = score_pairs(model, users, items)
+    loss = np.where(labels > 0, np.logaddexp(0, -logits), np.logaddexp(0, logits)).mean()
+    return record.model_copy(
+        update={
+            "finished": True,
+            "holdout_loss": float(loss),
+            "holdout_auc": pooled_auc(logits, labels),
+            "test": _top_metrics(target_scores(model, data.test), data.test),
+        }
+    )
+
+
+def _top_metrics(scores: FloatArray, targets: Targets) -> dict[str, float]:
+    n_lists, n_candidates = scores.shape
+    lists = CandidateLists(
+        offsets=np.arange(n_lists + 1, dtype=np.int64) * n_candidates,
+        items=targets.items.ravel(),
+        scores=scores.ravel(),
+        labels=targets.is_target.ravel().astype(np.float64),
+        item_ids=pl.Series([], dtype=pl.Int64),
+    )
+    ranked = RankedLists(lists, 5, SideData())
+    return {name: float(parse_metric(name).per_user(ranked).mean()) for name in TOP_METRICS}

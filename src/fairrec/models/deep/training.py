@@ -1,0 +1,328 @@
+"""Training a deep model on a bundle: early stopping, resumable after a kill."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from fairrec.core.errors import InputError
+from fairrec.core.files import check_writable
+from fairrec.core.options import Progress
+from fairrec.core.version import __version__
+from fairrec.datasets.bundle import Bundle
+from fairrec.models.deep.base import CTRModel, chosen_device
+from fairrec.models.deep.evaluation import evaluated, target_auc
+from fairrec.models.deep.training_data import TrainingData, training_data
+from fairrec.models.runs.checkpoint import (
+    EpochRecord,
+    RunRecord,
+    build_model,
+    hyper_as_dict,
+    load_record,
+    save_record,
+    save_tensors,
+)
+
+_STATE = "training-"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """How a model is trained.
+
+    Parameters
+    ----------
+    patience : epochs without a better validation AUC before training ends
+    holdout : share of the training rows kept out for the loss and AUC of the paper's protocol
+    all_positive : count every interaction as positive, whatever its rating
+    device : "cpu", "cuda", or "auto" for CUDA where there is one
+    """
+
+    epochs: int = 30
+    patience: int = 2
+    batch_size: int = 4096
+    learning_rate: float = 1e-3
+    holdout: float = 0.2
+    candidates: int = 50
+    all_positive: bool = False
+    seed: int = 0
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "patience", "batch_size"):
+            if getattr(self, name) < 1:
+                raise InputError(f"--{name.replace('_', '-')} must be at least 1.")
+        if not 0 < self.learning_rate < float("inf"):
+            raise InputError("--learning-rate must be above 0.")
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"--seed {self.seed} is not possible. Give 0 to {2**32 - 1}.")
+        if not 0 < self.holdout < 1:
+            raise InputError("--holdout must be between 0 and 1.")
+        if self.candidates < 2:
+            raise InputError("--candidates must be at least 2: a target and another item.")
+
+    @property
+    def torch_device(self) -> torch.device:
+        """The device to train on."""
+        return chosen_device(self.device)
+
+
+def train(
+    bundle: Bundle,
+    model_name: str,
+    folder: Path,
+    hyper: dict[str, Any] | None = None,
+    options: TrainingOptions | None = None,
+    restart: bool = False,
+    progress: Progress | None = None,
+) -> RunRecord:
+    """Train a model and write the run; an unfinished run in the folder is taken up again.
+
+    The weights of the epoch with the best validation AUC are kept.
+
+    Parameters
+    ----------
+    restart : train anew even if the folder holds a run
+    """
+    options = options or TrainingOptions()
+    told = progress or (lambda stage, done, total: None)
+    device = options.torch_device
+    check_writable(folder)
+    told("preparing", 0, 0)
+    data = training_data(
+        bundle, options.all_positive, options.holdout, options.candidates, options.seed
+    )
+    torch.manual_seed(options.seed)
+    model = build_model(model_name, hyper or {}, data.features).to(device)
+    fresh = _fresh_record(bundle, model, data, options)
+    folder.mkdir(parents=True, exist_ok=True)
+    record = fresh if restart else _taken_up(fresh, folder)
+    if record.finished:
+        return record
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    state = _State(model, optimizer, folder)
+    if record.epochs:
+        state.load(len(record.epochs))
+    else:
+        _clear(folder)
+        _write_tables(bundle, data, folder)
+        state.keep_best()
+    while not _is_over(record, options):
+        record = _one_epoch(record, state, data, options, told)
+        if record.best_epoch == len(record.epochs):
+            state.keep_best()
+        # the record names the state it goes with, so a kill between the two loses one epoch at most
+        state.save(len(record.epochs))
+        save_record(record, folder / "run.json")
+        state.forget_before(len(record.epochs))
+    told("evaluating", 0, 0)
+    model.load_state_dict(state.best)
+    record = evaluated(record, model, data, options.seed)
+    save_tensors(model.state_dict(), folder / "model.safetensors")
+    save_record(record, folder / "run.json")
+    state.forget_before(len(record.epochs) + 1)
+    return record
+
+
+def _clear(folder: Path) -> None:
+    """Take an older run out before its tables are written over."""
+    for name in ("run.json", "model.safetensors"):
+        (folder / name).unlink(missing_ok=True)
+    for state in folder.glob(f"{_STATE}*"):
+        state.unlink()
+
+
+class _State:
+    """What a killed training needs to go on: weights, the best weights, the optimiser's means."""
+
+    def __init__(self, model: CTRModel, optimizer: torch.optim.Adam, folder: Path) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self.folder = folder
+        self.best: dict[str, Tensor] = {}
+
+    def keep_best(self) -> None:
+        self.best = {
+            name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()
+        }
+
+    def file(self, epoch: int) -> Path:
+        return self.folder / f"{_STATE}{epoch:04d}.safetensors"
+
+    def forget_before(self, epoch: int) -> None:
+        for file in self.folder.glob(f"{_STATE}*"):
+            if file.name < self.file(epoch).name:
+                file.unlink()
+
+    def save(self, epoch: int) -> None:
+        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
+        tensors |= {f"best.{name}": t for name, t in self.best.items()}
+        for number, means in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": t.clone() for name, t in means.items()}
+        save_tensors(tensors, self.file(epoch))
+
+    def load(self, epoch: int) -> None:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            self._fill(load_file(self.file(epoch)))
+        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+            raise InputError(
+                f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
+                "Begin anew with --restart."
+            ) from error
+
+    def _fill(self, tensors: dict[str, Tensor]) -> None:
+        parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition(".")
+            parts[part][name] = tensor
+        self.model.load_state_dict(parts["model"])
+        device = next(self.model.parameters()).device
+        self.best = {name: tensor.to(device) for name, tensor in parts["best"].items()}
+        means: dict[int, dict[str, Tensor]] = {}
+        for key, tensor in parts["optimizer"].items():
+            number, _, name = key.partition(".")
+            means.setdefault(int(number), {})[name] = tensor
+        whole = self.optimizer.state_dict()
+        whole["state"] = means
+        self.optimizer.load_state_dict(whole)
+
+
+def _fresh_record(
+    bundle: Bundle, model: CTRModel, data: TrainingData, options: TrainingOptions
+) -> RunRecord:
+    return RunRecord(
+        fairrec_version=__version__,
+        dataset=bundle.manifest.name,
+        model=model.name,
+        hyper_parameters=hyper_as_dict(model.hyper),
+        options=dataclasses.asdict(options),
+        attributes=bundle.manifest.attributes,
+        has_categories=bundle.has_categories,
+        user_sizes=data.features.user_sizes,
+        item_sizes=data.features.item_sizes,
+        n_categories=data.features.n_categories,
+        n_train=len(data.users),
+        n_too_short=data.n_too_short,
+        epochs=(),
+        best_epoch=0,
+        finished=False,
+        bundle_sha256=bundle.manifest.sha256,
+    )
+
+
+def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
+    """The run in the folder where it is this one, the fresh record where there is none."""
+    if not (folder / "run.json").exists():
+        return fresh
+    record = load_record(folder)
+    asked, there = _what_was_asked(fresh), _what_was_asked(record)
+    for name, value in asked.items():
+        if there[name] != value:
+            raise InputError(
+                f"{folder}: holds a run with another {name.replace('_', ' ')} ({there[name]}, now "
+                f"{value}). Choose another --out, or begin anew with --restart."
+            )
+    return record
+
+
+def _what_was_asked(record: RunRecord) -> dict[str, Any]:
+    asked = {"dataset": record.dataset, "model": record.model, "data": record.bundle_sha256}
+    # through JSON a tuple is a list
+    settings = {**record.hyper_parameters, **record.options}
+    return asked | {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}
+
+
+def _is_over(record: RunRecord, options: TrainingOptions) -> bool:
+    done = len(record.epochs)
+    return done >= options.epochs or done - record.best_epoch >= options.patience
+
+
+def _one_epoch(
+    record: RunRecord,
+    state: _State,
+    data: TrainingData,
+    options: TrainingOptions,
+    told: Progress,
+) -> RunRecord:
+    """One pass over the positives, each with a fresh negative."""
+    started = time.perf_counter()
+    number = len(record.epochs) + 1
+    # numbers of an epoch depend on the seed and the epoch alone, so a resumed run is the same
+    rng = np.random.default_rng([options.seed, number, 3])
+    torch.manual_seed(options.seed * 1_000_003 + number)
+    model, device = state.model, options.torch_device
+    model.train()
+    total = torch.zeros((), device=device)
+    n_rows = 2 * len(data.users)
+    n_batches = -(-n_rows // options.batch_size)
+    last = record.epochs[-1].validation_auc if record.epochs else float("nan")
+    for done, (users, items, labels) in enumerate(_batches(data, rng, options), 1):
+        state.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+            logits = model(users, items)
+        loss = binary_cross_entropy_with_logits(logits.float(), labels)
+        loss.backward()  # type: ignore[no-untyped-call]
+        state.optimizer.step()
+        total += loss.detach() * len(users)
+        if done % 20 == 0 or done == n_batches:
+            mean = float(total) / min(n_rows, done * options.batch_size)
+            told(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
+    loss_value = float(total) / n_rows
+    if not np.isfinite(loss_value):
+        raise InputError("The loss is no longer finite. Lower --learning-rate and begin anew.")
+    epoch = EpochRecord(
+        epoch=number,
+        loss=loss_value,
+        validation_auc=target_auc(model, data.validation),
+        seconds=time.perf_counter() - started,
+    )
+    epochs = (*record.epochs, epoch)
+    best = max(epochs, key=lambda one: one.validation_auc).epoch
+    return record.model_copy(update={"epochs": epochs, "best_epoch": best})
+
+
+def _batches(
+    data: TrainingData, rng: np.random.Generator, options: TrainingOptions
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    device = options.torch_device
+    n = len(data.users)
+    negatives = data.sampler.draw(data.users, rng)
+    order = torch.from_numpy(rng.permutation(2 * n)).to(device)
+    users = torch.from_numpy(np.concatenate([data.users, data.users])).to(device)[order]
+    items = torch.from_numpy(np.concatenate([data.items, negatives])).to(device)[order]
+    labels = (order < n).float()
+    size = options.batch_size
+    for start in range(0, 2 * n, size):
+        part = slice(start, start + size)
+        yield users[part], items[part], labels[part]
+
+
+def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
+    """The tables an audit of the run needs, so that the folder stands by itself."""
+    bundle.users.write_parquet(folder / "users.parquet")
+    bundle.items.write_parquet(folder / "items.parquet")
+    data.history.write_parquet(folder / "history.parquet")
+    for name, targets in (("validation", data.validation), ("test", data.test)):
+        item_ids = bundle.items["item_id"]
+        pl.DataFrame(
+            {
+                "user_id": bundle.users["user_id"].gather(targets.users),
+                "item_id": pl.Series(item_ids.gather(targets.items.ravel()))
+                .reshape(targets.items.shape)
+                .arr.to_list(),
+                "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
+            }
+        ).write_parquet(folder / f"{name}.parquet")

@@ -1,0 +1,1 @@
+"""Trained runs: in a folder, loaded, served."""

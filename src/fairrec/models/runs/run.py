@@ -1,0 +1,101 @@
+"""A trained run, loaded to score its candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.errors import InputError, OutputError
+from fairrec.core.files import file_sum, write_table
+from fairrec.inputs.ids import known_positions
+from fairrec.models.deep.base import CTRModel, chosen_device
+from fairrec.models.deep.features import feature_tables
+from fairrec.models.deep.score import score_pairs
+from fairrec.models.runs.checkpoint import RunRecord, build_model, load_record, load_weights
+
+VERSION_LETTERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its record, model and tables."""
+
+    record: RunRecord
+    model: CTRModel
+    users: pl.DataFrame
+    items: pl.DataFrame
+    folder: Path
+
+    def version(self) -> str:
+        """A short checksum of the weights, which are others after another training."""
+        return file_sum(self.folder / "model.safetensors")[:VERSION_LETTERS]
+
+    def score(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """The model's logit for each pair of user and item."""
+        users = known_positions(pl.Series(user_ids), self.users["user_id"])
+        items = known_positions(pl.Series(item_ids), self.items["item_id"])
+        return score_pairs(self.model, users, items)
+
+    def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `label`, one row a user, to be scored."""
+        return _read(self.folder / f"{target}.parquet")
+
+    def tables(self) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        has_categories = self.record.has_categories
+        return {
+            "users": self.folder / "users.parquet",
+            "items": self.folder / "items.parquet" if has_categories else None,
+            "history": self.folder / "history.parquet",
+            "by": self.record.attributes,
+        }
+
+    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
+        rows = self.candidates(target).explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.users["user_id"])
+        items = known_positions(rows["item_id"], self.items["item_id"])
+        return rows.with_columns(pl.Series("score", score_pairs(self.model, users, items)))
+
+
+def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
+    """Write the scored candidates as Parquet and return their number."""
+    if file.suffix.lower() not in (".parquet", ".pq"):
+        raise OutputError(f"{file}: predictions are written as Parquet. Name it NAME.parquet.")
+    predictions = run.predictions(target)
+    write_table(predictions, file)
+    return predictions.height
+
+
+def load_run(folder: Path, device: str = "cpu") -> Run:
+    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
+    record = load_record(folder)
+    if not record.finished:
+        raise InputError(
+            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
+            "Give the same fairrec train command again to go on."
+        )
+    users, items = _read(folder / "users.parquet"), _read(folder / "items.parquet")
+    missing = {"user_id", *record.attributes} - set(users.columns)
+    if missing or "item_id" not in items.columns:
+        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
+    tables = feature_tables(users, items, record.attributes)
+    if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
+        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
+    model = build_model(record.model, record.hyper_parameters, tables)
+    load_weights(model, folder / "model.safetensors")
+    # for good: threads that score side by side would switch it for each other
+    return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
+
+
+def _read(file: Path) -> pl.DataFrame:
+    try:
+        # opened here, because Polars takes no path that is not Unicode
+        with file.open("rb") as stream:
+            return pl.read_parquet(stream)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

@@ -1,0 +1,1 @@
+"""Recommenders that need no torch."""

@@ -1,0 +1,1 @@
+"""A mitigation in words, tables and curves."""

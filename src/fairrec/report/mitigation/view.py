@@ -1,0 +1,214 @@
+"""A mitigation ready to lay out: its words, tables and trade-off curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairrec.core.errors import plain
+from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
+from fairrec.report.text.view import LONGEST_LINE, TableView
+from fairrec.report.words import group_label, number, p_value, signed
+from fairrec.result.mitigation_schema import Change, MitigationSummary
+from fairrec.result.schema import Chance
+
+GROUPS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOffLine:
+    """One line of a trade-off chart: what a strength does to some users."""
+
+    strength: float
+    value: float
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """Strength against one metric."""
+
+    metric: str
+    is_target: bool
+    chosen: float
+    lines: tuple[TradeOffLine, ...]
+    alternative: str
+
+
+@dataclass(frozen=True, slots=True)
+class MitigationView:
+    """A mitigation, ready to lay out.
+
+    Parameters
+    ----------
+    stamps : what must not be overlooked
+    said : sentences, the most important first
+    """
+
+    headline: str
+    stamps: tuple[str, ...]
+    said: tuple[str, ...]
+    effects: TableView
+    gaps: TableView
+    groups: TableView
+    harmed: TableView
+    trade_offs: tuple[TradeOff, ...]
+    notes: tuple[str, ...]
+    reproduce: str
+
+    @property
+    def tables(self) -> tuple[TableView, ...]:
+        """Those with rows, in order."""
+        named = (self.effects, self.gaps, self.groups, self.harmed)
+        return tuple(table for table in named if table.rows)
+
+
+def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
+    """The view of a mitigation."""
+    return MitigationView(
+        headline=headline(summary),
+        stamps=stamps(summary),
+        said=sentences(summary),
+        effects=_effects(summary),
+        gaps=_gaps(summary),
+        groups=_groups(summary),
+        harmed=_harmed(summary),
+        trade_offs=_trade_offs(summary),
+        notes=tuple(plain(note, LONGEST_LINE) for note in summary.notes),
+        reproduce=(
+            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
+            f"seed {summary.seed})"
+        ),
+    )
+
+
+def _effects(summary: MitigationSummary) -> TableView:
+    rows = []
+    for name, effect in summary.effects.items():
+        named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
+        rows.append((named, "chosen groups", *_cells(effect.chosen)))
+        if effect.lowered is not None:
+            rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
+        rows.append((plain(name), "all users", *_cells(effect.everyone)))
+    return TableView(
+        title="Before and after, on targets nothing was chosen by",
+        columns=("metric", "users", "n", "before", "after", "change", "interval", "p", "verdict"),
+        numeric=(False, False, *(True,) * 6, False),
+        rows=tuple(rows),
+    )
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    numbers = (f"{change.n_users:,}", number(change.before), number(change.after))
+    if change.verdict == "unchanged":
+        return (*numbers, "0", "-", "-", change.verdict)
+    interval = "-"
+    if change.interval is not None:
+        interval = f"{signed(change.interval[0])} to {signed(change.interval[1])}"
+    return (
+        *numbers,
+        "-" if change.change is None else signed(change.change),
+        interval,
+        "-" if change.p_value is None else p_value(change.p_value),
+        change.verdict,
+    )
+
+
+def _gaps(summary: MitigationSummary) -> TableView:
+    rows = [
+        (
+            plain(name),
+            number(effect.gap.before),
+            _chance(effect.gap.chance_before),
+            number(effect.gap.after),
+            _chance(effect.gap.chance_after),
+        )
+        for name, effect in summary.effects.items()
+        if effect.gap.before is not None
+    ]
+    return TableView(
+        title="Gap between the best and the worst served full combination",
+        columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
+        numeric=(False, True, False, True, False),
+        rows=tuple(rows),
+    )
+
+
+def _chance(chance: Chance | None) -> str:
+    if chance is None:
+        return "not tested"
+    return f"{number(chance.mean)}, p = {p_value(chance.p_value)}"
+
+
+def _groups(summary: MitigationSummary) -> TableView:
+    n_more = max(0, len(summary.groups) - GROUPS_SHOWN)
+    return TableView(
+        title=f"Re-ranked groups, {plain(summary.metric)}",
+        columns=(
+            *("group", "chosen by", "n", "before", "after", "change", "interval", "p", "verdict"),
+        ),
+        numeric=(False, *(True,) * 7, False),
+        rows=tuple(
+            (
+                group_label(group.group) + (" (served worse on purpose)" * group.is_lowered),
+                number(group.chosen_by),
+                *_cells(group.change),
+            )
+            for group in summary.groups[:GROUPS_SHOWN]
+        ),
+        note=" ".join(
+            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
+            + ["p-values of single groups are not adjusted for their number."]
+        ),
+    )
+
+
+def _harmed(summary: MitigationSummary) -> TableView:
+    return TableView(
+        title="Groups that became worse by more than noise",
+        columns=("metric", "group", "n", "before", "after", "change", "interval", "p", "verdict"),
+        numeric=(False, False, *(True,) * 6, False),
+        rows=tuple(
+            (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
+            for harm in summary.harmed
+        ),
+        note="Chosen by p-values adjusted for all of them; p is that of the group by itself.",
+    )
+
+
+def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
+    where = (
+        ("validation targets (tuned on)", "test targets")
+        if summary.protocol == "validation targets"
+        else ("half to choose by (tuned on)", "half reported on")
+    )
+    target = summary.effects[summary.metric]
+    drawn = []
+    for is_target, parts in (
+        (True, (("tuned", where[0]), ("reported", where[1]))),
+        (
+            False,
+            (("tuned_cost", where[0]), ("reported_cost", where[1]), ("everyone_cost", "all users")),
+        ),
+    ):
+        name = summary.metric if is_target else summary.cost_metric
+        if name is None or (not is_target and name == summary.metric):
+            continue
+        lines = tuple(
+            TradeOffLine(point.strength, value, who)
+            for field, who in parts
+            for point in summary.trade_off
+            if (value := getattr(point, field)) is not None
+        )
+        label = target_name(summary, target) if is_target else plain(name)
+        drawn.append(TradeOff(label, is_target, summary.strength, lines, _spoken(label, lines)))
+    return tuple(trade_off for trade_off in drawn if trade_off.lines)
+
+
+def _spoken(metric: str, lines: tuple[TradeOffLine, ...]) -> str:
+    """A chart in a sentence."""
+    parts = []
+    for who in dict.fromkeys(line.who for line in lines):
+        mine = [line for line in lines if line.who == who]
+        parts.append(f"{number(mine[0].value)} to {number(mine[-1].value)} ({who})")
+    first, last = lines[0].strength, max(line.strength for line in lines)
+    return f"From strength {first:g} to {last:g}, {metric} goes from {'; '.join(parts)}."

@@ -1,0 +1,205 @@
+"""What a mitigation did, in sentences: the most important first."""
+
+from __future__ import annotations
+
+from fairrec.core.errors import plain
+from fairrec.report.words import number, p_value, plural
+from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
+
+
+def sentences(summary: MitigationSummary) -> tuple[str, ...]:
+    """All that is said below the headline."""
+    target = summary.effects[summary.metric]
+    said = (
+        _protocol(summary),
+        _standing(summary, target),
+        _regression(summary, target),
+        _gap(summary, target),
+        _cost(summary),
+        _worse(summary),
+        _untouched(summary),
+        _harm(summary),
+    )
+    return tuple(filter(None, said))
+
+
+def target_name(summary: MitigationSummary, target: MetricEffect) -> str:
+    """The metric, or the distance it is judged by."""
+    name = plain(summary.metric)
+    return f"distance in {name} from all others" if target.is_distance else name
+
+
+def _n_raised(summary: MitigationSummary) -> int:
+    return sum(not group.is_lowered for group in summary.groups)
+
+
+def headline(summary: MitigationSummary) -> str:
+    """The outcome in one sentence."""
+    target = summary.effects[summary.metric]
+    change = target.chosen
+    name = target_name(summary, target)
+    n_groups = _n_raised(summary)
+    who = "chosen group" if n_groups == 1 else f"{n_groups:,} chosen groups"
+    if change.before is None or change.after is None or change.change is None:
+        return f"The {name} of the {who} is undefined for everyone reported on."
+    if summary.strength == 0:
+        return f"Nothing was changed: the {name} of the {who} is {number(change.before)}."
+    moved = f"The {name} of the {who} went from {number(change.before)} to {number(change.after)}"
+    outcome = {
+        "improved": "an improvement by more than noise",
+        "worse": "worse by more than noise",
+        "changed": "a change by more than noise",
+        "within noise": "which is within noise",
+        "unchanged": "so it did not change",
+    }[change.verdict]
+    return f"{moved}, {outcome}."
+
+
+def stamps(summary: MitigationSummary) -> tuple[str, ...]:
+    """What must not be overlooked."""
+    found = []
+    if summary.is_upper_bound:
+        found.append(
+            f"UPPER BOUND: the re-ranker '{summary.reranker}' saw the labels. It shows how much "
+            "there is to gain and cannot be used."
+        )
+    if summary.n_shared_targets:
+        found.append(
+            f"SAME TARGETS: {plural(summary.n_shared_targets, 'target')} to choose by are among "
+            "those reported on, so groups are judged by what they were chosen by, and part of any "
+            "improvement is regression to the mean."
+        )
+    if summary.allows_level_down:
+        n_lowered = sum(group.is_lowered for group in summary.groups)
+        found.append(
+            f"LEVEL DOWN: {plural(n_lowered, 'group')} served best "
+            f"{'is' if n_lowered == 1 else 'are'} served worse on purpose "
+            "(--allow-level-down)."
+        )
+    return tuple(found)
+
+
+def _protocol(summary: MitigationSummary) -> str:
+    how = "tuned" if summary.is_tuned else "given"
+    strength = f"strength {summary.strength:g} ({how})"
+    reranker = f"Re-ranked by {summary.reranker}: {summary.about}, {strength}."
+    if summary.protocol == "validation targets":
+        return (
+            f"{reranker} Groups ({plain(summary.rule)}) were chosen on the validation targets of "
+            f"{plural(summary.n_users_choosing, 'user')}; all numbers are from the test targets."
+        )
+    return (
+        f"{reranker} Groups ({plain(summary.rule)}) were chosen on one half of the users "
+        f"({summary.n_users_choosing:,}); all numbers are from the other half "
+        f"({summary.n_users_reported:,})."
+    )
+
+
+def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
+    """Where the chosen groups stand beside the others, on the targets reported on."""
+    change, others = target.chosen, summary.regression.others_fresh
+    if target.is_distance or change.before is None or change.after is None or others is None:
+        return ""
+    was_worse = _is_worse(change.before, others, target.higher_is_better)
+    is_worse = _is_worse(change.after, others, target.higher_is_better)
+    words = {True: "worse", False: "no worse"}
+    when = (
+        f"{words[was_worse]} before and after"
+        if was_worse == is_worse
+        else f"{words[was_worse]} before, {words[is_worse]} after"
+    )
+    return (
+        f"All others have {number(others)} there. Beside them, the chosen groups are served {when}."
+    )
+
+
+def _is_worse(value: float, others: float, higher_is_better: bool | None) -> bool:
+    return value < others if higher_is_better else value > others
+
+
+def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
+    seen = summary.regression
+    if seen.chosen_by is None or seen.fresh is None:
+        return ""
+    is_validation = summary.protocol == "validation targets"
+    fresh = "the test targets" if is_validation else "users not chosen by"
+    said = (
+        f"Without any re-ranking the {target_name(summary, target)} of these groups is "
+        f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
+    )
+    if not target.is_distance and None not in (seen.others_chosen_by, seen.others_fresh):
+        said += f" (all others: {number(seen.others_chosen_by)} and {number(seen.others_fresh)})"
+    higher_is_better = target.higher_is_better if not target.is_distance else False
+    moved_up = _is_worse(seen.chosen_by, seen.fresh, higher_is_better)
+    if not (summary.rule.startswith("worst:") and moved_up):
+        return f"{said}. That difference is no effect of the re-ranking."
+    return (
+        f"{said}. That difference is no effect of the re-ranking: groups that were chosen as the "
+        "worst regress to the mean by themselves."
+    )
+
+
+def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
+    """Whether there was a gap beyond chance to begin with."""
+    gap = target.gap
+    if gap.before is None or gap.after is None or not (gap.chance_before and gap.chance_after):
+        return ""
+    before, after = gap.chance_before.p_value, gap.chance_after.p_value
+    beyond = {True: "more than chance explains", False: "no more than chance explains"}
+    return (
+        f"The gap in {plain(summary.metric)} between the best and the worst full combination was "
+        f"{number(gap.before)} ({beyond[before <= summary.alpha]}, p = {p_value(before)}) and is "
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, p = {p_value(after)})."
+    )
+
+
+def _cost(summary: MitigationSummary) -> str:
+    if summary.cost_metric is None or summary.cost_metric == summary.metric:
+        return ""
+    effect = summary.effects[summary.cost_metric]
+    shares = []
+    for who, change in (("the chosen groups", effect.chosen), ("all users", effect.everyone)):
+        if change.before is None or change.change is None or not change.before:
+            return ""
+        share = change.change / change.before
+        shares.append(f"{100 * share:+.2f}% for {who} ({_in_words(change)})")
+    lost = -(effect.chosen.change or 0.0) / (effect.chosen.before or 1.0)
+    more = (
+        f" For the chosen groups that is more than the {100 * summary.max_loss:g}% allowed where "
+        "the strength was tuned."
+        if summary.is_tuned and lost > summary.max_loss
+        else ""
+    )
+    return f"{plain(summary.cost_metric)} changed by {' and '.join(shares)}.{more}"
+
+
+def _worse(summary: MitigationSummary) -> str:
+    """The metrics the chosen groups lost by."""
+    lost = [
+        plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
+    ]
+    return f"Worse for the chosen groups by more than noise: {', '.join(lost)}." if lost else ""
+
+
+def _untouched(summary: MitigationSummary) -> str:
+    n_others = summary.effects[summary.metric].others.n_users
+    return f"The lists of {plural(n_others, 'other user')} are as they were."
+
+
+def _in_words(change: Change) -> str:
+    return {
+        "improved": "more than noise",
+        "worse": "more than noise",
+        "changed": "more than noise",
+        "within noise": "within noise",
+        "unchanged": "no change",
+    }[change.verdict]
+
+
+def _harm(summary: MitigationSummary) -> str:
+    worse = {name: effect.groups.worse for name, effect in summary.effects.items()}
+    tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
+    if not any(worse.values()):
+        return f"No single group could be shown to have become worse in any metric ({tests})."
+    parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
+    return f"Single groups that became worse by more than noise ({tests}): {parts}."

@@ -1,0 +1,146 @@
+"""The view as one HTML file that needs nothing else, not even a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import polars as pl
+
+from fairrec.report.page.build import build_page_view
+from fairrec.report.page.view import PageLimits, PageView
+from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.schema import AuditSummary
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MOST_BYTES = 2_000_000
+FIRST_ROWS = 50
+COLUMNS = (
+    ("metric", False),
+    ("group", False),
+    ("users", True),
+    ("value", True),
+    ("interval", True),
+    ("difference", True),
+    ("its interval", True),
+    ("p adjusted", True),
+)
+_STATUS = {"gap found": "found", "no gap detected": "clear", "not tested": "untested"}
+_SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
+_ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
+
+
+def page_html(
+    summary: AuditSummary,
+    groups: pl.DataFrame,
+    group_file: str = "groups.parquet",
+    mitigation: MitigationSummary | None = None,
+) -> str:
+    """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
+
+    Parameters
+    ----------
+    groups : the table of groups, as in `groups.parquet`
+    group_file : where that table is, from the page
+    mitigation : what was done before this audit, where it is of re-ranked lists
+    """
+    link = quote(os.fsencode(group_file))
+    share = 1.0
+    while True:
+        limits = PageLimits().scaled(share)
+        page = lay_out(build_page_view(summary, groups, link, limits, mitigation))
+        if len(page.encode()) <= MOST_BYTES or share < 1e-3:
+            return page
+        share /= 2
+
+
+def write_page(
+    file: Path,
+    summary: AuditSummary,
+    groups: pl.DataFrame,
+    group_file: str = "groups.parquet",
+    mitigation: MitigationSummary | None = None,
+) -> None:
+    """Write the page of a result."""
+    page = page_html(summary, groups, group_file, mitigation)
+    file.write_text(page, encoding="utf-8", newline="\n")
+
+
+def lay_out(view: PageView) -> str:
+    """The view as HTML. Outside text is escaped, and no script but the page's own may run."""
+    from markupsafe import Markup
+
+    from fairrec.report.page.payload import chart_payload, pair_names
+    from fairrec.report.page.vega_bundle import vega_bundle
+
+    vega, script = vega_bundle(), own_file("page.js")
+    return page_template("page.html.j2").render(
+        view=view,
+        policy=policy(vega, script),
+        css=Markup(own_file("page.css")),
+        vega=Markup(vega),
+        script=Markup(script),
+        payload=Markup(chart_payload(view)),
+        pair_names=pair_names(view.pairs),
+        sections=_sections(view),
+        columns=COLUMNS,
+        first_rows=FIRST_ROWS,
+        is_sampled=any(chart.funnel_whole for chart in view.charts),
+        has_funnel=any(chart.funnel for chart in view.charts),
+        status_class=_STATUS,
+        served_words=_SERVED,
+        role_class=_ROLES,
+    )
+
+
+def policy(*scripts: str, images: bool = False) -> str:
+    """What the browser may do: run these scripts, use styles, and no request of any kind.
+
+    Parameters
+    ----------
+    images : whether the page holds images of its own
+    """
+    sums = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts)
+    allowed = " ".join(f"'sha256-{text}'" for text in sums) or "'none'"
+    pictures = "img-src data:; " if images else ""
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {pictures}"
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sections(view: PageView) -> list[tuple[str, str]]:
+    sections = [
+        *([("mitigation", "Mitigation")] if view.mitigation else []),
+        ("verdicts", "Verdicts"),
+        ("findings", "Findings"),
+        ("groups", "Groups"),
+        ("pairs", "Two attributes"),
+        ("attributes", "Who was audited"),
+        ("table", "All groups"),
+    ]
+    if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
+        sections.append(("metrics", "Metrics"))
+    if view.search:
+        sections.append(("search", "Search"))
+    return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
+
+
+def own_file(name: str) -> str:
+    """A file that comes with the page."""
+    return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
+
+
+def page_template(name: str) -> Template:
+    """A template that escapes all text and refuses names it does not know."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(own_file(name))

@@ -1,0 +1,103 @@
+"""The charts of the page as one small JSON: specifications, and data in columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairrec.report.figures.figure import Figure, Rows
+from fairrec.report.figures.group_chart import group_chart
+from fairrec.report.figures.metric_correlation import correlation_map
+from fairrec.report.figures.pair_heat_map import pair_heat_map
+from fairrec.report.figures.search_history import search_history
+from fairrec.report.figures.trade_off import trade_off
+from fairrec.report.page.view import PageView, PairMap
+from fairrec.report.words import plural
+
+
+def chart_payload(view: PageView) -> str:
+    """All charts of a view, as JSON that may stand inside a script element."""
+    from altair.utils.schemapi import debug_mode
+
+    packer = _Packer()
+    # the specifications are ours and tested: checking them again takes longer than making them
+    with debug_mode(False):
+        figures = {chart.anchor: group_chart(chart) for chart in view.charts}
+        for at, history in enumerate(view.histories):
+            figures[f"history-{at}"] = search_history(history)
+        for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
+            figures[f"trade-off-{at}"] = trade_off(part)
+        if view.correlation:
+            figures["correlation"] = correlation_map(view.correlation)
+        charts = {name: packer.chart(figure) for name, figure in figures.items()}
+        pairs = _pairs(view, packer)
+    content = {
+        "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
+        "charts": charts,
+        "pairs": pairs,
+        "specs": packer.specs,
+        "texts": [*packer.texts],
+    }
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def pair_names(pairs: Sequence[PairMap]) -> list[str]:
+    """The pairs of attributes that are drawn, each once."""
+    return [*dict.fromkeys(_pair_name(pair) for pair in pairs)]
+
+
+def _pair_name(pair: PairMap) -> str:
+    return f"{pair.row_name} and {pair.column_name}"
+
+
+def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:
+    names = pair_names(view.pairs)
+    return [
+        {
+            **packer.chart(pair_heat_map(pair)),
+            "pair": names.index(_pair_name(pair)),
+            "metric": view.metrics.index(pair.metric),
+            "low": pair.low_name,
+            "high": pair.high_name,
+            "words": (
+                f"{pair.metric}: {plural(len(pair.cells), 'combination')} of {_pair_name(pair)} "
+                "with enough users; empty places have too few."
+            ),
+        }
+        for pair in view.pairs
+    ]
+
+
+@dataclass(slots=True)
+class _Packer:
+    """Keeps every specification and every text once."""
+
+    specs: list[dict[str, Any]] = field(default_factory=list)
+    texts: dict[str, int] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=dict)
+
+    def chart(self, figure: Figure) -> dict[str, Any]:
+        spec = figure.spec()
+        key = json.dumps(spec, sort_keys=True)
+        if key not in self._seen:
+            self._seen[key] = len(self.specs)
+            self.specs.append(spec)
+        data = {name: self._columns(rows) for name, rows in figure.data.items() if rows}
+        return {"spec": self._seen[key], "data": data}
+
+    def _columns(self, rows: Rows) -> dict[str, Any]:
+        names = [*rows[0]]
+        columns: list[list[Any]] = []
+        is_text = []
+        for name in names:
+            values = [row[name] for row in rows]
+            is_text.append(isinstance(values[0], str))
+            columns.append(
+                [self.texts.setdefault(value, len(self.texts)) for value in values]
+                if is_text[-1]
+                else values
+            )
+        return {"names": names, "columns": columns, "texts": [int(text) for text in is_text]}

@@ -1,0 +1,323 @@
+"""The parts of the page: every word and number on it. The template only lays them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.view import Status
+
+Served = Literal["worse", "better", "differs"]
+Role = Literal["finding", "best end", "worst end", "group"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """How much of a large result the page shows.
+
+    Parameters
+    ----------
+    points : groups in all charts of metrics together
+    rows : rows of the table
+    cells : cells of all maps of two attributes together
+    findings : cards
+    values : bars of all attributes together
+    """
+
+    points: int = 4000
+    rows: int = 2000
+    cells: int = 4000
+    findings: int = 60
+    values: int = 1000
+
+    def scaled(self, share: float) -> PageLimits:
+        """The same with less of everything."""
+        return PageLimits(*(max(1, round(getattr(self, name) * share)) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class GapScale:
+    """The gap beside what chance shows, as shares of the width of a scale."""
+
+    gap: str
+    chance: str
+    q95: str
+    gap_at: float
+    chance_at: float
+    q95_at: float
+    alternative: str
+    is_beyond: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCard:
+    """What one metric says."""
+
+    metric: str
+    anchor: str
+    status: Status
+    headline: str
+    gap: str
+    power: str
+    mean: str
+    scale: GapScale | None
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """An attribute's part of a difference; `share` of the largest part, for its bar."""
+
+    attribute: str
+    part: str
+    share: float
+    is_worse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCard:
+    """One group that differs by more than chance."""
+
+    metric: str
+    group: int
+    label: str
+    served: Served
+    users: str
+    difference: str
+    sentence: str
+    interval: str
+    p_adjusted: str
+    carriers: tuple[Carrier, ...]
+    folded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A group in the chart of a metric; `mark` says its role in words, nothing for most."""
+
+    group: int
+    label: str
+    depth: int
+    size: int
+    value: float
+    difference: float | None
+    p_adjusted: float | None
+    is_whole: bool
+    role: Role
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelPoint:
+    """Where a group of this size stays if only chance is at work, adjusted for all groups."""
+
+    size: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChart:
+    """Value against size of the groups, for one metric.
+
+    Parameters
+    ----------
+    funnel : of groups known by everyone compared: all users, or those drawn at random
+    funnel_whole : of groups scored in full while the rest is known by a sample; else empty
+    """
+
+    metric: str
+    anchor: str
+    mean: float
+    points: tuple[Point, ...]
+    funnel: tuple[FunnelPoint, ...]
+    funnel_whole: tuple[FunnelPoint, ...]
+    low_name: str
+    high_name: str
+    alternative: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairCell:
+    """Two values of two attributes and the group they make."""
+
+    group: int
+    label: str
+    row: str
+    column: str
+    size: int
+    value: float
+    difference: float | None
+    p_adjusted: float | None
+    shade: float
+    is_finding: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairMap:
+    """The groups of two attributes for one metric; a shade of 1 is the best served, -1 the worst.
+
+    Where neither end is better, 1 is the highest.
+    """
+
+    metric: str
+    row_name: str
+    column_name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[PairCell, ...]
+    low_name: str
+    high_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueBar:
+    """A value of an attribute: how many users have it, and the share of the longest bar."""
+
+    value: str
+    users: str
+    share: str
+    length: float
+    is_small: bool
+    is_missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How the users are spread over the values of an attribute."""
+
+    attribute: str
+    about: str
+    bars: tuple[ValueBar, ...]
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A group and a metric in the table; `attributes` are the positions of those it names."""
+
+    group: int
+    metric: str
+    label: str
+    attributes: tuple[int, ...]
+    users: str
+    value: str
+    interval: str
+    difference: str
+    difference_interval: str
+    p_adjusted: str
+    role: Role
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationCell:
+    """How alike two metrics order the groups."""
+
+    row: str
+    column: str
+    correlation: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Metrics against each other over the full combinations of attributes."""
+
+    metrics: tuple[str, ...]
+    cells: tuple[CorrelationCell, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySideRow:
+    """One finding and its difference in every metric; `is_finding` says where it is one."""
+
+    group: int
+    label: str
+    differences: tuple[str, ...]
+    is_finding: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """The gap a search knew after so many users."""
+
+    users: int
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHistory:
+    """How the gap of one metric grew while users were scored."""
+
+    metric: str
+    steps: tuple[HistoryStep, ...]
+    users_total: int
+    alternative: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A metric in a sentence."""
+
+    metric: str
+    sentence: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A table that was read."""
+
+    part: str
+    name: str
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduce:
+    """How to get the same numbers again."""
+
+    command: str
+    settings: tuple[tuple[str, str], ...]
+    inputs: tuple[InputFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """The page, ready to lay out.
+
+    Parameters
+    ----------
+    confidence : of the intervals, such as 95%
+    group_file : link to the table with every group; empty where there is none
+    mitigation : what was done to the lists before this audit, if anything
+    """
+
+    title: str
+    summary: str
+    verdicts: tuple[VerdictCard, ...]
+    findings: tuple[FindingCard, ...]
+    findings_note: str
+    no_findings: str
+    charts: tuple[GroupChart, ...]
+    pairs: tuple[PairMap, ...]
+    pairs_note: str
+    confidence: str
+    distributions: tuple[Distribution, ...]
+    metrics: tuple[str, ...]
+    attributes: tuple[str, ...]
+    table: tuple[TableRow, ...]
+    table_note: str
+    side_by_side: tuple[SideBySideRow, ...]
+    correlation: Correlation | None
+    search: tuple[str, ...]
+    histories: tuple[SearchHistory, ...]
+    coverage: tuple[str, ...]
+    notes: tuple[str, ...]
+    definitions: tuple[Definition, ...]
+    reproduce: Reproduce
+    group_file: str
+    mitigation: MitigationView | None = None

@@ -1,0 +1,1 @@
+"""The view of a result, in a terminal and as Markdown."""

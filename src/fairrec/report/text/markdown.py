@@ -1,0 +1,70 @@
+"""The view as Markdown, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+
+from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.view import ReportView, TableView
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
+
+
+def to_markdown(view: ReportView) -> str:
+    """The view as Markdown, with every outside character that has a meaning there escaped."""
+    lines = [
+        "# FairRec audit",
+        "",
+        escape(view.title),
+        "",
+        "| metric | verdict | |",
+        "|---|---|---|",
+    ]
+    for verdict in view.verdicts:
+        said = " ".join(filter(None, (verdict.headline, verdict.gap)))
+        lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
+    for table in (view.findings, view.ends):
+        if table.rows:
+            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
+    powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
+    lines += powers
+    if view.warnings:
+        lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
+    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
+    return "\n".join(lines) + "\n"
+
+
+def mitigation_markdown(view: MitigationView) -> str:
+    """A mitigation as Markdown."""
+    lines = ["# FairRec mitigation", "", f"**{escape(view.headline)}**"]
+    for text in (*view.stamps, *view.said):
+        lines += ["", escape(text)]
+    for table in view.tables:
+        lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    if view.notes:
+        lines += ["", "### Notes", "", *(f"- {escape(note)}" for note in view.notes)]
+    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    r"""Text in which Markdown sees nothing special.
+
+    >>> print(escape("a|b <i>"))
+    a\|b \<i\>
+    """
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def table_lines(view: TableView) -> list[str]:
+    """A table in lines of Markdown, its note below."""
+    rules = ("---:" if is_number else "---" for is_number in view.numeric)
+    rows = (" | ".join(escape(cell) for cell in row) for row in view.rows)
+    note = ["", escape(view.note)] if view.note else []
+    return [
+        f"| {' | '.join(view.columns)} |",
+        f"|{'|'.join(rules)}|",
+        *(f"| {row} |" for row in rows),
+        *note,
+    ]

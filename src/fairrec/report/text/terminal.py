@@ -1,0 +1,69 @@
+"""The view in a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.view import ReportView, Status, TableView
+
+_STYLE: dict[Status, str] = {
+    "gap found": "bold red",
+    "no gap detected": "bold green",
+    "not tested": "bold yellow",
+}
+
+
+def print_text(view: ReportView, console: Console) -> None:
+    """Print the view, verdicts first. Outside text is never read as markup."""
+    console.print(Text(view.title, style="dim"))
+    for verdict in view.verdicts:
+        head = Text.assemble(
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])
+        )
+        console.print(head)
+        for sentence in (verdict.headline, verdict.gap, verdict.power):
+            if sentence:
+                console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
+    for table in (view.findings, view.ends):
+        if table.rows:
+            console.print()
+            console.print(rich_table(table))
+    console.print()
+    for line in (*view.search, *view.coverage):
+        console.print(Text(line))
+    for warning in view.warnings:
+        console.print(Text.assemble(("note: ", "yellow"), warning))
+
+
+def print_mitigation(view: MitigationView, console: Console) -> None:
+    """Print what a mitigation did, the verdict first."""
+    console.print(Text(view.headline, style="bold"))
+    for stamp in view.stamps:
+        console.print(Text(stamp, style="bold red"))
+    console.print()
+    for line in view.said:
+        console.print(Text(line))
+    for table in view.tables:
+        console.print()
+        console.print(rich_table(table))
+    for note in view.notes:
+        console.print(Text.assemble(("note: ", "yellow"), note))
+
+
+def rich_table(view: TableView) -> Table:
+    """A table of the view."""
+    table = Table(
+        title=Text(view.title, style="bold"),
+        title_justify="left",
+        caption=Text(view.note) if view.note else None,
+        caption_justify="left",
+    )
+    for column, is_number in zip(view.columns, view.numeric, strict=True):
+        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    for row in view.rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

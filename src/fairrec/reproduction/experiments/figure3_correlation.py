@@ -1,0 +1,141 @@
+"""Figure 3: how the gaps of two metrics go together over the models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from fairrec.report.figures.metric_correlation import correlation_map
+from fairrec.report.figures.still import still
+from fairrec.report.page.view import Correlation, CorrelationCell
+from fairrec.reproduction import layout
+from fairrec.reproduction.cells import Cell
+from fairrec.reproduction.chance import MIN_SUPPORT, POOLED, chance_cell
+from fairrec.reproduction.comparison import published_exact
+from fairrec.reproduction.data import TITLES
+from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FEWEST_MODELS = 3
+"""Two points are always on a line."""
+WIDTH = 340
+
+
+def plan(setting: Setting) -> list[Cell]:
+    """The exact gaps of every model on every data set."""
+    return [
+        chance_cell(subject, {**labels, "min_support": MIN_SUPPORT}, setting.options.permutations)
+        for subject, labels in setting.subjects()
+    ]
+
+
+def correlations(gaps: pl.DataFrame) -> pl.DataFrame:
+    """`row, column, correlation` of every two metrics over the models.
+
+    Null where fewer than three models have both, or one does not vary.
+
+    Parameters
+    ----------
+    gaps : `model, metric, gap`
+    """
+    metrics = gaps["metric"].unique(maintain_order=True).to_list()
+    wide = gaps.pivot("metric", index="model", values="gap")
+    rows = []
+    for first in metrics:
+        for second in metrics:
+            both = wide.select(pl.col(first).alias("a"), pl.col(second).alias("b")).drop_nulls()
+            a, b = both["a"].to_numpy(), both["b"].to_numpy()
+            varies = len(a) >= FEWEST_MODELS and min(np.ptp(a), np.ptp(b)) > 0
+            value = float(np.corrcoef(a, b)[0, 1]) if varies else None
+            rows.append({"row": first, "column": second, "correlation": value})
+    return pl.DataFrame(rows, schema_overrides={"correlation": pl.Float64})
+
+
+def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
+    cells = tuple(
+        CorrelationCell(
+            row["row"],
+            row["column"],
+            row["correlation"],
+            "-" if row["correlation"] is None else f"{row['correlation']:.2f}",
+        )
+        for row in rows.to_dicts()
+    )
+    metrics = tuple(rows["row"].unique(maintain_order=True))
+    figure = correlation_map(Correlation(metrics, cells, f"{title}: {where}"))
+    return still(figure.chart().properties(width=WIDTH), title, [where])
+
+
+def outcome(setting: Setting, frames: Frames) -> Outcome:
+    """A map and a table for each data set, ours and the published one."""
+    drawings, tables = [], []
+    for source in setting.sources:
+        exact = frames["chance"].filter(
+            pl.col("dataset") == source.name, pl.col("metric") != POOLED
+        )
+        ours = correlations(exact.select("model", "metric", "gap"))
+        known = published_exact().filter(
+            pl.col("dataset") == source.name,
+            pl.col("metric").is_in(exact["metric"].unique().to_list()),
+        )
+        printed = correlations(known.select("model", "metric", gap="published"))
+        n_models = exact["model"].n_unique()
+        where = f"{source.title}, {n_models} models"
+        paper = f"{TITLES[source.name]}, 4 models"
+        for name, rows, title, whose in (
+            (f"correlation-{source.name}", ours, "Correlation of gaps", where),
+            (f"correlation-{source.name}-published", printed, "Published gaps of Themis", paper),
+        ):
+            drawings.append(Drawing(name, f"{title}: {whose}", _map(rows, title, whose)))
+        both = ours.join(
+            printed.rename({"correlation": "published"}), on=["row", "column"], how="left"
+        ).filter(pl.col("row") < pl.col("column"))
+        columns: list[layout.Column] = [
+            ("metric", layout.text("row")),
+            ("against", layout.text("column")),
+            ("correlation", _two("correlation")),
+            ("published", _two("published")),
+        ]
+        view = layout.lay_out(f"Correlation of gaps: {where}", both, columns, "", 2)
+        tables += [
+            Table(f"correlation-{source.name}", both, view),
+            _gaps(f"gaps-{source.name}", f"Exact gaps: {source.title}", exact),
+        ]
+    notes = (
+        "Each correlation is over as many points as there are models. With four, one beyond chance "
+        "at 5% has to be above 0.95 or below -0.95 (t-test with 2 degrees of freedom).",
+        "Published maps are computed from the Themis rows of the paper's Table 2.",
+    )
+    return Outcome(tuple(tables), tuple(drawings), notes)
+
+
+def _two(name: str) -> layout.Shown:
+    return lambda row: "-" if row[name] is None else f"{row[name]:.2f}"
+
+
+def _gaps(name: str, title: str, exact: pl.DataFrame) -> Table:
+    rows = exact.drop("by_chance")
+    columns: list[layout.Column] = [
+        ("model", layout.model_title),
+        ("metric", layout.text("metric")),
+        ("gap", layout.figure("gap")),
+        ("chance: mean", layout.figure("chance_mean")),
+        ("95%", layout.figure("chance_q95")),
+        ("p", layout.p_value()),
+        ("users scored", layout.whole("n_users")),
+    ]
+    return Table(name, rows, layout.lay_out(title, rows, columns, "", 2))
+
+
+EXPERIMENT = Experiment(
+    name="figure-correlation",
+    label="Figure 3",
+    title="Correlation between the gaps of metrics over models",
+    datasets=tuple(TITLES),
+    plan=plan,
+    outcome=outcome,
+)

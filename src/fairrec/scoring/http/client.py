@@ -1,0 +1,317 @@
+"""JSON over HTTP: patient with faults, strict about what comes back, silent about secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from fairrec.core.errors import ScoringError, UnavailableError, plain
+from fairrec.core.version import __version__
+from fairrec.scoring.http.json_text import from_json, to_json
+from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
+from fairrec.scoring.http.secrets import Secrets, SecretsFilter
+
+CONNECT_SECONDS = 10.0
+RETRIES_BEFORE_FIRST_ANSWER = 2
+"""A wrong address should not be tried for a minute."""
+_WORDS_OF_SERVER = 300
+_JSON = re.compile(r"application/(.+\+)?json")
+_LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
+_TOO_MANY = 429
+_TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a client waits.
+
+    Parameters
+    ----------
+    retries : attempts after the first
+    timeout : seconds for one reply as a whole
+    first_wait, longest_wait : seconds before the second attempt, and before later ones at most
+    """
+
+    retries: int
+    timeout: float
+    first_wait: float
+    longest_wait: float
+
+
+class _Fault(Exception):  # noqa: N818 - not yet an error
+    """What may be gone at the next attempt."""
+
+    def __init__(self, kind: str, words: str, wait: float | None = None, busy: bool = False):
+        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, busy
+
+
+class JsonClient:
+    """Sends JSON and reads JSON; safe to use from several threads.
+
+    Parameters
+    ----------
+    query : added to every address, and never shown
+    token : sent as a bearer token, and never shown
+    most_bytes : the longest reply that is read
+    """
+
+    def __init__(
+        self,
+        patience: Patience,
+        pace: Pace,
+        n_connections: int,
+        most_bytes: int,
+        query: str = "",
+        token: str = "",
+    ) -> None:
+        self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
+        self._has_token = bool(token)
+        self._secrets = Secrets(token, query)
+        self._filter = SecretsFilter(self._secrets)
+        for name in _LOGS:
+            logging.getLogger(name).addFilter(self._filter)
+        self._has_answered = False
+        self._faults: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        limits = httpx.Limits(max_connections=n_connections)
+        self._client = httpx.Client(
+            transport=_WithSecrets(httpx.HTTPTransport(limits=limits), query, token),
+            timeout=httpx.Timeout(
+                patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS), pool=None
+            ),
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": f"fairrec/{__version__}",
+            },
+            follow_redirects=False,
+            # no passwords from .netrc, no proxies
+            trust_env=False,
+        )
+
+    def get(self, url: str) -> Any:
+        """The JSON at an address; None where there is nothing (404)."""
+        return self._call("GET", url, None)
+
+    def is_there(self, url: str) -> bool:
+        """Whether an address answers, whatever it says; not where there is nothing."""
+        return self._call("GET", url, None, is_read=False) is not None
+
+    def post(self, url: str, body: Any) -> Any:
+        """The JSON that comes back for some JSON."""
+        return self._call("POST", url, to_json(body))
+
+    def faults(self) -> dict[str, int]:
+        """What went wrong so far and was tried again or given up, by kind."""
+        with self._lock:
+            return dict(sorted(self._faults.items()))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+        for name in _LOGS:
+            logging.getLogger(name).removeFilter(self._filter)
+
+    def _call(self, method: str, url: str, content: bytes | None, is_read: bool = True) -> Any:
+        attempt = 0
+        seen: Counter[str] = Counter()
+        while True:
+            attempt += 1
+            self._pace.take_turn()
+            try:
+                return self._attempt(method, url, content, is_read)
+            except _Fault as fault:
+                seen[fault.kind] += 1
+                with self._lock:
+                    self._faults[fault.kind] += 1
+                self._wait(fault, attempt, seen)
+
+    def _wait(self, fault: _Fault, attempt: int, seen: Counter[str]) -> None:
+        """Wait for the next attempt, or give up."""
+        patience = self._patience
+        allowed = patience.retries
+        if not self._has_answered:
+            allowed = min(allowed, RETRIES_BEFORE_FIRST_ANSWER)
+        if attempt > allowed:
+            times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+            kinds = ", ".join(f"{n} x {kind}" for kind, n in seen.items())
+            raise UnavailableError(f"given up after {times} ({kinds}). The last: {fault.words}")
+        if fault.wait is not None and fault.wait > LONGEST_RETRY_AFTER:
+            raise UnavailableError(
+                f"it asks to wait {fault.wait:,.0f} s before the next call, longer than the "
+                f"{LONGEST_RETRY_AFTER:,.0f} s it is waited for ({fault.words}). Go on then"
+            )
+        seconds = back_off(attempt, patience.first_wait, patience.longest_wait)
+        seconds = max(seconds, fault.wait or 0.0)
+        if fault.is_busy:
+            self._pace.hold(seconds)
+        self._pace.sleep(seconds)
+
+    def _attempt(self, method: str, url: str, content: bytes | None, is_read: bool) -> Any:
+        headers = {"Content-Type": "application/json"} if content is not None else {}
+        request = self._client.build_request(method, url, content=content, headers=headers)
+        with self._transport_faults():
+            started = time.monotonic()
+            response = self._client.send(request, stream=True)
+            try:
+                self._has_answered = True
+                is_ok = response.is_success
+                if is_ok and not is_read:
+                    return True
+                if is_ok:
+                    self._refuse_other_kinds(response)
+                    text = self._read(response, started)
+                else:
+                    text = self._read(response, started, is_cut=True)
+            finally:
+                response.close()
+        if is_ok:
+            return self._parse(text)
+        if method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
+            return None
+        raise self._refusal(response, text)
+
+    @contextmanager
+    def _transport_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException as error:
+            raise self._timeout() from error
+        except httpx.TransportError as error:
+            certificate = _certificate_error(error)
+            if certificate is not None:
+                raise ScoringError(
+                    f"its certificate is not trusted ({plain(certificate, 200)}). Where it is of "
+                    "your own authority, name that authority's file in SSL_CERT_FILE"
+                ) from error
+            words = plain(self._secrets.blanked(str(error)), 200) or type(error).__name__
+            raise _Fault("connection", f"no connection, or it broke off ({words})") from error
+
+    def _timeout(self) -> _Fault:
+        return _Fault(
+            "timeout",
+            f"no whole reply within {self._patience.timeout:g} s. Raise --timeout or lower "
+            "--rows-per-call",
+        )
+
+    def _refuse_other_kinds(self, response: httpx.Response) -> None:
+        """Only plain JSON of a fair size is read."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if not _JSON.fullmatch(kind.lower()):
+            shown = plain(self._secrets.blanked(kind)) or "of no type"
+            raise ScoringError(f"the reply is {shown}, not application/json. Check --endpoint")
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            raise ScoringError(f"the reply is compressed ({plain(encoding)}), which was not asked")
+        length = response.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._most_bytes:
+            raise self._too_large(f"{int(length):,} bytes")
+
+    def _too_large(self, size: str) -> ScoringError:
+        return ScoringError(
+            f"the reply is larger than allowed ({size}, at most {self._most_bytes:,}). Raise "
+            "--max-reply-mb if that is right, or lower --rows-per-call"
+        )
+
+    def _read(self, response: httpx.Response, started: float, is_cut: bool = False) -> bytes:
+        """The text of a reply: all of it, or the first part where only words are wanted."""
+        text = bytearray()
+        for chunk in response.iter_raw():
+            text += chunk
+            if is_cut and len(text) >= 4 * _WORDS_OF_SERVER:
+                break
+            if len(text) > self._most_bytes:
+                raise self._too_large(f"{len(text):,} bytes and more")
+            # a server that sends a byte now and then never stays silent long
+            if time.monotonic() - started > self._patience.timeout:
+                raise self._timeout()
+        return bytes(text)
+
+    def _parse(self, text: bytes) -> Any:
+        try:
+            found = from_json(text)
+        except ValueError as error:
+            words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
+            raise _Fault("broken JSON", words) from error
+        return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
+
+    def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
+        """A fault that may be gone the next time, or an error that will not."""
+        code = response.status_code
+        said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
+        words = f"HTTP {code} {plain(phrase)}{said and ': ' + said}"
+        if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
+            wait = retry_after(response.headers.get("retry-after"))
+            is_busy = code == _TOO_MANY or wait is not None
+            return _Fault(f"HTTP {code}", words, wait, is_busy)
+        if response.is_redirect or 300 <= code < 400:
+            target: str = self._secrets.blanked(response.headers.get("location", "nowhere"))
+            shown = plain(target.partition("?")[0].rpartition("@")[2])
+            return ScoringError(
+                f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
+                "would go to another host. Give that address as --endpoint if you trust it"
+            )
+        return ScoringError(words + self._remedy(code))
+
+    def _remedy(self, code: int) -> str:
+        if code in (401, 403):
+            return (
+                ". The token given by --token-env is not accepted; see what its variable holds"
+                if self._has_token
+                else ". If it wants a token, name the variable that holds it: --token-env NAME"
+            )
+        return {404: ". Check the address", 413: ". Lower --rows-per-call"}.get(code, "")
+
+    def _words(self, text: bytes) -> str:
+        """What a server says of an error, on one line."""
+        said = self._secrets.blanked(text.decode("utf-8", "replace")).strip()
+        with suppress(ValueError):
+            parsed = from_json(said.encode())
+            if isinstance(parsed, dict):
+                said = str(parsed.get("error") or parsed.get("detail") or said)
+        return plain(said, _WORDS_OF_SERVER)
+
+
+class _WithSecrets(httpx.BaseTransport):
+    """Adds query and token on the way out; the client, its log and its errors never hold them."""
+
+    def __init__(self, inner: httpx.BaseTransport, query: str, token: str) -> None:
+        self._inner = inner
+        self._query = query.encode()
+        self._headers = [(b"Authorization", b"Bearer " + token.encode())] if token else []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request with its secrets."""
+        url = request.url.copy_with(query=self._query) if self._query else request.url
+        return self._inner.handle_request(
+            httpx.Request(
+                request.method,
+                url,
+                headers=[*request.headers.raw, *self._headers],
+                stream=request.stream,
+                extensions=request.extensions,
+            )
+        )
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._inner.close()
+
+
+def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """The failed check of a certificate behind an error, where there is one."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None

@@ -1,0 +1,213 @@
+"""A model behind HTTP."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.scoring.http.address import parse_address
+from fairrec.scoring.http.patience import Pace
+from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.model import ModelInput, check_calls
+from fairrec.scoring.wire import PROTOCOLS, Seen
+from fairrec.scoring.wire.protocol import Asked
+
+if TYPE_CHECKING:
+    from fairrec.scoring.http.client import JsonClient
+
+ENDPOINT_ROWS = 1 << 13
+MOST_REPLY_MB = 1024.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointOptions:
+    """How an endpoint is asked.
+
+    Parameters
+    ----------
+    protocol : oip, tfserving or json
+    features : columns sent beside the ids: "users:age,items:categories"
+    inputs : name of a model's input -> name of the column, where they differ
+    output : which output holds the scores, where there are several
+    concurrency : calls under way at once
+    rows_per_call : the most pairs of user and item in one call
+    rate : the most calls a second, repeated ones included
+    timeout : seconds for one reply as a whole
+    retries : how often a call is repeated after a fault
+    token_env : environment variable that holds a bearer token
+    max_reply_mb : the longest reply, in MB
+    first_wait, longest_wait : seconds before the first repetition, and before later ones at most
+    """
+
+    protocol: str = "oip"
+    features: str | Sequence[str] | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    output: str | None = None
+    concurrency: int = 8
+    rows_per_call: int = ENDPOINT_ROWS
+    rate: float | None = None
+    timeout: float = 30.0
+    retries: int = 8
+    token_env: str | None = None
+    max_reply_mb: float = 64.0
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+    def __post_init__(self) -> None:
+        PROTOCOLS[self.protocol]
+        parse_features(self.features)
+        check_calls(self.concurrency, self.rows_per_call)
+        for option, value, is_possible, allowed in (
+            ("rate", self.rate, self.rate is None or 0 < self.rate < math.inf, "calls a second"),
+            ("timeout", self.timeout, 0 < self.timeout <= 86_400, "seconds"),
+            ("max-reply-mb", self.max_reply_mb, 0 < self.max_reply_mb <= MOST_REPLY_MB, "MB"),
+        ):
+            if not is_possible:
+                raise InputError(f"--{option} {value} is not possible. Give {allowed} above 0.")
+        if not 0 <= self.retries <= 1000:
+            raise InputError(f"--retries {self.retries} is not possible. Give 0 to 1,000.")
+
+
+class Endpoint:
+    """A model behind HTTP, asked in batches.
+
+    Nothing is sent before the first use.
+
+    Parameters
+    ----------
+    url : `http://HOST/v2/models/NAME` (oip), `http://HOST/v1/models/NAME` (tfserving), or where
+        batches are posted (json)
+    options : see EndpointOptions
+
+    Examples
+    --------
+    >>> model = Endpoint("https://ranker.example/score", protocol="json", concurrency=4)
+    >>> model.who
+    'The endpoint https://ranker.example/score'
+    """
+
+    def __init__(self, url: str, **options: Any) -> None:
+        _need_http()
+        self.options = EndpointOptions(**options)
+        self._address = parse_address(url)
+        self.address = self._address.shown
+        self.who = f"The endpoint {plain(self.address, 200)}"
+        self.features: tuple[Feature, ...] = parse_features(self.options.features)
+        self.concurrency = self.options.concurrency
+        self.rows_per_call = self.options.rows_per_call
+        self._wire = PROTOCOLS[self.options.protocol](
+            Asked(self._address.url, self.options.inputs, self.options.output, self.who)
+        )
+        self._pace = Pace(self.options.rate)
+        self._client: JsonClient | None = None
+        self._seen: Seen | None = None
+        if self.options.token_env is not None:
+            self._token()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.address!r}, {self.options!r})"
+
+    def open(self) -> None:
+        """Make sure that the model is there and ready."""
+        self._pace.restart()
+        if self._seen is None:
+            try:
+                self._seen = self._wire.open(self._open_client())
+            except ScoringError as error:
+                # of its own kind: a server that is away now may be back later
+                raise type(error)(f"{self.who} is not ready to be asked: {error}") from error
+
+    @property
+    def seen(self) -> Seen:
+        """What the server says of the model."""
+        self.open()
+        assert self._seen is not None
+        return self._seen
+
+    def identity(self) -> str:
+        """Protocol, address, a digest of its query, the version the server states, features."""
+        options, version = self.options, self.seen.version
+        digest = self._address.query_digest()
+        parts = [options.protocol, self._address.url, f"query {digest}" if digest else ""]
+        parts.append(f"version {version}" if version else "")
+        if self.features:
+            parts.append(",".join(f"{one.table}:{one.column}" for one in self.features))
+        parts += [f"{name}={column}" for name, column in sorted(options.inputs.items())]
+        parts.append(f"output {options.output}" if options.output else "")
+        return " ".join(filter(None, parts))
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """The inputs the model takes."""
+        self.open()
+        return self._wire.bind(columns)
+
+    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """One number per pair, as the server returned them."""
+        n_pairs = len(next(iter(inputs.values())))
+        reply = self._open_client().post(self._wire.url, self._wire.body(inputs))
+        return self._wire.answer(reply, n_pairs)
+
+    def faults(self) -> dict[str, int]:
+        """What went wrong and was tried again, by kind."""
+        return {} if self._client is None else self._client.faults()
+
+    def stop(self) -> None:
+        """Try nothing again."""
+        self._pace.stop()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = self._seen = None
+
+    def _open_client(self) -> JsonClient:
+        if self._client is None:
+            from fairrec.scoring.http.client import JsonClient, Patience
+
+            options = self.options
+            self._client = JsonClient(
+                Patience(
+                    options.retries, options.timeout, options.first_wait, options.longest_wait
+                ),
+                self._pace,
+                options.concurrency,
+                int(options.max_reply_mb * 1e6),
+                self._address.query,
+                self._token(),
+            )
+        return self._client
+
+    def _token(self) -> str:
+        """The token; it is read when it is needed and kept by the client alone."""
+        name = self.options.token_env
+        if name is None:
+            return ""
+        token = os.environ.get(name, "").strip()
+        if not token:
+            raise InputError(
+                "--token-env: the environment variable it names is not set, or is empty."
+            )
+        if not (token.isascii() and token.isprintable()) or " " in token:
+            raise InputError(
+                "--token-env: what the variable holds is no token: it has blanks or characters "
+                "that are not ASCII."
+            )
+        if not (self._address.is_encrypted or self._address.is_this_machine):
+            raise InputError(
+                "--token-env: the token would be readable for everyone on the way to "
+                f"{plain(self._address.host)}. Give an address of https."
+            )
+        return token
+
+
+def _need_http() -> None:
+    for name in ("httpx", "orjson"):
+        if find_spec(name) is None:
+            raise InputError(f"Asking an endpoint needs {name}: pip install 'fairrec[http]'")

@@ -1,0 +1,1 @@
+"""No user is paid for twice."""

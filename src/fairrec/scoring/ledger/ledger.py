@@ -1,0 +1,212 @@
+"""The ledger: every user is scored once, whoever asks and however often."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Self
+
+import numba
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.inputs.candidates import CandidateLists, gather_lists
+from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
+from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
+from fairrec.scoring.models.model import ROWS_PER_CALL
+from fairrec.scoring.scorer import Scorer
+
+
+class Ledger:
+    """The scores paid for so far; the scorer is asked only for users without any.
+
+    A list without candidates costs nothing: the scorer is never asked for it.
+
+    Parameters
+    ----------
+    candidates : all lists; their scores are not looked at
+    n_rows_per_call : the most candidates in one call of the scorer, or a single longer list
+    concurrency : calls under way at once; above 1 the scorer is asked in several threads
+    stop : tells the scorer to give up waiting, after a call has failed for good
+    file : where scores are kept after each call, and found again by a later process
+    identity : names the scorer, such as the checksum of a model; a file is of one scorer
+    user_ids : (n_lists,), the user of each list; needed with a file
+
+    Attributes
+    ----------
+    users, rows, calls, seconds : paid for in this process; the seconds of calls side by side
+        are added up
+    users_before : users of these lists whose scores were found in the file
+    spent_before : what all earlier processes paid for, as the file has it
+    is_scored : (n_lists,), lists whose scores cost nothing any more
+    on_paid : called after each call whose scores are kept
+
+    Examples
+    --------
+    >>> from fairrec.scoring.scorer import TableScorer
+    >>> offsets, items = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
+    >>> scores = np.array([0.1, 0.2, 0.3])
+    >>> candidates = CandidateLists(offsets, items, scores, None, pl.Series([10, 20]))
+    >>> ledger = Ledger(candidates, TableScorer(candidates))
+    >>> ledger.scores(np.array([1, 0, 1])).tolist(), ledger.users, ledger.rows
+    ([0.3, 0.1, 0.2, 0.3], 2, 3)
+    """
+
+    def __init__(
+        self,
+        candidates: CandidateLists,
+        scorer: Scorer,
+        n_rows_per_call: int = ROWS_PER_CALL,
+        file: Path | None = None,
+        identity: str = "",
+        user_ids: pl.Series | None = None,
+        concurrency: int = 1,
+        stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.users = self.rows = self.calls = self.users_before = 0
+        self.seconds = 0.0
+        self.spent_before = Spent()
+        self.is_scored: BoolArray = np.diff(candidates.offsets) == 0
+        self._offsets = candidates.offsets
+        self._scorer = scorer
+        self._n_rows_per_call = n_rows_per_call
+        self._scores = np.empty(int(candidates.offsets[-1]))
+        self.on_paid: Callable[[], None] = lambda: None
+        self._side_by_side: SideBySide[IntArray, tuple[FloatArray, float]] | None = None
+        self._concurrency, self._stop = concurrency, stop
+        self._path = file
+        self._file = None
+        if file is not None:
+            if user_ids is None:
+                raise ValueError("a ledger in a file needs the ids of the users")
+            self._file = LedgerFile(file, candidates, user_ids, identity)
+            self.spent_before = self._file.spent
+            lists, scores = self._file.take_found()
+            self._keep(lists, scores)
+            self.users_before = len(lists)
+
+    def scores(self, lists: IntArray) -> FloatArray:
+        """The scores of all candidates of these lists, one list after the other.
+
+        When the scorer fails, or the user interrupts, all that came back is kept; in calls side
+        by side that includes those under way.
+        """
+        unpaid = lists[~self.is_scored[lists]]
+        if len(unpaid):
+            _, first = np.unique(unpaid, return_index=True)
+            try:
+                self._pay(unpaid[np.sort(first)])
+            except ScoringError as error:
+                kept = self._kept(may_pass=isinstance(error, UnavailableError))
+                raise type(error)(f"{str(error).rstrip('.')}.{kept}") from error
+            except KeyboardInterrupt as interrupt:
+                raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
+        return gather_lists(self._scores, self._offsets, lists)
+
+    @property
+    def spent(self) -> Spent:
+        """What all processes paid for, this one included."""
+        before = self.spent_before
+        return Spent(
+            before.users + self.users,
+            before.rows + self.rows,
+            before.calls + self.calls,
+            before.seconds + self.seconds,
+        )
+
+    def close(self) -> None:
+        """Let go of the file and the threads."""
+        if self._side_by_side is not None:
+            self._side_by_side.close()
+            self._side_by_side = None
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _batches(self, lists: IntArray) -> Iterator[IntArray]:
+        """As many lists a call as fit, in order."""
+        n_rows = np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
+        start, before = 0, 0
+        while start < len(lists):
+            fits = int(np.searchsorted(n_rows, before + self._n_rows_per_call, side="right"))
+            stop = max(fits, start + 1)
+            yield lists[start:stop]
+            start, before = stop, int(n_rows[stop - 1])
+
+    def _pay(self, lists: IntArray) -> None:
+        batches = [*self._batches(lists)]
+        if self._concurrency == 1 or len(batches) == 1:
+            for batch in batches:
+                self._enter(batch, self._ask(batch))
+            return
+        if self._side_by_side is None:
+            self._side_by_side = SideBySide(self._ask, self._enter, self._concurrency, self._stop)
+        self._side_by_side.run(batches)
+
+    def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
+        """The scores of one call, and the time it took."""
+        n_rows = int((self._offsets[lists + 1] - self._offsets[lists]).sum())
+        started = time.perf_counter()
+        scores = self._scorer.scores(lists)
+        seconds = time.perf_counter() - started
+        if scores.shape != (n_rows,):
+            # the kernel would read past the end
+            raise RuntimeError(f"the scorer returned shape {scores.shape} for {n_rows} candidates")
+        return scores, seconds
+
+    def _enter(self, lists: IntArray, answer: tuple[FloatArray, float]) -> None:
+        """Keep the scores of one call, in the file first."""
+        scores, seconds = answer
+        with interrupts_held():
+            if self._file is not None:
+                self._file.add(lists, scores, seconds)
+            self._keep(lists, scores)
+            self.users += len(lists)
+            self.rows += len(scores)
+            self.calls += 1
+            self.seconds += seconds
+        self.on_paid()
+
+    def _kept(self, may_pass: bool) -> str:
+        """What is not lost and how to go on, to be added to a message; empty where nothing is.
+
+        Parameters
+        ----------
+        may_pass : whether the same command may have more luck
+        """
+        n_users = self.spent.users
+        if not n_users:
+            return ""
+        if self._path is None:
+            return (
+                " No score is kept without a ledger: with --ledger FILE the next run would go on "
+                "where this one stopped."
+            )
+        how = (
+            "give the same command again to go on"
+            if may_pass
+            else "once that is mended, an audit with this ledger goes on from there"
+        )
+        users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
+        return f" The scores of {users} are kept in {self._path}: {how}."
+
+    def _keep(self, lists: IntArray, scores: FloatArray) -> None:
+        _put_lists(scores, self._offsets, lists, self._scores)
+        self.is_scored[lists] = True
+
+
+@numba.njit(cache=True, nogil=True)
+def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: FloatArray) -> None:
+    at = 0
+    for one in lists:
+        for row in range(offsets[one], offsets[one + 1]):
+            flat[row] = part[at]
+            at += 1

@@ -1,0 +1,284 @@
+"""The file of a ledger: scores that outlive the process that paid for them.
+
+A SQLite data base. Its rollback journal makes each call of the scorer one transaction: killed
+at any moment, the process leaves a file with every call before and nothing of the one at hand.
+Against write-ahead logging, which is quicker, all that is paid for is always in the one file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, OutputError, plain, some_of
+from fairrec.inputs.candidates import CandidateLists
+
+APPLICATION_ID = 0x46524C47  # "FRLG"
+SCHEMA_VERSION = 1
+_ROWS_AT_ONCE = 8192
+_HASH_BYTES = 16
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_MAY_NOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
+_CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+_LAYOUT = (
+    "CREATE TABLE scorer (identity TEXT NOT NULL)",
+    "CREATE TABLE spent (users INTEGER NOT NULL, rows INTEGER NOT NULL, calls INTEGER NOT NULL, "
+    "seconds REAL NOT NULL)",
+    "INSERT INTO spent VALUES (0, 0, 0, 0.0)",
+    # kind: 'integer' or 'text', so that user 1 is not user '1'; items: hash of the candidate items
+    # in order; scores: float64, little-endian, in that order; sum: CRC-32 of all before
+    "CREATE TABLE scored (kind TEXT NOT NULL, user TEXT NOT NULL, items BLOB NOT NULL, "
+    "scores BLOB NOT NULL, sum INTEGER NOT NULL, UNIQUE (kind, user))",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What scoring has cost. A call that failed is not counted."""
+
+    users: int = 0
+    rows: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+
+class LedgerFile:
+    """A ledger on disk, locked until it is closed.
+
+    Parameters
+    ----------
+    user_ids : (n_lists,), the user of each list
+    identity : names the scorer; a file of another one is refused
+
+    Attributes
+    ----------
+    spent : by all earlier processes
+    """
+
+    def __init__(
+        self, path: Path, candidates: CandidateLists, user_ids: pl.Series, identity: str
+    ) -> None:
+        self._path = path
+        self._offsets = candidates.offsets
+        self._items = candidates.items
+        self._kind = _kind(user_ids)
+        self._users = user_ids.cast(pl.String).to_list()
+        self.spent = Spent()
+        self._found: tuple[IntArray, FloatArray] = (np.empty(0, dtype=np.int64), np.empty(0))
+        self._connection = self._connect()
+        try:
+            with self._errors():
+                self._lock()
+                self._open(identity)
+                self._item_hashes = _item_hashes(candidates.item_ids)
+                self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def take_found(self) -> tuple[IntArray, FloatArray]:
+        """The lists whose scores are in the file, and those scores; to be had once."""
+        found, self._found = self._found, (np.empty(0, dtype=np.int64), np.empty(0))
+        return found
+
+    def add(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
+        """Keep what one call of the scorer returned: all of it or nothing."""
+        part = scores.astype("<f8").tobytes()
+        ends = 8 * np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
+        rows, start = [], 0
+        for one, end, items in zip(lists.tolist(), ends.tolist(), self._hashes(lists), strict=True):
+            user, mine = self._users[one], part[start:end]
+            rows.append((self._kind, user, items, mine, _sum(self._kind, user, items, mine)))
+            start = end
+        with self._errors(), self._connection:
+            self._connection.execute("BEGIN")
+            self._connection.executemany("INSERT INTO scored VALUES (?, ?, ?, ?, ?)", rows)
+            self._connection.execute(
+                "UPDATE spent SET users = users + ?, rows = rows + ?, calls = calls + 1, "
+                "seconds = seconds + ?",
+                (len(lists), len(scores), seconds),
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        # an absolute path, because ':memory:' would be no file
+        path = self._path.absolute()
+        with self._errors():
+            if not path.parent.is_dir():
+                raise InputError(
+                    f"{self._path}: there is no folder {path.parent}. Make it, or name another "
+                    "file for the ledger."
+                )
+            if path.is_dir():
+                raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
+            return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+    def _lock(self) -> None:
+        """Keep other processes out; the lock goes with this process, however it ends.
+
+        On POSIX systems it also goes when this process reads the file by other means.
+        """
+        self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("BEGIN EXCLUSIVE")
+
+    def _open(self, identity: str) -> None:
+        """Lay out a new file, or make sure that it is a ledger of this scorer."""
+        if self._row("PRAGMA schema_version") == (0,):
+            # a process killed in here leaves a file without tables, which is new again
+            for statement in _LAYOUT:
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO scorer VALUES (?)", (identity,))
+            return
+        if self._row("PRAGMA application_id") != (APPLICATION_ID,):
+            raise InputError(self._no_ledger)
+        (version,) = self._row("PRAGMA user_version")
+        if version != SCHEMA_VERSION:
+            raise InputError(
+                f"{self._path}: this ledger was written by another version of FairRec (layout "
+                f"{version}, here {SCHEMA_VERSION}). Name another file for the ledger."
+            )
+        (found,) = self._row("SELECT identity FROM scorer")
+        if found != identity:
+            raise InputError(
+                f"{self._path}: the scores in this ledger are of another model "
+                f"('{plain(found, 300)}', not '{plain(identity, 300)}'). Name another file for the "
+                "ledger."
+            )
+
+    def _read(self) -> None:
+        """Find the scores of these lists, and refuse those of other candidates."""
+        self.spent = Spent(*self._row("SELECT users, rows, calls, seconds FROM spent"))
+        kept = self._row("SELECT count(*), total(length(scores)) / 8 FROM scored")
+        is_sound = self._row("PRAGMA quick_check(1)") == ("ok",)
+        if not is_sound or kept != (self.spent.users, self.spent.rows):
+            raise InputError(self._damaged)
+        list_of_user = {user: number for number, user in enumerate(self._users)}
+        cursor = self._connection.execute(
+            "SELECT user, CAST(items AS BLOB), CAST(scores AS BLOB), sum FROM scored "
+            "WHERE kind = ?",
+            (self._kind,),
+        )
+        lists: list[int] = []
+        parts: list[bytes] = []
+        changed: list[str] = []
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            if any(_sum(self._kind, *row[:3]) != row[3] for row in rows):
+                raise InputError(self._damaged)
+            rows = [row for row in rows if row[0] in list_of_user]
+            mine = [list_of_user[row[0]] for row in rows]
+            hashes = self._hashes(np.array(mine, dtype=np.int64))
+            changed += [row[0] for row, items in zip(rows, hashes, strict=True) if row[1] != items]
+            lists += mine
+            parts.append(b"".join(row[2] for row in rows))
+        if changed:
+            shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
+            raise InputError(
+                f"{self._path}: this ledger was made for other candidates: those of user "
+                f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
+                "are in it). Name another file for the ledger."
+            )
+        self._found = np.array(lists, dtype=np.int64), np.frombuffer(b"".join(parts), dtype="<f8")
+        # a write that changes nothing: where it fails, it does so before anything is paid for
+        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self._connection.execute("COMMIT")
+
+    def _row(self, query: str) -> tuple[Any, ...]:
+        """The first row of a query; a ledger always has one."""
+        row = self._connection.execute(query).fetchone()
+        if row is None:
+            raise InputError(self._damaged)
+        return tuple(row)
+
+    def _hashes(self, lists: IntArray) -> list[bytes]:
+        """For each list the hash of its items in order, which no other list has a part in."""
+        starts, stops = self._offsets[lists].tolist(), self._offsets[lists + 1].tolist()
+        hashes, items = self._item_hashes, self._items
+        return [
+            blake2b(hashes[items[start:stop]].tobytes(), digest_size=_HASH_BYTES).digest()
+            for start, stop in zip(starts, stops, strict=True)
+        ]
+
+    @property
+    def _no_ledger(self) -> str:
+        return (
+            f"{self._path} is no ledger of FairRec, and is left as it is. "
+            "Name another file for the ledger."
+        )
+
+    @property
+    def _damaged(self) -> str:
+        return (
+            f"{self._path}: this ledger is damaged. Restore it from a copy, or name another file "
+            "for the ledger and pay again."
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Say in words what SQLite reports."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            # closed, or used in another thread: no fault of the file
+            raise
+        except sqlite3.Error as error:
+            # the lower byte is the kind of error, the rest its details
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+            if code in _IN_USE:
+                raise InputError(
+                    f"{self._path}: this ledger is in use by another run of FairRec. Wait for its "
+                    "end, or name another file for the ledger."
+                ) from error
+            if code == sqlite3.SQLITE_NOTADB:
+                raise InputError(self._no_ledger) from error
+            if code in _MAY_NOT_WRITE:
+                raise InputError(self._not_allowed(error)) from error
+            if code in _CANNOT_WRITE:
+                raise OutputError(
+                    f"{self._path}: scores could not be added to the ledger ({error}); those of "
+                    "the calls before are kept. Make room there and start again."
+                ) from error
+            raise InputError(f"{self._damaged} ({error})") from error
+        except PermissionError as error:
+            raise InputError(self._not_allowed(error)) from error
+
+    def _not_allowed(self, error: Exception) -> str:
+        return (
+            f"{self._path}: the ledger cannot be written there ({error}). Give permission to write "
+            "the file and its folder, or name another file."
+        )
+
+
+def _kind(ids: pl.Series) -> str:
+    return "integer" if ids.dtype.is_integer() else "text"
+
+
+def _sum(kind: str, user: str, items: bytes, scores: bytes) -> int:
+    """A checksum of one user's row."""
+    return zlib.crc32(scores, zlib.crc32(items, zlib.crc32(f"{kind} {user}".encode())))
+
+
+def _item_hashes(item_ids: pl.Series) -> AnyArray:
+    """(n_items, 16) bytes, a hash of each id and its type, whatever other items there are."""
+    kind = _kind(item_ids)
+    hashes = b"".join(
+        blake2b(f"{kind} {item}".encode(), digest_size=_HASH_BYTES).digest()
+        for item in item_ids.cast(pl.String).to_list()
+    )
+    return np.frombuffer(hashes, dtype=np.uint8).reshape(-1, _HASH_BYTES)

@@ -1,0 +1,131 @@
+"""Columns of the tables that a model is given beside the ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, listed, plain
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+IDS = ("user_id", "item_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One column of the users or items table."""
+
+    table: Literal["users", "items"]
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedFeatures:
+    """The values of features, one for each user or item; None or NaN where one is missing.
+
+    Parameters
+    ----------
+    per_user : name -> (n_lists,)
+    per_item : name -> (n_items,)
+    """
+
+    per_user: Mapping[str, AnyArray] = field(default_factory=dict)
+    per_item: Mapping[str, AnyArray] = field(default_factory=dict)
+
+
+NO_FEATURES = JoinedFeatures()
+
+
+def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
+    """Features from text such as `users:age,items:categories`.
+
+    >>> parse_features("users:age, items:price")
+    (Feature(table='users', column='age'), Feature(table='items', column='price'))
+    """
+    parts = given.split(",") if isinstance(given, str) else list(given or ())
+    found: list[Feature] = []
+    for part in (part.strip() for part in parts):
+        if not part:
+            continue
+        table, _, column = part.partition(":")
+        if table not in ("users", "items") or not column:
+            raise InputError(
+                f"--features {plain(repr(part))} is not of the form TABLE:COLUMN. Example: "
+                "--features users:age,items:categories"
+            )
+        if column in IDS or column in [feature.column for feature in found]:
+            raise InputError(
+                f"--features: two columns would be called {plain(repr(column))}. Name each once; "
+                "user_id and item_id are there anyway."
+            )
+        found.append(Feature("users" if table == "users" else "items", column))
+    return tuple(found)
+
+
+def join_features(
+    features: Sequence[Feature],
+    tables: Mapping[str, Table],
+    user_ids: pl.Series,
+    item_ids: pl.Series,
+) -> JoinedFeatures:
+    """The values of features for these users and items."""
+    if not features:
+        return NO_FEATURES
+    parts: dict[str, dict[str, AnyArray]] = {"users": {}, "items": {}}
+    for name, id_column, ids in (("users", "user_id", user_ids), ("items", "item_id", item_ids)):
+        wanted = [feature.column for feature in features if feature.table == name]
+        if not wanted:
+            continue
+        if name not in tables:
+            raise InputError(
+                f"--features {name}:{plain(wanted[0])} needs the {name} table. Give --{name} FILE."
+            )
+        parts[name] = _columns(tables[name], id_column, ids, wanted)
+    return JoinedFeatures(parts["users"], parts["items"])
+
+
+def _columns(
+    table: Table, id_column: str, ids: pl.Series, wanted: list[str]
+) -> dict[str, AnyArray]:
+    columns = {id_column: table.require(id_column)}
+    for name in wanted:
+        column = table.attribute_column(name) or (
+            table.find(name) if name == "categories" else None
+        )
+        if column is None:
+            raise InputError(
+                f"{table.where}: no column {plain(repr(name))}, which --features asks for. "
+                f"Columns here: {listed(table.columns)}."
+            )
+        columns[f"={name}"] = column
+    frame = table.read(columns)
+    keys = ids_as_integers_or_text(frame[id_column], table.where)
+    table.refuse_duplicates(keys, columns[id_column], "Keep one row for each.")
+    rows = pl.Series(positions_in(ids_as_integers_or_text(ids, table.where), keys))
+    at = rows.replace(-1, None)
+    return {name: _as_array(frame[f"={name}"].gather(at), name, table.where) for name in wanted}
+
+
+def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
+    """Whole numbers, numbers, true/false or text; lists as text joined with '|'."""
+    kind = values.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        values = values.cast(pl.List(pl.String)).list.join("|")
+    elif kind.is_nested() or kind == pl.Object:
+        raise InputError(
+            f"{where}: feature {plain(repr(name))} holds {plain(kind)}. Give text, numbers, "
+            "true/false, or lists of these."
+        )
+    elif kind.is_decimal() or kind.is_float():
+        return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    elif kind.is_integer() or kind == pl.Boolean:
+        if not values.null_count():
+            return values.to_numpy()
+        return np.array(values.to_list(), dtype=object)
+    return np.array(values.cast(pl.String).to_list(), dtype=object)

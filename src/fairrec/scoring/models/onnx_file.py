@@ -1,0 +1,143 @@
+"""A model in an ONNX file, run by onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.arrays import AnyArray
+from fairrec.core.errors import InputError, plain
+from fairrec.core.files import file_sum
+from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.model import ROWS_PER_CALL, ModelInput, check_calls
+from fairrec.scoring.models.tensors import (
+    TensorSpec,
+    chosen_output,
+    inputs_for,
+    without_column_axis,
+)
+
+_DATATYPES = {
+    "tensor(bool)": "BOOL",
+    "tensor(uint8)": "UINT8",
+    "tensor(uint16)": "UINT16",
+    "tensor(uint32)": "UINT32",
+    "tensor(uint64)": "UINT64",
+    "tensor(int8)": "INT8",
+    "tensor(int16)": "INT16",
+    "tensor(int32)": "INT32",
+    "tensor(int64)": "INT64",
+    "tensor(float16)": "FP16",
+    "tensor(float)": "FP32",
+    "tensor(double)": "FP64",
+    "tensor(string)": "BYTES",
+}
+
+
+class OnnxModel:
+    """A model in an ONNX file.
+
+    Parameters
+    ----------
+    file : a whole model; weights beside it in files of their own are found there
+    features : columns given beside the ids: "users:age,items:categories"
+    inputs : name of a model's input -> name of the column, where they differ
+    output : which output holds the scores, where there are several
+    concurrency : calls at once; one call uses all cores already
+    """
+
+    def __init__(
+        self,
+        file: str | Path,
+        *,
+        features: str | Sequence[str] | None = None,
+        inputs: Mapping[str, str] | None = None,
+        output: str | None = None,
+        concurrency: int = 1,
+        rows_per_call: int = ROWS_PER_CALL,
+    ) -> None:
+        if find_spec("onnxruntime") is None:
+            raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
+        self.file = Path(file)
+        self.who = f"The ONNX model {plain(self.file.name)}"
+        self.features: tuple[Feature, ...] = parse_features(features)
+        self.concurrency, self.rows_per_call = concurrency, rows_per_call
+        check_calls(concurrency, rows_per_call)
+        self._renamed = dict(inputs or {})
+        self._wanted = output
+        self._session: Any = None
+        self._output = ""
+        self._is_column: dict[str, bool] = {}
+
+    def open(self) -> None:
+        """Load the file."""
+        if self._session is not None:
+            return
+        import onnxruntime
+
+        if not self.file.is_file():
+            raise InputError(f"--onnx {plain(self.file, 300)}: there is no such file.")
+        try:
+            self._session = onnxruntime.InferenceSession(
+                self.file, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            # onnxruntime has errors of its own for each kind of damage, without a common base
+            raise InputError(
+                f"--onnx {plain(self.file, 300)}: cannot be loaded ({plain(error, 300)}). Is it a "
+                "whole ONNX model?"
+            ) from error
+        self._output = chosen_output(
+            [one.name for one in self._session.get_outputs()], self._wanted, self.who
+        )
+
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """What the model takes."""
+        self.open()
+        return tuple(_spec(one) for one in self._session.get_inputs())
+
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """What the model gives."""
+        self.open()
+        return tuple(_spec(one) for one in self._session.get_outputs())
+
+    def identity(self) -> str:
+        """The checksum of the file, and how its inputs are filled."""
+        filled = [f"{one.table}:{one.column}" for one in self.features]
+        filled += [f"{name}={column}" for name, column in sorted(self._renamed.items())]
+        filled += [f"output {self._wanted}"] if self._wanted else []
+        return " ".join([f"onnx {file_sum(self.file)}", *filled])
+
+    def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
+        """The inputs of the model."""
+        specs = self.inputs()
+        self._is_column = {spec.name: spec.is_column for spec in specs}
+        return inputs_for(specs, columns, self._renamed, self.who)
+
+    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+        """One number per pair."""
+        n_pairs = len(next(iter(inputs.values())))
+        fed = {
+            name: values[:, None] if self._is_column[name] else values
+            for name, values in inputs.items()
+        }
+        (scores,) = self._session.run([self._output], fed)
+        return without_column_axis(scores, n_pairs)
+
+    def faults(self) -> dict[str, int]:
+        """None: a file is never asked again."""
+        return {}
+
+    def stop(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._session = None
+
+
+def _spec(one: Any) -> TensorSpec:
+    sizes = tuple(size if isinstance(size, int) else -1 for size in one.shape)
+    return TensorSpec(one.name, _DATATYPES.get(one.type, one.type), sizes)

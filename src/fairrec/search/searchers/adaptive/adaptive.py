@@ -1,0 +1,104 @@
+"""Our searcher: score next where another user is expected to improve the answer most.
+
+Two goals share the users: the gap between full combinations, and findings among all groups of
+the lattice. Each asks for a few users of one group at a time, so that a group that disappoints
+is abandoned; each takes its turn when it has had fewer users than the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import InputError
+from fairrec.search.evidence import Evidence
+from fairrec.search.searcher import NOTHING, Request, searcher
+from fairrec.search.searchers.adaptive.findings_goal import FindingsGoal
+from fairrec.search.searchers.adaptive.gap_goal import GapGoal
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveParameters:
+    """What can be set.
+
+    Parameters
+    ----------
+    tolerance : the search for the gap ends when the gap is at most so much larger than found,
+        as a share of it
+    confidence : of that bound
+    findings : share of the users spent on findings among all groups, 0 for none
+    steps : a group is scored in about so many steps
+    at_once : groups asked for together; more make fewer and larger calls of the recommender, at
+        the price of a few more users
+    """
+
+    tolerance: float = 0.01
+    confidence: float = 0.95
+    findings: float = 0.5
+    steps: int = 32
+    at_once: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise InputError(f"tolerance={self.tolerance:g} is not possible. Give 0 or more.")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"confidence={self.confidence:g} is not possible. Give 0.95, say.")
+        if not 0 <= self.findings < 1:
+            raise InputError(f"findings={self.findings:g} is not possible. Give a share below 1.")
+        for name, number in (("steps", self.steps), ("at_once", self.at_once)):
+            if number < 1:
+                raise InputError(f"{name}={number} is not possible. Give a whole number from 1.")
+
+
+@searcher(
+    "adaptive",
+    "most expected improvement per user scored",
+    hyper_parameters=AdaptiveParameters,
+    searches_all=True,
+)
+class Adaptive:
+    """Takes turns between the gap and the findings."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        metrics: Sequence[int],
+        hyper: AdaptiveParameters,
+        rng: np.random.Generator,
+    ) -> None:
+        self.gap = GapGoal(evidence, metrics, hyper.tolerance, hyper.confidence, rng)
+        self.findings = FindingsGoal(evidence, metrics)
+        self.confidence = hyper.confidence
+        self._evidence = evidence
+        self._steps, self._at_once = hyper.steps, hyper.at_once
+        self._share: dict[GapGoal | FindingsGoal, float] = {
+            self.gap: 1 - hyper.findings,
+            self.findings: hyper.findings,
+        }
+        self._spent = dict.fromkeys(self._share, 0)
+
+    def ask(self) -> Request:
+        """A few users of the most promising groups, of the goal whose turn it is."""
+        goals = [goal for goal, share in self._share.items() if share > 0]
+        for goal in sorted(goals, key=lambda goal: self._spent[goal] / self._share[goal]):
+            groups = goal.next_groups(self._at_once)
+            if len(groups):
+                left = np.array([self._evidence.n_left(group) for group in groups.tolist()])
+                n_users = -(-left // self._steps)
+                self._spent[goal] += int(n_users.sum())
+                return Request(groups, n_users)
+        return NOTHING
+
+    def may_be_larger_by(self) -> FloatArray:
+        """(n_metrics,), how much larger the exact gap may be, at the confidence asked for."""
+        return self.gap.may_be_larger_by()
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        """See what was scored."""
+        for goal, share in self._share.items():
+            if share > 0:
+                goal.update(request.groups)

@@ -1,0 +1,231 @@
+"""What is believed about the value of every full combination, given the users scored so far.
+
+A user's value is that of a free stand-in times a slope, plus the mean of the user's cell, plus
+noise; the mean of a cell is an overall mean, an effect of each of its attribute values, and an
+effect of its own:
+
+    value = slope * stand-in + overall + sum of attribute effects + own effect + noise
+
+Every kind of effect is normal around 0 with a spread that is learnt from the data (empirical
+Bayes): where an attribute matters, a scored user tells about all groups with the same value,
+and where it does not about none. Effects are updated one kind at a time with the others held at
+their means (mean-field variational Bayes for crossed random effects): a few passes over the
+scored cells and no matrix to invert.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.search.evidence import Evidence
+
+SWEEPS = 3
+"""Passes over the effects at each fit; they start where the last fit ended."""
+USUAL_SPREAD = 0.3
+"""Variance of effects that little data is drawn to, in units of the noise of a smallest group."""
+USUAL_WEIGHT = 2.0
+"""How many effects that is worth."""
+CAUTION = 1.3
+"""Factor on the spread of groups' values, which vary more than normal ones with equal noise.
+
+With it the bound on the gap held in 98% of searches at 95% confidence, without it in 84%
+(searches for one metric on BlackFriday that ended by themselves).
+"""
+FLAT = 1e-18
+"""The noise of a metric without any."""
+ROUNDING = 1e-12
+"""Noise up to this share of the mean square is none: sums of equal values are rounded."""
+FLAT_AFTER = 300
+"""Users with equal values after which a metric is no longer searched by itself.
+
+At 95% confidence fewer than 1% of users differ then.
+"""
+SLOPE_WEIGHT = 10.0
+"""How many users' worth of "no slope" the slope is drawn to."""
+
+
+@dataclass(slots=True)
+class _Effects:
+    """One kind of effect: the values of one attribute."""
+
+    mean: FloatArray
+    variance: FloatArray
+    spread: float = 0.0
+
+
+class Posterior:
+    """The belief about one metric.
+
+    Parameters
+    ----------
+    cells : the cells whose values are asked for
+    """
+
+    def __init__(self, evidence: Evidence, metric: int, cells: IntArray) -> None:
+        self._evidence, self._metric, self._cells = evidence, metric, cells
+        space = evidence.space
+        self._min_users = space.min_users
+        self._sizes = space.cells.n_users[cells]
+        self._codes = space.cells.codes[:, cells]
+        self._effects = [_Effects(np.zeros(n), np.zeros(n)) for n in space.cells.n_values]
+        self._own_spread = 0.0
+        self._is_fitted = False
+        self._least_noise = FLAT
+        self.overall = 0.0
+        self.noise = 1.0
+        self.slope = 0.0
+        self._share_defined = 1.0
+        self._prior_mean = np.zeros(len(cells))
+        self._prior_variance = np.ones(len(cells))
+
+    def fit(self, sweeps: int = SWEEPS) -> None:
+        """Learn slope, noise, effects and their spreads from all users scored so far."""
+        seen = np.flatnonzero(self._evidence.n_defined[self._metric] > 0)
+        if not len(seen):
+            return
+        evidence, metric = self._evidence, self._metric
+        n = evidence.n_defined[metric, seen]
+        totals, guesses = evidence.totals[metric, seen], evidence.guesses[metric, seen]
+        products = evidence.products[metric, seen]
+        squares = evidence.squares[metric, seen]
+        guess_squares = evidence.guess_squares[metric, seen]
+        self._share_defined = float(n.sum() / evidence.users_scored)
+        # within cells, so that differences between groups are no part of the slope
+        shared = (products - totals * guesses / n).sum()
+        own = (guess_squares - guesses**2 / n).sum()
+        drawn = SLOPE_WEIGHT * evidence.guess_variance[metric]
+        self.slope = float(shared / (own + drawn)) if own + drawn > 0 else 0.0
+        totals = totals - self.slope * guesses
+        squares = squares - 2 * self.slope * products + self.slope**2 * guess_squares
+
+        self._learn_noise(n, totals, squares)
+        if not self._is_fitted:
+            self._is_fitted = True
+            self._own_spread = self._usual_spread
+            for effects in self._effects:
+                effects.spread = self._usual_spread
+        codes = evidence.space.cells.codes[:, seen]
+        for _ in range(sweeps):
+            self._sweep(codes, n, totals / n)
+        self._prior_mean = np.full(len(self._cells), self.overall)
+        self._prior_variance = np.full(len(self._cells), self._own_spread)
+        for effects, column in zip(self._effects, self._codes, strict=True):
+            self._prior_mean += effects.mean[column]
+            self._prior_variance += effects.variance[column]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all values seen are equal, or none is defined."""
+        return not self._is_fitted or self.noise <= self._least_noise
+
+    @property
+    def is_surely_flat(self) -> bool:
+        """Whether that has been so for many users."""
+        return self.is_flat and self._evidence.users_scored >= FLAT_AFTER
+
+    def group_values(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of what groups' values will be once all users are scored.
+
+        The users still to score have the group's true mean, known up to its posterior, plus
+        noise; with none of them left the deviation is 0.
+
+        Parameters
+        ----------
+        at : positions among the cells asked for
+        """
+        cells, evidence, metric = self._cells[at], self._evidence, self._metric
+        n = evidence.n_defined[metric, cells]
+        n_left = self._sizes[at] - evidence.n_scored[cells]
+        guesses = evidence.guesses[metric, cells]
+        totals = evidence.totals[metric, cells]
+        precision = 1 / self._prior_variance[at] + n / self.noise
+        known = self._prior_mean[at] / self._prior_variance[at]
+        expected = (known + (totals - self.slope * guesses) / self.noise) / precision
+        # users scored and undefined drop out, and as many of the others as there were so far
+        to_score = n_left * self._share_defined
+        size = np.maximum(n + to_score, 1)
+        guesses_left = (evidence.all_guesses[metric, cells] - guesses) * self._share_defined
+        to_come = self.slope * guesses_left + to_score * expected
+        mean = (totals + to_come) / size
+        return mean, CAUTION * np.sqrt(to_score**2 / precision + to_score * self.noise) / size
+
+    @property
+    def _usual_spread(self) -> float:
+        return USUAL_SPREAD * self.noise / self._min_users
+
+    def _learn_noise(self, n: FloatArray, totals: FloatArray, squares: FloatArray) -> None:
+        n_users = n.sum()
+        overall = max(float(squares.sum() / n_users - (totals.sum() / n_users) ** 2), 0.0)
+        within = max(float((squares - totals**2 / n).sum()), 0.0)
+        # cells with one user say nothing of the spread within; a few users' worth of all does
+        self.noise = (within + USUAL_WEIGHT * overall) / (n_users - len(n) + USUAL_WEIGHT)
+        self._least_noise = max(FLAT, ROUNDING * float(squares.sum() / n_users))
+        self.noise = max(float(self.noise), self._least_noise)
+
+    def _sweep(self, codes: CodeArray, n: FloatArray, means: FloatArray) -> None:
+        weight = 1 / (self._own_spread + self.noise / n)
+        fitted = np.zeros(len(means))
+        for effects, column in zip(self._effects, codes, strict=True):
+            fitted += effects.mean[column]
+        self.overall = float((weight * (means - fitted)).sum() / weight.sum())
+        fitted += self.overall
+        for effects, column in zip(self._effects, codes, strict=True):
+            size = len(effects.mean)
+            fitted -= effects.mean[column]
+            pull = np.bincount(column, weights=weight * (means - fitted), minlength=size)
+            known = np.bincount(column, weights=weight, minlength=size)
+            effects.variance = 1 / (1 / effects.spread + known)
+            effects.mean = effects.variance * pull
+            fitted += effects.mean[column]
+            seen = known > 0
+            effects.spread = self._spread(
+                effects.mean[seen], effects.variance[seen], effects.spread
+            )
+        own_variance = 1 / (1 / self._own_spread + n / self.noise)
+        own = own_variance * n / self.noise * (means - fitted)
+        self._own_spread = self._spread(own, own_variance, self._own_spread)
+
+    def _spread(self, mean: FloatArray, variance: FloatArray, spread: float) -> float:
+        """The next spread of a kind of effects (MacKay's fixed point, which is quick)."""
+        n_known = float((1 - variance / spread).sum())
+        drawn_to = USUAL_WEIGHT * self._usual_spread
+        return (float((mean**2).sum()) + drawn_to) / (n_known + USUAL_WEIGHT)
+
+
+def improvement(margin: FloatArray, spread: FloatArray) -> FloatArray:
+    """Expected positive part of normal variables with these means and standard deviations.
+
+    >>> improvement(np.array([1.0, -1.0]), np.array([0.0, 0.0])).tolist()
+    [1.0, 0.0]
+    """
+    safe = np.where(spread > 0, spread, 1.0)
+    z = margin / safe
+    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return np.where(spread > 0, margin * ndtr(z) + safe * density, np.maximum(margin, 0.0))
+
+
+def may_exceed(mean: FloatArray, spread: FloatArray, limit: float, risk: float) -> float:
+    """The least x such that, with risk at most `risk`, no value is above limit + x.
+
+    The chances of the single values are added up (union bound).
+
+    >>> may_exceed(np.array([0.0]), np.array([1.0]), 0.0, 0.5)
+    0.0
+    """
+    if not len(mean):
+        return 0.0
+
+    def total_risk(x: float) -> float:
+        return float(ndtr((mean - limit - x) / np.maximum(spread, 1e-300)).sum())
+
+    low, high = 0.0, max(float((mean - limit + 40 * spread).max()), 0.0)
+    if total_risk(low) <= risk:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if total_risk(middle) > risk else (low, middle)
+    return high

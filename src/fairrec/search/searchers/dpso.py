@@ -1,0 +1,74 @@
+"""Double-ended discrete particle swarm optimisation (FairRec, Guo et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.search.evidence import Evidence
+from fairrec.search.searcher import searcher
+from fairrec.search.searchers.swarm import (
+    Swarm,
+    SwarmParameters,
+    TwoSwarms,
+    pulls,
+    refuse_unless_in_range,
+)
+from fairrec.search.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class DPSOParameters(SwarmParameters):
+    """alpha: the size of the thermal motion."""
+
+    alpha: float = 0.09
+
+    def __post_init__(self) -> None:
+        # super() does not find its way through a dataclass with slots
+        SwarmParameters.__post_init__(self)
+        refuse_unless_in_range("alpha", self.alpha, 0)
+
+
+@searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
+def dpso(
+    evidence: Evidence, metrics: Sequence[int], hyper: DPSOParameters, rng: np.random.Generator
+) -> TwoSwarms:
+    """Swarms that start where the users are and share what they find."""
+    space = evidence.space
+    return TwoSwarms(
+        space,
+        metrics[0],
+        hyper,
+        lambda n: observed_positions(space, n, rng),
+        lambda swarm: next_velocities(swarm, hyper, rng),
+        rng,
+        shares=True,
+    )
+
+
+def observed_positions(space: Space, n: int, rng: np.random.Generator) -> IntArray:
+    """(n, n_attributes), each value with the chance that is its share of the users.
+
+    The attributes are drawn one by one, so that combinations nobody has come up too.
+    """
+    columns = []
+    for codes, n_values in zip(space.cells.codes, space.cells.n_values, strict=True):
+        n_users = np.bincount(codes, weights=space.cells.n_users, minlength=n_values)
+        columns.append(rng.choice(n_values, n, p=n_users / n_users.sum()))
+    return np.stack(columns, axis=1)
+
+
+def next_velocities(swarm: Swarm, hyper: DPSOParameters, rng: np.random.Generator) -> FloatArray:
+    """Equation 8: thermal motion and pulls, with random numbers for each particle and attribute.
+
+    The paper lets particles adjust their velocity in each dimension. With one number for all of
+    them (as in its published code) a particle only moves along a line through its bests, and
+    more often misses the extremes. The present velocities have no part in the equation.
+    """
+    phi = rng.standard_normal(swarm.positions.shape)
+    centre = swarm.best_positions.mean(axis=0)
+    thermal: FloatArray = hyper.alpha * np.abs(centre - swarm.positions) * phi
+    return thermal + pulls(swarm, hyper, rng)

@@ -1,0 +1,221 @@
+"""Particle swarms: what pso and dpso share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.search.evidence import Evidence
+from fairrec.search.searcher import NOTHING, Request
+from fairrec.search.space import Space
+
+FEW_COMBINATIONS = 1_000
+"""Up to here the paper takes a larger share of the combinations and fewer iterations."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwarmParameters:
+    """What can be set for any swarm; the defaults are those of the FairRec paper.
+
+    Parameters
+    ----------
+    c1, c2 : pull of a particle's own best position and of the swarm's
+    v_max : the most steps a particle moves in one attribute
+    epsilon : particles of each swarm as a share of all combinations; None for 0.2 with at most
+        1,000 combinations and 0.005 with more
+    iterations : None for 10 with at most 1,000 combinations and 20 with more
+    """
+
+    c1: float = 2.0
+    c2: float = 2.0
+    v_max: float = 2.0
+    epsilon: float | None = None
+    iterations: int | None = None
+
+    def __post_init__(self) -> None:
+        refuse_unless_in_range("c1", self.c1, 0)
+        refuse_unless_in_range("c2", self.c2, 0)
+        if not 0 < self.v_max < math.inf:
+            raise InputError(f"v_max={self.v_max:g} is not possible. Give a number above 0.")
+        if self.epsilon is not None and not 0 < self.epsilon <= 1:
+            raise InputError(
+                f"epsilon={self.epsilon:g} is not possible. Give a share above 0 and up to 1."
+            )
+        if self.iterations is not None and self.iterations < 1:
+            raise InputError(
+                f"iterations={self.iterations} is not possible. Give a whole number from 1."
+            )
+
+    def n_particles(self, space: Space) -> int:
+        """The particles of each swarm, at least 2."""
+        few = space.n_combinations <= FEW_COMBINATIONS
+        epsilon = self.epsilon if self.epsilon is not None else 0.2 if few else 0.005
+        # the product of many attributes outgrows all memory; more particles than users, all of
+        # which are in some combination, would only meet each other
+        return max(2, min(round(epsilon * space.n_combinations), space.n_users))
+
+    def n_iterations(self, space: Space) -> int:
+        """How often the particles move."""
+        few = space.n_combinations <= FEW_COMBINATIONS
+        return self.iterations if self.iterations is not None else 10 if few else 20
+
+
+def refuse_unless_in_range(name: str, value: float, lowest: float) -> None:
+    """Raise for a hyper-parameter that is not a finite number from `lowest`."""
+    if not lowest <= value < math.inf:
+        raise InputError(f"{name}={value:g} is not possible. Give a number from {lowest:g}.")
+
+
+class Swarm:
+    """Particles that look for the highest value, or with the sign -1 for the lowest.
+
+    Parameters
+    ----------
+    positions : (n_particles, n_attributes), a value of each attribute
+    velocities : (n_particles, n_attributes)
+
+    Attributes
+    ----------
+    best_positions : (n_particles, n_attributes), where each particle did best; where it started
+        as long as it has been nowhere with a value
+    best_fitness : (n_particles,), NaN until then
+    leader : (n_attributes,), the best position the swarm has heard of; None for none yet
+    """
+
+    def __init__(self, positions: IntArray, velocities: FloatArray, sign: float) -> None:
+        self.positions = positions
+        self.velocities = velocities
+        self.best_positions = positions.copy()
+        self.best_fitness = np.full(len(positions), np.nan)
+        self.leader: IntArray | None = None
+        self._leader_fitness = -np.inf
+        self._sign = sign
+
+    def learn(self, values: FloatArray) -> None:
+        """Take in the values at the present positions, NaN where there is none."""
+        fitness = self._sign * values
+        # nothing compares with NaN: without a best, any value is better; without a value, none
+        is_better = (fitness > self.best_fitness) | (
+            np.isnan(self.best_fitness) & ~np.isnan(fitness)
+        )
+        self.best_fitness[is_better] = fitness[is_better]
+        self.best_positions[is_better] = self.positions[is_better]
+
+    def hear_of(self, positions: IntArray, values: FloatArray) -> None:
+        """Follow the best of these positions if it is better than the leader so far."""
+        fitness = np.where(np.isnan(values), -np.inf, self._sign * values)
+        best = int(np.argmax(fitness))
+        if fitness[best] > self._leader_fitness:
+            self._leader_fitness = float(fitness[best])
+            self.leader = positions[best].copy()
+
+    def move(self, velocities: FloatArray, v_max: float, n_values: Sequence[int]) -> None:
+        """Move with these velocities, limited to `v_max`, to the nearest possible positions."""
+        self.velocities = np.clip(velocities, -v_max, v_max)
+        nearest = np.rint(self.positions + self.velocities).astype(np.int64)
+        self.positions = np.clip(nearest, 0, np.array(n_values) - 1)
+
+
+def pulls(swarm: Swarm, hyper: SwarmParameters, rng: np.random.Generator) -> FloatArray:
+    """What draws each particle to its own best and to the leader, at random in each attribute."""
+    r1, r2 = rng.random((2, *swarm.positions.shape))
+    drawn: FloatArray = hyper.c1 * r1 * (swarm.best_positions - swarm.positions)
+    if swarm.leader is not None:
+        drawn += hyper.c2 * r2 * (swarm.leader - swarm.positions)
+    return drawn
+
+
+Steer = Callable[[Swarm], FloatArray]
+"""Swarm -> (n_particles, n_attributes), the velocities of its next move."""
+
+
+class TwoSwarms:
+    """One swarm for the highest value of a metric and one for the lowest, side by side.
+
+    What was scored for one is known to both, so that no group is asked for twice.
+
+    Parameters
+    ----------
+    start : positions -> one swarm's first positions, called once for each swarm
+    shares : whether a swarm also hears of the positions of the other
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        metric: int,
+        hyper: SwarmParameters,
+        start: Callable[[int], IntArray],
+        steer: Steer,
+        rng: np.random.Generator,
+        *,
+        shares: bool,
+    ) -> None:
+        n = hyper.n_particles(space)
+        self.swarms = tuple(
+            Swarm(
+                start(n),
+                rng.uniform(-hyper.v_max, hyper.v_max, (n, len(space.cells.n_values))),
+                sign,
+            )
+            for sign in (1.0, -1.0)
+        )
+        self._space = space
+        self._metric = metric
+        self._v_max = hyper.v_max
+        self._steer = steer
+        self._shares = shares
+        self._moves_left = hyper.n_iterations(space)
+        self._is_over = False
+        self._is_known = np.zeros(len(space.full), dtype=bool)
+        # one more for the positions without an eligible group, which stay without a value
+        self._values = np.full(len(space.full) + 1, np.nan)
+        self._full_at = self._locate()
+
+    def ask(self) -> Request:
+        """The eligible groups at the present positions that were not asked for before."""
+        while not self._is_over:
+            wanted = self._full_at[self._full_at < len(self._is_known)]
+            wanted = wanted[~self._is_known[wanted]]
+            if len(wanted):
+                _, first = np.unique(wanted, return_index=True)
+                return Request(self._space.full[wanted[np.sort(first)]])
+            self._go_on()
+        return NOTHING
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        """Note the values, and move."""
+        at = np.searchsorted(self._space.full, request.groups)
+        self._values[at] = evidence.values(request.groups)[self._metric]
+        self._is_known[at] = True
+        self._go_on()
+
+    def _locate(self) -> IntArray:
+        """The eligible combination of each particle of both swarms, the number of all for none."""
+        groups = self._space.groups_at(
+            position for swarm in self.swarms for position in swarm.positions.tolist()
+        )
+        at = np.searchsorted(self._space.full, groups)
+        return np.where(groups >= 0, at, len(self._space.full))
+
+    def _go_on(self) -> None:
+        """End an iteration: all values at the present positions are known."""
+        values = np.split(self._values[self._full_at], len(self.swarms))
+        for swarm, own_values in zip(self.swarms, values, strict=True):
+            swarm.learn(own_values)
+        for listener in self.swarms:
+            for swarm, its_values in zip(self.swarms, values, strict=True):
+                if self._shares or swarm is listener:
+                    listener.hear_of(swarm.positions, its_values)
+        self._is_over = self._moves_left == 0
+        if self._is_over:
+            return
+        self._moves_left -= 1
+        for swarm in self.swarms:
+            swarm.move(self._steer(swarm), self._v_max, self._space.cells.n_values)
+        self._full_at = self._locate()

@@ -1,0 +1,43 @@
+"""TestSGD (Zhang, Zhang and Zhang 2022): every combination with a share of at least theta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.core.errors import InputError
+from fairrec.search.evidence import Evidence
+from fairrec.search.searcher import searcher
+from fairrec.search.searchers.listed import ListedGroups
+
+
+@dataclass(frozen=True, slots=True)
+class TestSGDParameters:
+    """theta: combinations with a smaller share of the users are left out."""
+
+    __test__ = False
+    theta: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.theta <= 1:
+            raise InputError(f"theta={self.theta:g} is not possible. Give a share, 0 to 1.")
+
+
+@searcher(
+    "testsgd",
+    "every combination with a share of at least theta",
+    hyper_parameters=TestSGDParameters,
+    searches_all=True,
+)
+def testsgd(
+    evidence: Evidence, metrics: Sequence[int], hyper: TestSGDParameters, rng: np.random.Generator
+) -> ListedGroups:
+    """The large combinations in the order of their values."""
+    # a share times a count may be a hair above a whole number
+    space = evidence.space
+    return ListedGroups(space.full[space.sizes >= hyper.theta * space.n_users - 1e-9])
+
+
+testsgd.__test__ = False

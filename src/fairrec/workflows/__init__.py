@@ -1,0 +1,1 @@
+"""The conductors: one file for each thing a user can ask for."""

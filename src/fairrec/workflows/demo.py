@@ -1,0 +1,124 @@
+"""The demo: a world with one group that is hard to serve, a recommender, and its audit."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.files import check_writable
+from fairrec.core.options import Progress
+from fairrec.datasets.bundle import Bundle, write_bundle
+from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.models.deep.training_data import TrainingData, training_data
+from fairrec.models.shallow.ease import Ease
+from fairrec.result.audit_result import AuditResult
+from fairrec.workflows.audit import audit
+
+PLANTED = {"gender": "F", "age": "56+"}
+BY = ("gender", "age", "occupation")
+
+
+def run_demo(
+    folder: Path,
+    seed: int = 0,
+    model: str = "ease",
+    progress: Progress | None = None,
+    report: bool = True,
+) -> AuditResult:
+    """Make the world, train on it, write the tables and the audit of the predictions.
+
+    Parameters
+    ----------
+    model : "ease", or a deep model where torch is installed
+    report : whether to write the page
+    """
+    check_writable(folder)
+    told = progress or (lambda stage, done, total: None)
+    if model != "ease":
+        _require_model(model)
+    told("making a world", 0, 0)
+    bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
+    told(f"training {model}", 0, 0)
+    if model == "ease":
+        data = training_data(bundle, seed=seed)
+        predictions, history = _score_with_ease(bundle, data), data.history
+    else:
+        predictions, history = _score_with_deep_model(bundle, model, folder, seed, progress)
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {
+        "users": bundle.users,
+        "items": bundle.items,
+        "history": history,
+        "predictions": predictions,
+    }
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+    result = audit(
+        folder / "predictions.parquet",
+        users=folder / "users.parquet",
+        items=folder / "items.parquet",
+        history=folder / "history.parquet",
+        by=BY,
+        seed=seed,
+        progress=progress,
+        command=audit_command(folder, seed),
+    )
+    told("writing", 0, 0)
+    result.save(folder / "audit", report)
+    return result
+
+
+def audit_command(folder: Path, seed: int) -> str:
+    """The command that audits the demo's tables."""
+    tables = {name: str(folder / f"{name}.parquet") for name in ("users", "items", "history")}
+    options = [part for name, file in tables.items() for part in (f"--{name}", file)]
+    settings = ["--by", ",".join(BY), "--seed", str(seed), "--out", str(folder / "audit")]
+    return shlex.join(
+        ["fairrec", "audit", str(folder / "predictions.parquet"), *options, *settings]
+    )
+
+
+def _score_with_ease(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
+    users = np.concatenate([data.users, data.holdout_users])
+    items = np.concatenate([data.items, data.holdout_items])
+    model = Ease.fit(users, items, bundle.users.height, bundle.items.height)
+    targets = data.test
+    rows = np.repeat(targets.users, targets.items.shape[1])
+    columns = targets.items.ravel().astype(np.int64)
+    return pl.DataFrame(
+        {
+            "user_id": bundle.users["user_id"].gather(rows),
+            "item_id": bundle.items["item_id"].gather(columns),
+            "score": model.score(rows, columns),
+            "label": targets.is_target.ravel().astype(np.int8),
+        }
+    )
+
+
+def _require_model(model: str) -> None:
+    """Refuse a model that is not known, or cannot be trained here, before anything is written."""
+    try:
+        from fairrec.models.deep.registry import MODELS
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--model {model} needs {error.name}: pip install 'fairrec[models]'"
+        ) from error
+    if model not in MODELS:
+        raise unknown_name("model", model, ("ease", *MODELS))
+
+
+def _score_with_deep_model(
+    bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    from fairrec.models.deep.training import TrainingOptions, train
+    from fairrec.models.runs.run import load_run
+
+    write_bundle(bundle, folder / "bundle")
+    run = folder / "run"
+    options = TrainingOptions(seed=seed, batch_size=1024)
+    train(bundle, model, run, options=options, restart=True, progress=progress)
+    return load_run(run).predictions(), pl.read_parquet(run / "history.parquet", glob=False)

@@ -1,0 +1,355 @@
+"""Searchers beside the exact answer: how much of the gap each has found after how many users.
+
+All values are computed beforehand, so that a search costs only its own work; the searchers pay
+for each user all the same, and see no value they have not paid for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.core.options import AuditOptions, Progress
+from fairrec.groups.cells import cells_by
+from fairrec.groups.lattice import build_lattice
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics.measure import values_per_user
+from fairrec.search import SEARCHERS
+from fairrec.search.evidence import Evidence
+from fairrec.search.history import History
+from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.searcher import Request, Searcher, hyper_parameters
+from fairrec.search.space import Space
+from fairrec.workflows.search import searchable, stand_in
+
+BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Shares of the users of eligible full combinations."""
+CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
+"""The same, where curves are drawn."""
+PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
+"""Hyper-parameters unless others are given: only the gap is asked for here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBenchOptions:
+    """What is compared.
+
+    Parameters
+    ----------
+    searchers : registered names
+    n_seeds : searches of each searcher, with the seeds from `seed` on
+    budgets : shares of the users of eligible full combinations
+    hyper : hyper-parameters by name, by searcher
+    together : one search serves all metrics; otherwise each metric is searched by itself
+    min_support : share of users below 1, number of users from 1
+    """
+
+    searchers: tuple[str, ...]
+    n_seeds: int = 10
+    budgets: tuple[float, ...] = BUDGETS
+    hyper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    together: bool = False
+    min_support: float = 0.001
+    seed: int = 0
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.searchers:
+            raise InputError("No searcher is named. Example: --searchers adaptive,dpso")
+        for name in self.searchers:
+            SEARCHERS[name]
+            self.hyper_of(name)
+        for name in self.hyper:
+            SEARCHERS[name]
+            if name not in self.searchers:
+                raise InputError(
+                    f"--hyper {name}: that searcher is not among those compared "
+                    f"({', '.join(self.searchers)}). Add it to --searchers or leave it out."
+                )
+        if self.n_seeds < 1:
+            raise InputError(f"--seeds {self.n_seeds} is not possible. Give a number from 1.")
+        if not self.budgets:
+            raise InputError("No budget is named. Example: --budgets 2%,10%")
+        for share in self.budgets:
+            if not 0 < share <= 1:
+                raise InputError(
+                    f"--budgets {100 * share:g}% is not possible. Give shares above 0% and up to "
+                    "100% of the users of eligible groups, such as 2%,10%."
+                )
+        self.as_audit_options()
+
+    def as_audit_options(self) -> AuditOptions:
+        """What an audit would check too: support, seed and threads."""
+        return AuditOptions(min_support=self.min_support, seed=self.seed, threads=self.threads)
+
+    def hyper_of(self, name: str) -> object:
+        """The hyper-parameters of a searcher."""
+        return hyper_parameters(name, {**PRESETS.get(name, {}), **self.hyper.get(name, {})})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBench:
+    """How the searchers did.
+
+    An accuracy is the gap found as a share of the exact one.
+
+    Parameters
+    ----------
+    accuracy : `searcher, metric, seed, budget, users, accuracy`, one row for each of the first
+        four; `users` is the budget in users
+    convergence : `searcher, metric, seed, accuracy, users, share, asks, groups, ms_per_ask,
+        ms_per_group`, searches without a budget at their end. `share` of the users of eligible
+        full combinations, above 1 where others were scored too. `asks` counts the groups
+        proposed, one that is proposed again too; `groups` counts each once. The searcher's own
+        work, which is all the time in its `ask` and `tell`, is divided by either.
+    curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
+    gaps : the exact gap of each metric
+    n_users : users of eligible full combinations
+    """
+
+    options: SearchBenchOptions
+    accuracy: pl.DataFrame
+    convergence: pl.DataFrame
+    curve: pl.DataFrame
+    gaps: dict[str, float]
+    n_users: int
+    n_groups: int
+    n_combinations: int
+    min_users: int
+    notes: tuple[str, ...]
+
+    def summary(self) -> pl.DataFrame:
+        """`searcher, budget, mean, sd`: over the seeds, of the mean accuracy over metrics.
+
+        The standard deviation of a single seed is null.
+        """
+        return _over_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
+
+    def ends(self) -> pl.DataFrame:
+        """`searcher, mean, sd, users, share, ms_per_ask, ms_per_group` at convergence."""
+        accuracy = _over_seeds(self.convergence, ["searcher"], "accuracy")
+        costs = self.convergence.group_by("searcher", maintain_order=True).agg(
+            pl.col("users", "share", "ms_per_ask", "ms_per_group").mean()
+        )
+        return accuracy.join(costs, on="searcher", maintain_order="left")
+
+
+def bench_searchers(
+    inputs: AuditInputs, options: SearchBenchOptions, progress: Progress | None = None
+) -> SearchBench:
+    """Run every searcher with every seed, and compare with the exact answer.
+
+    Parameters
+    ----------
+    inputs : with scores in the table
+    """
+    told = progress or (lambda stage, done, total: None)
+    told("measuring", 0, 0)
+    threads = options.as_audit_options().n_threads
+    space = _space(inputs, options)
+    metrics = searchable(inputs)
+    values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
+    values = values[:, inputs.list_of_user]
+    guesses = stand_in(inputs, threads)
+    gaps = exact_gaps(space, values)
+    notes = tuple(
+        f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
+        for metric, gap in zip(metrics, gaps, strict=True)
+        if gap == 0
+    )
+    kept = np.flatnonzero(gaps > 0)
+    if not len(kept):
+        raise InputError(
+            "No metric has a gap between eligible groups, so there is nothing to search for. "
+            "Name other metrics or lower --min-support."
+        )
+    parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
+    n_users = int(space.sizes.sum())
+    tables = _Tables([metric.name for metric in metrics], gaps, n_users, options.budgets)
+    n_searches = len(options.searchers) * options.n_seeds * len(parts)
+    for done, (name, seed, part) in enumerate(_searches(options, parts)):
+        told(f"searching with {name}", done, n_searches)
+        own = OwnWork()
+        outcome = search(
+            name,
+            evidence_of(space, values[part], seed, None if guesses is None else guesses[part]),
+            options.hyper_of(name),
+            seed=seed,
+            watch=own.watch,
+        )
+        tables.add(name, seed, part, outcome, own)
+    return SearchBench(
+        options=options,
+        accuracy=pl.DataFrame(tables.accuracy),
+        convergence=pl.DataFrame(tables.convergence),
+        curve=_over_seeds(pl.DataFrame(tables.curve), ["searcher", "budget"], "accuracy"),
+        gaps={metrics[i].name: float(gaps[i]) for i in kept},
+        n_users=n_users,
+        n_groups=len(space.full),
+        n_combinations=space.n_combinations,
+        min_users=space.min_users,
+        notes=notes,
+    )
+
+
+def evidence_of(
+    space: Space, values: FloatArray, seed: int, guesses: FloatArray | None = None
+) -> Evidence:
+    """Evidence that looks values up; a user is paid for when it does.
+
+    Parameters
+    ----------
+    values, guesses : (n_metrics, n_users)
+    """
+    return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
+
+
+def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
+    """(n_metrics,), the largest minus the smallest value of eligible full combinations.
+
+    0 where fewer than two have a value.
+    """
+    evidence = evidence_of(space, values, seed=0)
+    evidence.score(np.arange(space.n_users))
+    per_group = evidence.values(space.full)
+    is_known = ~np.isnan(per_group)
+    highest = np.where(is_known, per_group, -np.inf).max(axis=1)
+    lowest = np.where(is_known, per_group, np.inf).min(axis=1)
+    gaps: FloatArray = np.where(is_known.any(axis=1), highest - lowest, 0.0)
+    return gaps
+
+
+class OwnWork:
+    """A stop-watch on searchers: the time they take themselves, and what they propose."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.n_asked = 0
+        self.groups: set[int] = set()
+
+    def watch(self, searcher: Searcher) -> Searcher:
+        """The same searcher, watched."""
+        return _Watched(searcher, self)
+
+
+class _Watched:
+    def __init__(self, searcher: Searcher, work: OwnWork) -> None:
+        self._searcher, self._work = searcher, work
+
+    def ask(self) -> Request:
+        started = time.perf_counter()
+        request = self._searcher.ask()
+        self._work.seconds += time.perf_counter() - started
+        self._work.n_asked += len(request.groups)
+        self._work.groups.update(request.groups.tolist())
+        return request
+
+    def tell(self, request: Request, evidence: Evidence) -> None:
+        started = time.perf_counter()
+        self._searcher.tell(request, evidence)
+        self._work.seconds += time.perf_counter() - started
+
+
+class _Tables:
+    """The rows of the result, as they come in."""
+
+    def __init__(
+        self, names: Sequence[str], gaps: FloatArray, n_users: int, budgets: Sequence[float]
+    ) -> None:
+        self._names, self._gaps, self._n_users = names, gaps, n_users
+        self._budgets = tuple(budgets)
+        self.accuracy: list[dict[str, object]] = []
+        self.curve: list[dict[str, object]] = []
+        self.convergence: list[dict[str, object]] = []
+
+    def add(
+        self, name: str, seed: int, part: IntArray, outcome: SearchOutcome, own: OwnWork
+    ) -> None:
+        """Take in a search for these metrics."""
+        at_budgets, at_curve = (
+            self._accuracy(outcome.history, part, shares) for shares in (self._budgets, CURVE)
+        )
+        users = outcome.evidence.users_scored
+        at_end = self._found(outcome.history, part, np.array([users]))
+        milliseconds = 1000 * own.seconds
+        for i, metric in enumerate(part.tolist()):
+            about = {"searcher": name, "metric": self._names[metric], "seed": seed}
+            for rows, shares, found in (
+                (self.accuracy, self._budgets, at_budgets[i]),
+                (self.curve, CURVE, at_curve[i]),
+            ):
+                rows += [
+                    {
+                        **about,
+                        "budget": share,
+                        "users": self._users(share),
+                        "accuracy": accuracy,
+                    }
+                    for share, accuracy in zip(shares, found.tolist(), strict=True)
+                ]
+            self.convergence.append(
+                {
+                    **about,
+                    "accuracy": float(at_end[i, 0]),
+                    "users": users,
+                    "share": users / self._n_users,
+                    "asks": own.n_asked,
+                    "groups": len(own.groups),
+                    "ms_per_ask": milliseconds / max(own.n_asked, 1),
+                    "ms_per_group": milliseconds / max(len(own.groups), 1),
+                }
+            )
+
+    def _users(self, share: float) -> int:
+        # 0.07 * 100 is a hair above 7 in binary
+        return int(share * self._n_users + 1e-9)
+
+    def _accuracy(self, history: History, part: IntArray, shares: Sequence[float]) -> FloatArray:
+        return self._found(history, part, np.array([self._users(share) for share in shares]))
+
+    def _found(self, history: History, part: IntArray, users: IntArray) -> FloatArray:
+        """(len(part), len(users)), of the exact gap."""
+        found = history.gaps_after(users) / self._gaps[part][:, None]
+        # values added up in another order may be apart in the last digits
+        return np.round(found, 12)
+
+
+def _searches(
+    options: SearchBenchOptions, parts: Sequence[IntArray]
+) -> Iterator[tuple[str, int, IntArray]]:
+    for name in options.searchers:
+        for seed in range(options.seed, options.seed + options.n_seeds):
+            for part in parts:
+                yield name, seed, part
+
+
+def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
+    audit = options.as_audit_options()
+    cells = cells_by(inputs.attributes)
+    min_users = audit.min_users(inputs.n_users)
+    lattice = build_lattice(cells, audit.lattice_depth, min_users, audit.n_threads)
+    space = Space(cells, lattice, min_users)
+    if len(space.full) < 2:
+        have = "No full combination of attributes has" if not len(space.full) else "Only one has"
+        raise InputError(
+            f"{have} {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
+            "fewer attributes in --by."
+        )
+    return space
+
+
+def _over_seeds(rows: pl.DataFrame, by: list[str], column: str) -> pl.DataFrame:
+    """Mean over metrics for each seed, then mean and standard deviation over the seeds."""
+    return (
+        rows.group_by(*by, "seed", maintain_order=True)
+        .agg(pl.col(column).mean())
+        .group_by(by, maintain_order=True)
+        .agg(pl.col(column).mean().alias("mean"), pl.col(column).std().alias("sd"))
+    )

@@ -1,0 +1,255 @@
+"""Numbers in bins: labels that say what they hold, in order."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
+from tests.builders import audit, two_groups
+
+NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
+
+
+def _bin(numbers: list[float], spec: str) -> tuple[list[int], list[str]]:
+    codes, labels = bin_numbers(np.array(numbers, dtype=np.float64), parse_binning(spec, spec))
+    return codes.tolist(), labels
+
+
+def _holds(label: str, number: float) -> bool:
+    """Whether a number lies in the bin as its label says, whole numbers on both ends of `a-b`."""
+    if match := re.fullmatch(rf"{NUMBER}", label):
+        return float(match[1]) == number
+    if match := re.fullmatch(rf"{NUMBER}-{NUMBER}", label):
+        return float(match[1]) <= number <= float(match[2])
+    if match := re.fullmatch(rf"\[{NUMBER}, {NUMBER}\)", label):
+        return float(match[1]) <= number < float(match[2])
+    if match := re.fullmatch(rf"q\d+ \[{NUMBER}, {NUMBER}\]", label):
+        return float(match[1]) <= number <= float(match[2])
+    raise AssertionError(f"a label of another form: {label}")
+
+
+def _low(label: str) -> float:
+    match = re.search(NUMBER, re.sub(r"^q\d+ ", "", label))
+    assert match
+    return float(match[1])
+
+
+def test_whole_numbers_have_whole_labels():
+    codes, labels = _bin([10, 19, 20, 0, 9, 35], "10")
+    assert labels == ["0-9", "10-19", "20-29", "30-39"]
+    assert codes == [1, 1, 2, 0, 0, 3]
+
+
+def test_a_width_of_one_keeps_whole_numbers_apart():
+    assert _bin([3, -1, 3, 0], "1") == ([2, 0, 2, 1], ["-1", "0", "3"])
+
+
+def test_bins_nobody_is_in_have_no_label():
+    assert _bin([5, 95], "10") == ([0, 1], ["0-9", "90-99"])
+
+
+def test_fractions_have_half_open_labels():
+    assert _bin([0.5, 9.5, 10.0], "10") == ([0, 0, 1], ["[0, 10)", "[10, 20)"])
+    assert _bin([2.4, 2.5, 4.9], "2.5") == ([0, 1, 1], ["[0, 2.5)", "[2.5, 5)"])
+
+
+def test_negative_numbers_fall_into_the_bin_below():
+    codes, labels = _bin([-1, -10, -11, 0, 9], "10")
+    assert labels == ["[-20, -10)", "[-10, 0)", "0-9"]
+    assert codes == [1, 1, 0, 2, 2]
+
+
+def test_minus_zero_is_zero():
+    assert _bin([-0.0, 5.0], "10")[1] == ["0-9"]
+    assert _bin([-0.0, 5.0], "1")[1] == ["0", "5"]
+
+
+def test_quantiles_part_distinct_numbers_evenly():
+    codes, labels = _bin([*range(1, 11)], "q5")
+    assert codes == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert labels == ["q1 [1, 2]", "q2 [3, 4]", "q3 [5, 6]", "q4 [7, 8]", "q5 [9, 10]"]
+
+
+def test_equal_numbers_share_a_quantile():
+    assert _bin([1, 1, 1, 1, 2], "q5") == ([0, 0, 0, 0, 1], ["q1 [1, 1]", "q2 [2, 2]"])
+    assert _bin([7, 7, 7], "q2") == ([0, 0, 0], ["q1 [7, 7]"])
+
+
+def test_quantiles_of_negative_numbers_are_in_order():
+    codes, labels = _bin([-5.5, 3, -2, 10], "q2")
+    assert codes == [0, 1, 0, 1]
+    assert labels == ["q1 [-5.5, -2]", "q2 [3, 10]"]
+
+
+def test_large_numbers_are_written_out():
+    assert _bin([1_234_567, 1_234_577], "10")[1] == ["1234560-1234569", "1234570-1234579"]
+    assert _bin([1_234_567, 1_234_568], "q2")[1] == [
+        "q1 [1234567, 1234567]",
+        "q2 [1234568, 1234568]",
+    ]
+
+
+def test_no_numbers_give_no_bins():
+    for spec in ("10", "q5"):
+        assert _bin([], spec) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "binning"),
+    [
+        ("10", Binning(width=10.0)),
+        ("0.5", Binning(width=0.5)),
+        ("1e3", Binning(width=1000.0)),
+        ("q2", Binning(quantiles=2)),
+        ("q10", Binning(quantiles=10)),
+    ],
+)
+def test_a_binning_is_a_width_or_a_number_of_quantiles(text: str, binning: Binning):
+    assert parse_binning(text, f"age:{text}") == binning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "0", "-5", "nan", "inf", "q1", "q0", "q", "q-3", "q2.5", "ten"),
+        pytest.param("q" + "9" * 5000, id="digits"),
+    ],
+)
+def test_anything_else_is_no_binning(text: str):
+    with pytest.raises(InputError, match=r"is no binning.*age:10.*income:q5"):
+        parse_binning(text, f"age:{text}")
+
+
+WHOLE = st.integers(-(10**7), 10**7).map(float)
+CENTS = st.integers(-(10**9), 10**9).map(lambda cents: cents / 100)
+
+
+def _numbers(kind: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
+    return st.lists(kind, min_size=1, max_size=30)
+
+
+@example(numbers=[0.3, 0.7, 0.29], width="0.1")
+@example(numbers=[12345678.5, 12345688.5], width="10")
+@example(numbers=[-1234567.0, -1234577.0], width="10")
+@given(
+    numbers=_numbers(WHOLE) | _numbers(CENTS),
+    width=st.sampled_from(["1", "2", "5", "10", "100", "0.1", "0.2", "0.25", "0.5", "2.5"]),
+)
+def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
+    numbers: list[float], width: str
+):
+    codes, labels = _bin(numbers, width)
+    assert len(set(labels)) == len(labels)
+    assert set(codes) == set(range(len(labels)))
+    assert all(_holds(labels[code], number) for code, number in zip(codes, numbers, strict=True))
+    lows = [_low(label) for label in labels]
+    assert lows == sorted(lows)
+    assert all(low == pytest.approx(round(low / float(width)) * float(width)) for low in lows)
+
+
+@example(numbers=[1234567.0, 1234568.0, 3.0], n_bins=2)
+@given(numbers=_numbers(WHOLE) | _numbers(CENTS), n_bins=st.integers(2, 12))
+def test_every_number_lies_in_its_labelled_quantile_and_quantiles_are_in_order(
+    numbers: list[float], n_bins: int
+):
+    codes, labels = _bin(numbers, f"q{n_bins}")
+    assert 1 <= len(labels) <= n_bins
+    assert set(codes) == set(range(len(labels)))
+    assert all(_holds(labels[code], number) for code, number in zip(codes, numbers, strict=True))
+    in_order = np.array(codes)[np.argsort(numbers, kind="stable")]
+    assert (np.diff(in_order) >= 0).all()
+    bins_of_number: dict[float, set[int]] = {}
+    for code, number in zip(codes, numbers, strict=True):
+        bins_of_number.setdefault(number, set()).add(code)
+    assert all(len(bins) == 1 for bins in bins_of_number.values())
+
+
+@given(numbers=st.lists(WHOLE, min_size=2, max_size=40, unique=True), n_bins=st.integers(2, 8))
+def test_quantiles_of_distinct_numbers_differ_by_one_user_at_most(
+    numbers: list[float], n_bins: int
+):
+    assume(len(numbers) >= n_bins)
+    codes, labels = _bin(numbers, f"q{n_bins}")
+    sizes = np.bincount(codes)
+    assert len(labels) == n_bins
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_binned_attributes_name_the_groups():
+    predictions, users = two_groups(age=[18, 25, 19, 21, 10, 29, 12, 22])
+    result = audit(predictions, users, "age:10")
+    # u0, u2, u4, u6 are 18, 19, 10, 12 and served at the first place
+    assert result.gap("mrr").advantaged.group == {"age": "10-19"}
+    assert result.gap("mrr").disadvantaged.group == {"age": "20-29"}
+    assert result.summary.attributes["age"].binning == "width 10"
+    assert result.warnings == ()
+
+
+def test_binned_attributes_keep_missing_values_apart():
+    ages = [18, 25, None, 21, float("nan"), 29, 12, 22]
+    predictions, users = two_groups(age=ages)
+    result = audit(predictions, users, "age:q2")
+    assert result.summary.attributes["age"].n_missing == 2
+    assert result.summary.attributes["age"].n_values == 3
+    assert result.groups("mrr")["age"].sort().to_list() == [
+        "(missing)",
+        "q1 [12, 21]",
+        "q2 [22, 29]",
+    ]
+    assert any("'age' is missing for 2 of 8 users" in warning for warning in result.warnings)
+
+
+def test_fewer_quantiles_than_asked_for_are_said():
+    predictions, users = two_groups(n=[1, 2, 1, 2, 1, 2, 1, 2])
+    result = audit(predictions, users, "n:q4")
+    assert result.summary.attributes["n"].n_values == 2
+    assert any("2 bins instead of the 4 quantiles" in warning for warning in result.warnings)
+
+
+def test_more_quantiles_than_users_give_each_user_a_bin():
+    predictions, users = two_groups(n=[*range(8)])
+    result = audit(predictions, users, "n:q1000000000000")
+    assert result.summary.attributes["n"].n_values == 8
+
+
+def test_bins_follow_the_audited_users_only():
+    predictions, users = two_groups(n=[*range(8)])
+    others = pl.DataFrame({"user_id": ["x", "y"], "n": [1_000_000, None]})
+    result = audit(predictions, pl.concat([users, others]), "n:q2")
+    assert result.groups("mrr")["n"].sort().to_list() == ["q1 [0, 3]", "q2 [4, 7]"]
+    assert result.summary.attributes["n"].n_missing == 0
+    assert any("2 users of the users table have no predictions" in w for w in result.warnings)
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt16, pl.Float32, pl.Decimal(10, 2)])
+def test_every_kind_of_number_can_be_binned(kind: pl.DataType):
+    predictions, users = two_groups(n=[0, 10, 1, 11, 2, 12, 3, 13])
+    result = audit(predictions, users.with_columns(pl.col("n").cast(kind)), "n:10")
+    assert result.gap("mrr").advantaged.group == {"n": "0-9"}
+    assert result.gap("mrr").disadvantaged.group == {"n": "10-19"}
+
+
+def test_a_width_too_fine_for_the_numbers_is_refused():
+    predictions, users = two_groups(n=[1e300, 1, 2, 3, 4, 5, 6, 7])
+    with pytest.raises(InputError, match="'n'"):
+        audit(predictions, users, "n:1e-300")
+
+
+@pytest.mark.parametrize("values", [["a", "b"] * 4, [True, False] * 4, ["1", "2"] * 4])
+def test_what_is_no_number_cannot_be_binned(values: list[object]):
+    predictions, users = two_groups(x=values)
+    with pytest.raises(InputError, match=r"users table: attribute 'x' is not numeric.*--by x"):
+        audit(predictions, users, "x:10")
+
+
+def test_infinite_numbers_cannot_be_binned():
+    predictions, users = two_groups(x=[1.0, float("inf")] * 4)
+    with pytest.raises(InputError, match="attribute 'x' has infinite values"):
+        audit(predictions, users, "x:q2")

@@ -1,0 +1,203 @@
+"""Which column plays which part: exact names, aliases, a mapping."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.inputs.columns import ALIASES, find_column, parse_mapping
+from tests.builders import as_lists, audit, make_tables, numbers_of, one_each, two_groups
+
+EVERY_ALIAS = [(wanted, alias) for wanted, aliases in ALIASES.items() for alias in aliases]
+
+
+def _find(wanted: str, columns: list[str], mapping: dict[str, str] | None = None) -> str | None:
+    return find_column(wanted, columns, "users", "users.csv", mapping or {})
+
+
+@pytest.mark.parametrize(("wanted", "alias"), EVERY_ALIAS)
+def test_every_alias_is_known_in_any_case(wanted: str, alias: str):
+    assert _find(wanted, ["x", alias]) == alias
+    assert _find(wanted, [alias.upper(), "x"]) == alias.upper()
+    assert _find(wanted, ["x", alias.title()]) == alias.title()
+
+
+def test_the_aliases_of_the_design_are_known():
+    assert _find("user_id", ["userID"]) == "userID"
+    assert _find("user_id", ["uid"]) == "uid"
+    assert _find("item_id", ["iid"]) == "iid"
+    assert _find("score", ["prediction"]) == "prediction"
+    assert _find("user_id", ["user_id:token"]) == "user_id:token"
+
+
+def test_a_column_that_is_not_there_is_none():
+    assert _find("user_id", ["id", "users", "x"]) is None
+
+
+def test_the_exact_name_wins_over_an_alias():
+    assert _find("user_id", ["uid", "user_id"]) == "user_id"
+    assert _find("score", ["prediction", "score:float"]) == "score:float"
+
+
+@pytest.mark.parametrize(
+    "columns", [["user_id", "user_id:token"], ["user_id:token", "user_id"]], ids=str
+)
+def test_the_exact_name_wins_over_the_name_with_a_type(columns: list[str]):
+    assert _find("user_id", columns) == "user_id"
+
+
+@pytest.mark.parametrize(
+    "columns", [["uid", "userID"], ["user_id:token", "user_id:float"], ["user", "uid:token"]]
+)
+def test_two_candidates_at_once_are_an_error_that_names_both(columns: list[str]):
+    with pytest.raises(InputError) as caught:
+        _find("user_id", columns)
+    message = str(caught.value)
+    assert message.startswith("users.csv: ")
+    assert all(repr(column) in message for column in columns)
+    assert f"--columns user_id={columns[0]}" in message
+
+
+def test_a_mapping_decides_between_two_aliases():
+    assert _find("user_id", ["uid", "userID"], {"user_id": "userID"}) == "userID"
+
+
+def test_a_mapping_wins_over_the_exact_name():
+    assert _find("user_id", ["user_id", "hash"], {"user_id": "hash"}) == "hash"
+
+
+def test_a_mapping_for_the_table_wins_over_one_for_all():
+    mapping = {"user_id": "a", "users.user_id": "b", "items.user_id": "c"}
+    assert _find("user_id", ["a", "b", "c"], mapping) == "b"
+
+
+def test_a_mapping_for_all_tables_holds_where_its_column_is():
+    assert _find("user_id", ["user_id", "x"], {"user_id": "uid"}) == "user_id"
+
+
+def test_a_mapping_for_a_table_that_lacks_the_column_is_an_error():
+    with pytest.raises(InputError, match=r"users\.csv: no column 'nmae'.*users\.user_id.*id, name"):
+        _find("user_id", ["id", "name"], {"users.user_id": "nmae"})
+
+
+def test_a_mapping_to_a_column_that_no_table_has_is_an_error():
+    predictions, users = two_groups()
+    with pytest.raises(InputError, match="uidd"):
+        audit(predictions, users, "group", columns={"user_id": "uidd"})
+
+
+def test_a_mapping_is_parsed_at_its_first_equals_sign():
+    assert parse_mapping(["user_id=a=b", "items.categories=tags"]) == {
+        "user_id": "a=b",
+        "items.categories": "tags",
+    }
+
+
+@pytest.mark.parametrize("pair", ["user_id", "=uid", "user_id=", "", "="])
+def test_a_mapping_that_is_no_pair_is_an_error(pair: str):
+    with pytest.raises(InputError, match=r"not of the form name=column.*Example"):
+        parse_mapping([pair])
+
+
+@pytest.mark.parametrize(
+    ("mapping", "nearest"),
+    [
+        ({"userid": "x"}, "Did you mean 'user_id'"),
+        ({"item.categories": "x"}, "Did you mean 'items'"),
+        ({"items.category": "x"}, "Did you mean 'categories'"),
+        ({"gender": "sex"}, "Known: categories, item_id, label, score, user_id"),
+    ],
+)
+def test_a_mapping_of_an_unknown_name_offers_the_nearest(mapping: dict[str, str], nearest: str):
+    predictions, users = two_groups()
+    with pytest.raises(UnknownNameError, match=nearest):
+        audit(predictions, users, "group", columns=mapping)
+
+
+def test_mapped_columns_give_the_same_result():
+    tables = make_tables()
+    options = {"by": "gender", "metrics": "mrr,urd,urp"}
+    expected = audit(*tables[:2], items=tables.items, history=tables.history, **options)
+    result = audit(
+        tables.predictions.rename(
+            {"user_id": "who", "item_id": "what", "score": "s", "label": "bought"}
+        ),
+        tables.users.rename({"user_id": "who"}),
+        items=tables.items.rename({"item_id": "what", "categories": "tags"}),
+        history=tables.history.rename({"user_id": "person", "item_id": "what"}),
+        columns={
+            "user_id": "who",
+            "item_id": "what",
+            "score": "s",
+            "predictions.label": "bought",
+            "items.categories": "tags",
+            "history.user_id": "person",
+        },
+        **options,
+    )
+    assert numbers_of(result) == numbers_of(expected)
+
+
+def test_aliases_in_all_tables_give_the_same_result():
+    tables = make_tables()
+    options = {"by": "gender", "metrics": "mrr,urd,urp"}
+    expected = audit(*tables[:2], items=tables.items, history=tables.history, **options)
+    result = audit(
+        as_lists(tables.predictions).rename(
+            {"user_id": "userID", "item_id": "iid", "score": "prediction", "label": "y_true"}
+        ),
+        tables.users.rename({"user_id": "uid"}),
+        items=tables.items.rename({"item_id": "movieId", "categories": "genres"}),
+        history=tables.history.rename({"user_id": "customer_id", "item_id": "product_id"}),
+        **options,
+    )
+    assert numbers_of(result) == numbers_of(expected)
+
+
+def test_tables_of_recbole_give_the_same_result(tmp_path):
+    tables = make_tables()
+    options = {"by": ["gender", "age:10"], "metrics": "mrr,urp"}
+    expected = audit(*tables[:2], history=tables.history, **options)
+    typed = {"user_id": "user_id:token", "item_id": "item_id:token"}
+    tables.users.rename(
+        {"user_id": "user_id:token", "gender": "gender:token", "age": "age:float"}
+    ).write_csv(tmp_path / "users.tsv", separator="\t")
+    predictions = tables.predictions.rename(
+        typed | {"score": "score:float", "label": "label:float"}
+    ).with_columns(pl.col("label:float").cast(pl.Float64))
+    history = tables.history.rename(typed)
+    result = audit(predictions, tmp_path / "users.tsv", history=history, **options)
+    assert numbers_of(result) == numbers_of(expected)
+
+
+@pytest.mark.parametrize("missing", ["user_id", "item_id", "score", "label"])
+def test_a_missing_column_is_named_with_those_that_are_there(missing: str):
+    predictions, users = two_groups()
+    with pytest.raises(InputError) as caught:
+        audit(predictions.rename({missing: "zzz"}), users, "group")
+    message = str(caught.value)
+    assert message.startswith(f"the predictions table: no column '{missing}'.")
+    assert "zzz" in message
+    assert f"--columns {missing}=NAME" in message
+
+
+def test_a_users_table_without_ids_is_refused():
+    predictions, users = two_groups()
+    with pytest.raises(InputError, match=r"users table: no column 'user_id'.*Columns here: group"):
+        audit(predictions, users.drop("user_id"), "group")
+
+
+def test_labels_are_not_asked_for_where_no_metric_needs_them():
+    predictions, users = two_groups()
+    items = pl.DataFrame({"item_id": [0, 1, 2, 3], "categories": ["a", "a|b", "b", "c"]})
+    options = {"items": items, "metrics": "urd"}
+    without = audit(predictions.drop("label"), users, "group", **options)
+    assert numbers_of(without) == numbers_of(audit(predictions, users, "group", **options))
+
+
+def test_two_columns_of_one_name_are_refused():
+    users = pd.DataFrame([["a", "x", "y"], ["b", "x", "y"]], columns=["user_id", "g", "g"])
+    with pytest.raises(InputError, match="users"):
+        audit(one_each({"a": 1, "b": 2}), users, "g")

@@ -1,0 +1,387 @@
+"""Whatever holds the tables, and in whatever order: the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from fairrec.result.audit_result import AuditResult
+from tests.builders import Tables, as_lists, audit, make_tables, numbers_of, one_each, values_of
+
+Hold = Callable[[pl.DataFrame, Path], Any]
+"""Puts a table into some form: a file at the path (without an ending), or an object."""
+
+
+def _file(ending: str, write: Callable[[pl.DataFrame, Path], Any]) -> Hold:
+    def hold(table: pl.DataFrame, path: Path) -> Path:
+        path = path.with_suffix(ending)
+        write(table, path)
+        return path
+
+    return hold
+
+
+def _joined(table: pl.DataFrame) -> pl.DataFrame:
+    """Categories as `a|b`, since text files hold no lists."""
+    if "categories" not in table.columns:
+        return table
+    return table.with_columns(pl.col("categories").list.join("|"))
+
+
+def _write_with_pandas(table: pl.DataFrame, path: Path) -> None:
+    _joined(table).to_pandas().to_csv(path, index=False)
+
+
+def _write_feather(table: pl.DataFrame, path: Path) -> None:
+    table.to_pandas().to_feather(path)
+
+
+HOLDS_LISTS: dict[str, Hold] = {
+    "parquet": _file(".parquet", pl.DataFrame.write_parquet),
+    "pq": _file(".pq", pl.DataFrame.write_parquet),
+    "arrow": _file(".arrow", pl.DataFrame.write_ipc),
+    "ipc": _file(".ipc", pl.DataFrame.write_ipc),
+    "feather from pandas": _file(".feather", _write_feather),
+    "capitals in the ending": _file(".Parquet", pl.DataFrame.write_parquet),
+    "path as text": lambda table, path: str(HOLDS_LISTS["parquet"](table, path)),
+    "polars": lambda table, path: table,
+    "polars lazy": lambda table, path: table.lazy(),
+    "pandas": lambda table, path: table.to_pandas(),
+    "pandas backed by arrow": lambda table, path: table.to_pandas(use_pyarrow_extension_array=True),
+    "pyarrow": lambda table, path: table.to_arrow(),
+}
+FORMATS = HOLDS_LISTS | {
+    "csv": _file(".csv", lambda table, path: _joined(table).write_csv(path)),
+    "csv from pandas": _file(".csv", _write_with_pandas),
+    "tsv": _file(".tsv", lambda table, path: _joined(table).write_csv(path, separator="\t")),
+}
+
+METRICS = "auc,pooled_auc,mrr@3,ndcg@5,recall@2,urd@5,urp@5"
+
+
+def _audit(tables: Tables | list[Any], **options: Any) -> AuditResult:
+    predictions, users, items, history = tables
+    options = {"by": "gender,age:20,member", "metrics": METRICS, "min_support": 3, **options}
+    return audit(predictions, users, items=items, history=history, **options)
+
+
+def _assert_same(result: AuditResult, expected: AuditResult) -> None:
+    assert numbers_of(result) == numbers_of(expected)
+    assert_frame_equal(result.group_table, expected.group_table, check_exact=True)
+    assert_frame_equal(result.per_user, expected.per_user, check_exact=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_result(name: str, tmp_path: Path):
+    tables = make_tables()
+    expected = _audit(tables)
+    assert expected.metrics["mrr@3"].gap > 0
+    assert expected.metrics["mrr@3"].chance.p_value < 1
+    held = [FORMATS[name](table, tmp_path / part) for part, table in tables._asdict().items()]
+    _assert_same(_audit(held), expected)
+
+
+@pytest.mark.parametrize("name", HOLDS_LISTS)
+def test_one_row_a_user_with_lists_gives_the_same_result(name: str, tmp_path: Path):
+    tables = make_tables()
+    lists = HOLDS_LISTS[name](as_lists(tables.predictions), tmp_path / "predictions")
+    _assert_same(_audit([lists, *tables[1:]]), _audit(tables))
+
+
+def test_lists_of_one_fixed_length_give_the_same_result():
+    tables = make_tables()
+    short = tables.predictions.group_by("user_id", maintain_order=True).head(4)
+    as_arrays = as_lists(short).with_columns(
+        pl.col("item_id").cast(pl.Array(pl.String, 4)),
+        pl.col("score").cast(pl.Array(pl.Float64, 4)),
+        pl.col("label").cast(pl.Array(pl.Int64, 4)),
+    )
+    _assert_same(_audit([as_arrays, *tables[1:]]), _audit([short, *tables[1:]]))
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "pandas"])
+def test_whole_number_ids_give_the_same_result_in_every_format(name: str, tmp_path: Path):
+    tables = make_tables(text_ids=False)
+    held = [FORMATS[name](table, tmp_path / part) for part, table in tables._asdict().items()]
+    assert numbers_of(_audit(held)) == numbers_of(_audit(tables))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rows_in_any_order_give_the_same_result(seed: int):
+    tables = make_tables()
+    shuffled = [table.sample(fraction=1.0, shuffle=True, seed=seed) for table in tables[:3]]
+    _assert_same(_audit([*shuffled, tables.history]), _audit(tables))
+
+
+def test_a_history_in_any_order_gives_the_same_result_to_the_last_digit():
+    tables = make_tables()
+    shuffled = tables.history.sample(fraction=1.0, shuffle=True, seed=4)
+    _assert_same(_audit(tables._replace(history=shuffled)), _audit(tables))
+
+
+def test_users_interleaved_item_by_item_give_the_same_result():
+    tables = make_tables()
+    interleaved = tables.predictions.sort("item_id", maintain_order=True)
+    assert interleaved["user_id"].n_unique() < interleaved["user_id"].rle_id().n_unique()
+    _assert_same(_audit([interleaved, *tables[1:]]), _audit(tables))
+
+
+def test_users_table_upside_down_gives_the_same_p_values():
+    tables = make_tables()
+    _assert_same(_audit(tables._replace(users=tables.users.reverse())), _audit(tables))
+
+
+def test_rows_of_the_list_form_in_any_order_give_the_same_result():
+    tables = make_tables()
+    lists = as_lists(tables.predictions).sample(fraction=1.0, shuffle=True, seed=5)
+    _assert_same(_audit([lists, *tables[1:]]), _audit(tables))
+
+
+def test_two_rows_of_lists_for_one_user_are_one_list():
+    tables = make_tables()
+    first = as_lists(tables.predictions.gather_every(2))
+    second = as_lists(tables.predictions.gather_every(2, offset=1))
+    _assert_same(_audit([pl.concat([first, second]), *tables[1:]]), _audit(tables))
+
+
+def test_columns_the_audit_does_not_need_change_nothing():
+    tables = make_tables()
+    more = [table.with_columns(extra=pl.lit(None), more=pl.lit([[1]]).first()) for table in tables]
+    _assert_same(_audit(more), _audit(tables))
+
+
+def test_tables_given_as_data_frames_are_not_modified():
+    tables = make_tables()
+    polars_before = [table.clone() for table in tables]
+    pandas_tables = [table.to_pandas() for table in tables]
+    pandas_before = [table.copy(deep=True) for table in pandas_tables]
+    _audit(tables)
+    _audit(pandas_tables)
+    for table, before in zip(tables, polars_before, strict=True):
+        assert_frame_equal(table, before)
+    for table, before in zip(pandas_tables, pandas_before, strict=True):
+        assert table.equals(before)
+
+
+def test_pandas_index_is_no_column_and_does_no_harm():
+    tables = make_tables()
+    pandas_tables = [table.to_pandas() for table in tables]
+    for table in pandas_tables:
+        table.index = range(len(table), 0, -1)
+    _assert_same(_audit(pandas_tables), _audit(tables))
+
+
+def test_arrow_dictionaries_and_large_text_give_the_same_result():
+    tables = make_tables()
+    users = tables.users.to_arrow()
+    users = users.set_column(1, "gender", users["gender"].combine_chunks().dictionary_encode())
+    predictions = tables.predictions.to_arrow()
+    predictions = predictions.set_column(0, "user_id", predictions["user_id"].cast(pa.large_utf8()))
+    _assert_same(_audit([predictions, users, *tables[2:]]), _audit(tables))
+
+
+@pytest.mark.parametrize("name", ["a[1]", "what?", "every*", "two words", "größe", "it's", "50%"])
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".arrow"])
+def test_any_file_name_is_one_file(name: str, ending: str, tmp_path: Path):
+    tables = make_tables(n_users=8)
+    hold = {
+        ".parquet": FORMATS["parquet"],
+        ".csv": FORMATS["csv"],
+        ".arrow": FORMATS["arrow"],
+    }[ending]
+    hold(tables.predictions.with_columns(score=-pl.col("score")), tmp_path / "every other")
+    path = hold(tables.predictions, tmp_path / name)
+    _assert_same(_audit([path, *tables[1:]], by="gender"), _audit(tables, by="gender"))
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_column(tmp_path: Path):
+    tables = make_tables(n_users=8)
+    path = tmp_path / "users.csv"
+    path.write_text(tables.users.write_csv(), encoding="utf-8-sig")
+    _assert_same(_audit(tables._replace(users=path), by="gender"), _audit(tables, by="gender"))
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_a_file_cut_short_anywhere_is_refused(name: str, tmp_path: Path):
+    tables = make_tables(n_users=8)
+    path = HOLDS_LISTS[name](tables.predictions, tmp_path / "predictions")
+    content = path.read_bytes()
+    for kept in range(0, len(content), len(content) // 25):
+        path.write_bytes(content[:kept])
+        with pytest.raises(InputError, match=rf"{path.name}: cannot be read as {name.title()}"):
+            audit(path, tables.users, "gender")
+
+
+def test_a_lazy_table_that_cannot_be_read_is_refused(tmp_path: Path):
+    tables = make_tables(n_users=8)
+    gone = pl.scan_parquet(tmp_path / "gone.parquet")
+    with pytest.raises(InputError, match="predictions table: cannot be read"):
+        audit(gone, tables.users, "gender")
+    failing = tables.predictions.lazy().with_columns(
+        pl.col("item_id").str.to_integer().alias("score")
+    )
+    with pytest.raises(InputError, match="predictions table: cannot be read"):
+        audit(failing, tables.users, "gender")
+
+
+def test_several_positives_and_ragged_lists_are_measured_as_they_are():
+    # relevant at places 1 and 3 of 4; place 2 of 2; both of 2
+    predictions = pl.DataFrame(
+        {
+            "user_id": ["a", "b", "c"],
+            "item_id": [[1, 2, 3, 4], [1, 2], [5, 6]],
+            "score": [[0.9, 0.2, 0.1, 0.5], [0.1, 0.4], [0.3, 0.6]],
+            "label": [[1, 1, 0, 0], [1, 0], [1, 1]],
+        }
+    )
+    users = pl.DataFrame({"user_id": ["a", "b", "c"], "group": ["x", "x", "y"]})
+    result = audit(predictions, users, "group", metrics="mrr,recall@2,precision@2,auc")
+    assert values_of(result, "mrr@5", ["a", "b", "c"]) == [1, 1 / 2, 1]
+    assert values_of(result, "recall@2", ["a", "b", "c"]) == [1 / 2, 1, 1]
+    assert values_of(result, "precision@2", ["a", "b", "c"]) == [1 / 2, 1 / 2, 1]
+    # of a's four pairs (relevant, other), three are in the right order
+    assert values_of(result, "auc", ["a", "b", "c"]) == [3 / 4, 0, None]
+    assert result.summary.n_candidates == 4 + 2 + 2
+
+
+def test_a_user_with_an_empty_list_is_counted_and_undefined():
+    lists = as_lists(one_each({"a": 1, "b": 2}))
+    empty = pl.DataFrame(
+        {"user_id": ["c"], "item_id": [[]], "score": [[]], "label": [[]]}, schema=lists.schema
+    )
+    users = pl.DataFrame({"user_id": ["a", "b", "c"], "group": ["x", "x", "y"]})
+    result = audit(pl.concat([empty, lists]), users, "group")
+    assert result.summary.n_users == 3
+    assert values_of(result, "mrr@5", ["a", "b", "c"]) == [1, 1 / 2, None]
+    assert result.metrics["mrr@5"].n_undefined == 1
+    assert result.metrics["mrr@5"].mean == pytest.approx((1 + 1 / 2) / 2)
+
+
+def test_lists_that_are_all_empty_are_refused():
+    lists = as_lists(one_each({"a": 1, "b": 2})).with_columns(
+        pl.col("item_id", "score", "label").list.head(0)
+    )
+    users = pl.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"]})
+    with pytest.raises(InputError, match="no candidate"):
+        audit(lists, users, "group")
+
+
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], include_characters="\n\t"),
+    min_size=1,
+    max_size=6,
+)
+
+
+@st.composite
+def random_tables(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Predictions and users with any text as ids and values, rows in any order."""
+    user_ids = draw(st.lists(TEXT, min_size=1, max_size=5, unique=True))
+    item_ids = draw(st.lists(TEXT, min_size=1, max_size=5, unique=True))
+    values = draw(st.lists(st.none() | TEXT, min_size=len(user_ids), max_size=len(user_ids)))
+    pairs = draw(
+        st.lists(
+            st.tuples(st.sampled_from(user_ids), st.sampled_from(item_ids)),
+            min_size=1,
+            max_size=12,
+            unique=True,
+        )
+    )
+    scores = draw(
+        st.lists(
+            st.floats(allow_nan=False, allow_infinity=False),
+            min_size=len(pairs),
+            max_size=len(pairs),
+        )
+    )
+    predictions = pl.DataFrame(
+        {
+            "user_id": [user for user, _ in pairs],
+            "item_id": [item for _, item in pairs],
+            "score": scores,
+            "label": [i % 2 for i in range(len(pairs))],
+        }
+    )
+    users = pl.DataFrame(
+        {"user_id": user_ids, "x": pl.Series(values, dtype=pl.String), "n": range(len(user_ids))}
+    )
+    return predictions, users
+
+
+def _read(predictions: Any, users: Any) -> tuple[CandidateLists, list[int], Any]:
+    everyone = read_users(Table(users, "users"), ["n", "x"])
+    lists, row_of_list = read_candidates(
+        Table(predictions, "predictions"), everyone.keys, "users", needs_labels=True
+    )
+    attributes = everyone.attributes(pl.Series(range(len(everyone.ids))).to_numpy())
+    codes = [(a.name, a.codes.tolist(), a.values, a.n_missing) for a in attributes]
+    return lists, row_of_list.tolist(), codes
+
+
+def _item_of_rows(lists: CandidateLists) -> list[str]:
+    """The item of each row as text: a CSV file cannot say that the text '0' is no number."""
+    return lists.item_ids.gather(lists.items).cast(pl.String).to_list()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables=random_tables(), name=st.sampled_from(["parquet", "arrow", "csv", "tsv", "pyarrow"]))
+def test_random_tables_come_back_the_same_from_every_format(
+    tables: tuple[pl.DataFrame, pl.DataFrame], name: str, tmp_path: Path
+):
+    predictions, users = tables
+    # a text file cannot tell the text '7' from the number 7, nor 'true' from true
+    users = users.with_columns(x=pl.lit("x:") + pl.col("x"))
+    lists, rows, attributes = _read(predictions, users)
+    held_predictions = FORMATS[name](predictions, tmp_path / "predictions")
+    held_users = FORMATS[name](users, tmp_path / "users")
+    lists_again, rows_again, attributes_again = _read(held_predictions, held_users)
+    assert attributes_again == attributes
+    assert rows_again == rows
+    assert lists_again.offsets.tolist() == lists.offsets.tolist()
+    assert _item_of_rows(lists_again) == _item_of_rows(lists)
+    assert lists_again.scores.tolist() == lists.scores.tolist()
+    assert lists_again.labels.tolist() == lists.labels.tolist()
+
+
+@given(tables=random_tables())
+def test_random_tables_have_the_same_lists_in_both_forms(
+    tables: tuple[pl.DataFrame, pl.DataFrame],
+):
+    predictions, users = tables
+    lists, rows, _ = _read(predictions.sort("user_id", maintain_order=True), users)
+    nested, nested_rows, _ = _read(as_lists(predictions.sort("user_id")), users)
+    assert nested_rows == rows
+    assert nested.offsets.tolist() == lists.offsets.tolist()
+    assert nested.items.tolist() == lists.items.tolist()
+    assert nested.scores.tolist() == lists.scores.tolist()
+
+
+@given(tables=random_tables())
+def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFrame, pl.DataFrame]):
+    predictions, users = tables
+    lists, rows, _ = _read(predictions, users)
+    user_ids = read_users(Table(users, "users"), ["n", "x"]).ids.to_list()
+    found = [
+        (user_ids[row], str(lists.item_ids[int(item)]), score, label)
+        for row, start, stop in zip(rows, lists.offsets[:-1], lists.offsets[1:], strict=True)
+        for item, score, label in zip(
+            lists.items[start:stop], lists.scores[start:stop], lists.labels[start:stop], strict=True
+        )
+    ]
+    assert sorted(found) == sorted(predictions.iter_rows())
+    # candidates of a user keep the order of the rows, which decides between equal scores
+    for user in set(predictions["user_id"]):
+        kept = [row for row in found if row[0] == user]
+        assert kept == [row for row in predictions.iter_rows() if row[0] == user]

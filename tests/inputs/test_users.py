@@ -1,0 +1,315 @@
+"""Attributes of users: what they may hold, and how missing values are told."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import MISSING, Attribute, read_users
+from fairrec.result.group_table import RESERVED
+from tests.builders import audit, numbers_of, one_each, two_groups
+
+
+def _attribute(values: Any) -> Attribute:
+    """The attribute `x` with these values, of users in that order."""
+    frame = pl.DataFrame({"user_id": range(len(values)), "x": values}, strict=False)
+    users = read_users(Table(frame, "users"), ["x"])
+    (attribute,) = users.attributes(frame["user_id"].to_numpy())
+    return attribute
+
+
+@pytest.mark.parametrize(
+    ("values", "better", "worse"),
+    [
+        (["a", "b"], "a", "b"),
+        ([7, -3], 7, -3),
+        ([True, False], True, False),
+        ([1.5, 2.5], 1.5, 2.5),
+        ([1.0, 2.0], 1, 2),
+        ([2**62, -(2**63)], 2**62, -(2**63)),
+        ([1e30, 2.0], 1e30, 2.0),
+        ([date(2020, 1, 31), date(1999, 1, 1)], "2020-01-31", "1999-01-01"),
+        ([Decimal("1.50"), Decimal("2.25")], 1.5, 2.25),
+        (["", "x"], "", "x"),
+        (["ß", "ss"], "ß", "ss"),
+    ],
+    ids=str,
+)
+def test_values_come_back_as_they_are(values: list[Any], better: Any, worse: Any):
+    predictions, users = two_groups(x=values * 4)
+    result = audit(predictions, users, "x")
+    gap = result.gap("mrr")
+    assert gap.advantaged.group == {"x": better}
+    assert gap.disadvantaged.group == {"x": worse}
+    assert type(gap.advantaged.group["x"]) is type(better)
+    written = json.loads(result.to_json())["metrics"]["mrr@5"]["advantaged"]["group"]
+    assert written == {"x": better}
+    assert result.warnings == ()
+    assert set(result.per_user["x"]) == {str(better), str(worse)}
+
+
+@pytest.mark.parametrize(
+    "kind", [pl.Int8, pl.Int16, pl.UInt8, pl.UInt64, pl.Int128, pl.Float32], ids=str
+)
+def test_the_width_of_numbers_does_not_matter(kind: pl.DataType):
+    values = [0, 1, 126, 127] if kind != pl.Int8 else [-100, -8, 46, 100]
+    predictions = one_each({user: user % 4 + 1 for user in range(8)})
+    users = pl.DataFrame({"user_id": range(8), "x": values * 2})
+    expected = audit(predictions, users, "x")
+    assert expected.summary.attributes["x"].n_values == 4
+    narrow = users.with_columns(pl.col("x").cast(kind))
+    assert numbers_of(audit(predictions, narrow, "x")) == numbers_of(expected)
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["z", "b", "a"])], ids=str)
+def test_categories_are_text_in_the_order_of_text(kind: Any):
+    values = ["b", "a", None, "z"]
+    attribute = _attribute(pl.Series(values, dtype=kind))
+    assert attribute.values == ("a", "b", "z", MISSING)
+    assert attribute.codes.tolist() == [1, 0, 3, 2]
+
+
+def test_times_are_text():
+    attribute = _attribute([datetime(2020, 5, 1, 12, 30), datetime(2020, 5, 2)])
+    assert [value[:16] for value in attribute.values] == ["2020-05-01 12:30", "2020-05-02 00:00"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", None, "a"],
+        [2, None, 1],
+        [2.5, None, 1.5],
+        [2.5, float("nan"), 1.5],
+        [2.0, None, 1.0],
+        [True, None, False],
+    ],
+    ids=str,
+)
+def test_missing_values_are_a_value_of_their_own_behind_all_others(values: list[Any]):
+    attribute = _attribute(values)
+    assert attribute.codes.tolist() == [1, 2, 0]
+    assert attribute.values == (values[2], values[0], MISSING)
+    assert attribute.n_missing == 1
+    assert attribute.warnings == (
+        "attribute 'x' is missing for 1 of 3 users; they form the value '(missing)'",
+    )
+
+
+def test_missing_values_are_said_in_the_result_and_form_a_group():
+    predictions, users = two_groups(x=["a", None] * 4, y=[1.0, float("nan"), None, 2.0] * 2)
+    result = audit(predictions, users, "x,y")
+    assert result.summary.attributes["x"].n_missing == 4
+    assert result.summary.attributes["y"].n_missing == 4
+    assert (
+        "attribute 'x' is missing for 4 of 8 users; they form the value '(missing)'"
+        in result.warnings
+    )
+    assert any(warning.startswith("attribute 'y' is missing for 4") for warning in result.warnings)
+    groups = result.groups("mrr").filter(pl.col("depth") == 1, pl.col("x") == MISSING)
+    assert groups["support"].to_list() == [4]
+    assert groups["value"].to_list() == [1 / 2]
+    assert result.per_user["x"].to_list() == ["a", MISSING] * 4
+    assert json.loads(result.to_json())["attributes"]["x"]["n_missing"] == 4
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT])
+def test_every_gap_of_pandas_is_missing(gap: Any):
+    predictions, users = two_groups(x=["a", "b"] * 4)
+    frame = users.to_pandas()
+    frame["x"] = pd.Series(["a", gap] * 4, dtype=object)
+    result = audit(predictions, frame, "x")
+    assert result.gap("mrr").disadvantaged.group == {"x": MISSING}
+    assert result.summary.attributes["x"].n_missing == 4
+
+
+def test_an_attribute_nobody_has_is_missing_for_all():
+    predictions, users = two_groups(x=[None] * 8)
+    result = audit(predictions, users, "x")
+    assert result.gap("mrr").advantaged.group == {"x": MISSING}
+    assert result.gap("mrr").size == 0
+    assert result.summary.attributes["x"].n_missing == 8
+
+
+def test_the_text_for_missing_and_no_value_count_as_one_and_it_is_said():
+    attribute = _attribute(["a", MISSING, None])
+    assert attribute.values == (MISSING, "a")
+    assert attribute.codes.tolist() == [1, 0, 0]
+    assert attribute.n_missing == 1
+    assert any("count as one" in warning for warning in attribute.warnings)
+
+
+def test_users_without_predictions_are_left_out_and_counted():
+    predictions, users = two_groups()
+    more = pl.DataFrame({"user_id": ["x", "y"], "group": ["even", None]})
+    result = audit(predictions, pl.concat([users, more]), "group")
+    assert result.warnings == ("2 users of the users table have no predictions and are left out",)
+    assert result.summary.n_users == 8
+    assert result.gap("mrr").advantaged.support == 4
+    assert result.per_user.height == 8
+
+
+def test_many_different_fractions_are_said_with_the_remedy():
+    predictions, users = two_groups(60, x=[i + 0.5 for i in range(60)])
+    (warning,) = audit(predictions, users, "x").warnings
+    assert "'x' has 60 different numbers" in warning
+    assert "x:q5" in warning
+
+
+def test_an_unknown_attribute_offers_the_nearest_name():
+    predictions, users = two_groups(gender=["F", "M"] * 4, age=[1, 2] * 4)
+    for asked in ("gendre", "gendre:q5"):
+        with pytest.raises(UnknownNameError) as caught:
+            audit(predictions, users, asked)
+        assert str(caught.value) == (
+            "the users table: No attribute 'gendre'. Did you mean 'gender'? Known: age, gender."
+        )
+
+
+def test_an_unknown_attribute_with_a_colon_in_its_name_offers_the_nearest_name():
+    predictions, users = two_groups(**{"home:town": ["a", "b"] * 4, "age": [1, 2] * 4})
+    with pytest.raises(UnknownNameError, match="Did you mean 'home:town'"):
+        audit(predictions, users, "home:twon")
+
+
+@pytest.mark.parametrize("by", ["age,age", "age,age:10", ["age:10", "age:q5"], "group,age,group"])
+def test_an_attribute_named_twice_is_refused(by: Any):
+    predictions, users = two_groups(age=[1, 2] * 4, group=["a", "b"] * 4)
+    with pytest.raises(InputError, match="is named twice in --by"):
+        audit(predictions, users, by)
+
+
+@pytest.mark.parametrize("by", ["", ",", [], " , "])
+def test_no_attribute_at_all_is_refused(by: Any):
+    predictions, users = two_groups()
+    with pytest.raises(InputError, match=r"No attribute is named.*--by"):
+        audit(predictions, users, by)
+
+
+@pytest.mark.parametrize(
+    "values", [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []]], ids=["lists", "structs", "text"]
+)
+def test_an_attribute_of_lists_is_refused(values: list[Any]):
+    predictions, users = two_groups(x=values * 4)
+    with pytest.raises(InputError, match=r"users table: attribute 'x' holds.*one value a user"):
+        audit(predictions, users, "x")
+
+
+@pytest.mark.parametrize(
+    "values", [[timedelta(days=1), timedelta(days=2)], [b"a", b"\xff"]], ids=["spans", "bytes"]
+)
+def test_an_attribute_of_another_kind_is_refused(values: list[Any]):
+    predictions, users = two_groups(x=values * 4)
+    with pytest.raises(InputError, match=r"users table: attribute 'x'"):
+        audit(predictions, users, "x")
+
+
+@pytest.mark.parametrize("others", [[1.0], [1.5]], ids=["whole", "fractions"])
+def test_an_infinite_attribute_is_refused(others: list[float]):
+    predictions, users = two_groups(x=[*others, float("inf")] * 4)
+    with pytest.raises(InputError, match=r"attribute 'x'.*infinite"):
+        audit(predictions, users, "x")
+
+
+def test_a_pandas_attribute_of_mixed_kinds_is_refused():
+    predictions, users = two_groups()
+    frame = users.to_pandas().assign(x=pd.Series([1, "b"] * 4, dtype=object))
+    with pytest.raises(InputError, match=r"users table.*x"):
+        audit(predictions, frame, "x")
+
+
+@pytest.mark.parametrize("name", [*RESERVED, "mrr@5"])
+def test_an_attribute_with_the_name_of_a_result_column_is_refused(name: str):
+    predictions, users = two_groups(**{name: ["a", "b"] * 4})
+    with pytest.raises(
+        InputError, match=f"'{name}' has the name of a column of the result.*Rename"
+    ):
+        audit(predictions, users, [name])
+
+
+def test_the_name_of_a_metric_that_is_not_asked_for_is_free():
+    predictions, users = two_groups(**{"ndcg@5": ["a", "b"] * 4})
+    assert audit(predictions, users, ["ndcg@5"]).gap("mrr").size == 1 / 2
+
+
+@pytest.mark.parametrize("by", ["user_id", "uid"])
+def test_the_user_id_is_no_attribute(by: str):
+    predictions, users = two_groups()
+    with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
+        audit(predictions, users.rename({"user_id": by}), by)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["favourite colour", "âge", "年齢", "home:town", "age:10", "a.b", "=x", "literal", "x|y", "📎"],
+)
+def test_an_attribute_may_have_any_name(name: str):
+    predictions, users = two_groups(**{name: ["a", "b"] * 4, "other": [1, 2, 3, 4] * 2})
+    result = audit(predictions, users, f"{name},other")
+    assert result.gap("mrr").advantaged.group[name] == "a"
+    assert name in result.per_user.columns
+    assert name in result.group_table.columns
+    assert [*result.summary.attributes] == [name, "other"]
+
+
+def test_a_column_whose_name_looks_like_a_binning_is_taken_as_it_is():
+    predictions, users = two_groups(**{"age:10": ["a", "b"] * 4, "age": [1, 50] * 4})
+    assert audit(predictions, users, "age:10").gap("mrr").advantaged.group == {"age:10": "a"}
+
+
+def test_an_attribute_with_a_colon_in_its_name_can_be_binned():
+    predictions, users = two_groups(**{"a:b": [1, 11] * 4})
+    assert audit(predictions, users, "a:b:10").gap("mrr").advantaged.group == {"a:b": "0-9"}
+
+
+def test_attributes_may_be_named_with_spaces_around_or_in_a_list():
+    predictions, users = two_groups(a=["x", "y"] * 4, b=[1, 2, 3, 4] * 2)
+    expected = numbers_of(audit(predictions, users, ["a", "b"]))
+    assert numbers_of(audit(predictions, users, " a , b ")) == expected
+    assert numbers_of(audit(predictions, users, ("a", "b"))) == expected
+
+
+def test_the_order_of_attributes_changes_no_group():
+    predictions, users = two_groups(a=["x", "y"] * 4, b=[1, 2, 3, 4] * 2)
+    columns = ["a", "b", "support", "value", "difference"]
+    one = audit(predictions, users, "a,b").groups("mrr").select(columns)
+    other = audit(predictions, users, "b,a").groups("mrr").select(columns)
+    assert sorted(one.rows(), key=str) == sorted(other.rows(), key=str)
+
+
+VALUES = (
+    st.lists(st.none() | st.text(max_size=3), min_size=1, max_size=20),
+    st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20),
+    st.lists(st.none() | st.booleans(), min_size=1, max_size=20),
+    st.lists(st.none() | st.floats(allow_infinity=False, width=32), min_size=1, max_size=20),
+)
+
+
+@example(values=[1e30])
+@given(values=st.one_of(*VALUES))
+def test_codes_and_values_give_the_attribute_back(values: list[Any]):
+    attribute = _attribute(values)
+    known = [MISSING if pd.isna(value) else value for value in values]
+    assert [attribute.values[code] for code in attribute.codes] == known
+    assert attribute.n_missing == known.count(MISSING)
+    assert len(set(attribute.values)) == len(attribute.values)
+    ordered = [value for value in attribute.values if value != MISSING]
+    assert ordered == sorted(ordered)
+
+
+def test_leading_zeros_of_an_attribute_in_csv_are_kept(tmp_path):
+    predictions, users = two_groups(zip_code=["02139", "94110"] * 4, age=[30, 40] * 4)
+    users.write_csv(tmp_path / "users.csv")
+    result = audit(predictions, tmp_path / "users.csv", ["zip_code", "age"])
+    assert set(result.per_user["zip_code"]) == {"02139", "94110"}
+    assert result.gap("mrr").advantaged.group["age"] in (30, 40)

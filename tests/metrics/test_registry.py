@@ -1,0 +1,250 @@
+"""Names of metrics, the decorator that adds one, and what is asked of what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
+from fairrec.metrics import METRICS, metric, parse_metric
+from tests.metrics.metric_lists import ranked_lists, user
+
+
+@pytest.fixture(autouse=True)
+def same_metrics_afterwards() -> Iterator[None]:
+    known = list(METRICS)
+    yield
+    for name in [name for name in METRICS if name not in known]:
+        METRICS.remove(name)
+    assert list(METRICS) == known
+
+
+def audited_values(metrics: str) -> dict[str, list[float | None]]:
+    """Per-user values of four users; the second relevant item of users 1 and 2 is far down."""
+    users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
+    predictions = pl.DataFrame(
+        {
+            "user_id": [1, 2, 3, 4],
+            "item_id": [[1, 2, 3, 4]] * 4,
+            "score": [[4.0, 3.0, 2.0, 1.0]] * 4,
+            "label": [[1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0]],
+        }
+    )
+    result = fairrec.audit(predictions, users=users, by="gender", metrics=metrics, permutations=9)
+    return {name: result.per_user[name].to_list() for name in result.metrics}
+
+
+def test_the_metrics_are_those_of_the_documentation():
+    at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map"}
+    assert {name for name in METRICS if METRICS[name].has_cutoff} == at_k
+    assert set(METRICS) == at_k | {"auc", "pooled_auc"}
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_every_metric_says_what_it_is(name):
+    found = METRICS[name]
+    assert found.name == name
+    assert found.definition.endswith(".")
+    assert found.needs <= {"labels", "items", "history"}
+
+
+def test_only_urp_has_no_better_end_and_urp_abs_is_better_when_low():
+    assert METRICS["urp"].higher_is_better is None
+    assert METRICS["urp_abs"].higher_is_better is False
+    assert all(METRICS[name].higher_is_better for name in METRICS if not name.startswith("urp"))
+
+
+def test_only_pooled_auc_is_pooled():
+    assert [name for name in METRICS if METRICS[name].pooled] == ["pooled_auc"]
+
+
+def test_a_cutoff_is_read_and_the_default_is_5():
+    assert (parse_metric("ndcg@10").name, parse_metric("ndcg@10").k) == ("ndcg@10", 10)
+    assert parse_metric(" mrr ").name == "mrr@5"
+    assert (parse_metric("auc").name, parse_metric("auc").k) == ("auc", None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("ndgc", "ndcg"), ("ndgc@3", "ndcg"), ("aucs", "auc")]
+)
+def test_an_unknown_metric_suggests_the_nearest(typed, meant):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, hit"):
+        parse_metric(typed)
+
+
+def test_an_unknown_metric_far_from_all_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, hit, map"):
+        parse_metric("zzz@5")
+
+
+@pytest.mark.parametrize("text", ["ndcg@0", "ndcg@-1", "ndcg@x", "ndcg@", "ndcg@2.5", "ndcg@5@5"])
+def test_a_cutoff_is_a_whole_number_from_1(text):
+    with pytest.raises(InputError, match=f"'{text}': the cut-off must be .* Example: ndcg@5"):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize("text", ["auc@5", "pooled_auc@5", "auc@"])
+def test_a_metric_of_all_candidates_takes_no_cutoff(text):
+    name = text.partition("@")[0]
+    with pytest.raises(InputError, match=f"looks at all candidates. Write '{name}'"):
+        parse_metric(text)
+
+
+def test_a_metric_of_few_lines_is_audited_like_any_other():
+    @metric("miss", higher_is_better=False)
+    def miss_per_user(lists, k):
+        """1 when none of the first k items is relevant."""
+        return ~(lists.labels(k) > 0).any(axis=1)
+
+    users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
+    predictions = pl.DataFrame(
+        {
+            "user_id": [1, 2],
+            "item_id": [[1, 2]] * 2,
+            "score": [[2, 1]] * 2,
+            "label": [[1, 0], [0, 1]],
+        }
+    )
+    result = fairrec.audit(predictions, users=users, by="gender", metrics="miss@1,miss@2")
+    assert result.metric("miss@1").definition == "1 when none of the first k items is relevant."
+    assert result.gap("miss@1").size == 1
+    assert result.gap("miss@1").disadvantaged.group == {"gender": "M"}
+    assert result.gap("miss@2").size == 0
+
+
+def test_the_decorated_function_stays_a_plain_function():
+    @metric("length")
+    def length_per_user(lists):
+        """Number of candidates."""
+        return lists.lengths
+
+    assert length_per_user(ranked_lists([user([0, 1, 0])])).tolist() == [3]
+
+
+def test_a_metric_with_side_data_asks_for_its_table():
+    @metric("repeats", higher_is_better=False, needs="history")
+    def repeats_per_user(lists, k):
+        """Nothing of interest."""
+        return np.zeros(lists.n_users)
+
+    with pytest.raises(InputError, match=r"'repeats@5' needs the history table\. Give --history"):
+        audited_values("repeats")
+
+
+def test_a_metric_without_cutoff_may_look_at_the_first_places():
+    @metric("top_label")
+    def top_label_per_user(lists):
+        """Label of the first item."""
+        return lists.labels(1)[:, 0]
+
+    assert audited_values("auc,top_label")["top_label"] == [1, 0, 1, 0]
+
+
+def test_a_metric_may_look_deeper_than_its_cutoff():
+    @metric("far")
+    def far_per_user(lists, k):
+        """Relevant items in the first 2k places that are not in the first k."""
+        near, far = lists.labels(k) > 0, lists.labels(2 * k) > 0
+        return far.sum(axis=1) - near.sum(axis=1)
+
+    assert audited_values("far@2")["far@2"] == [1, 1, 0, 1]
+
+
+def test_a_taken_name_is_refused():
+    with pytest.raises(FairRecError, match="The metric 'ndcg' is registered already"):
+        metric("ndcg")(lambda lists, k: np.zeros(lists.n_users))
+
+
+def test_a_removed_name_is_free_again():
+    metric("mine")(lambda lists: np.zeros(lists.n_users))
+    METRICS.remove("mine")
+    metric("mine")(lambda lists: np.ones(lists.n_users))
+    assert parse_metric("mine").per_user(ranked_lists([user([1, 0])])).tolist() == [1]
+
+
+def test_removing_an_unknown_name_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'recall'"):
+        METRICS.remove("recal")
+
+
+@pytest.mark.parametrize("name", ["", "a@b", "a,b"])
+def test_a_name_that_could_not_be_asked_for_is_refused(name):
+    with pytest.raises(MetricError, match="cannot be called"):
+        metric(name)
+
+
+def test_an_unknown_need_is_refused():
+    with pytest.raises(MetricError, match=r"needs='prices' is not known\. Known: labels, items"):
+        metric("mine", needs="prices")
+
+
+@pytest.mark.parametrize(
+    ("returned", "complaint"),
+    [
+        (0.5, r"returned shape \(\) for 4 users. Return one number per user"),
+        (None, r"returned shape \(\) for 4 users"),
+        ([1, 2, 3], r"returned shape \(3,\) for 4 users"),
+        ([[1], [2], [3], [4]], r"returned shape \(4, 1\) for 4 users"),
+        (["a", "b", "c", "d"], "returned <U1. Return numbers"),
+        ([1, None, 2, 3], "returned object. Return numbers"),
+        ([1, np.inf, 2, -np.inf], "is infinite for 2 users. Return NaN"),
+        ([[1], [2, 3], [4], [5]], "Metric 'mine'"),
+        ([1j, 2j, 3j, 4j], "Metric 'mine' returned complex"),
+    ],
+    ids=[
+        "number",
+        "nothing",
+        "too few",
+        "a table",
+        "text",
+        "objects",
+        "infinity",
+        "ragged",
+        "complex",
+    ],
+)
+def test_a_metric_must_return_one_number_per_user(returned, complaint):
+    metric("mine")(lambda lists: returned)
+    with pytest.raises(MetricError, match=complaint):
+        audited_values("mine")
+
+
+@pytest.mark.parametrize(
+    "returned", [[True, False, True, True], [1, 0, 1, 1], np.float32([1, 0, 1, 1])]
+)
+def test_whole_numbers_and_truth_values_become_floats(returned):
+    metric("mine")(lambda lists: returned)
+    values = parse_metric("mine").per_user(ranked_lists([user([1, 0])] * 4))
+    assert values.dtype == np.float64
+    assert values.tolist() == [1, 0, 1, 1]
+
+
+def test_a_metric_that_is_the_same_for_everyone_is_audited_like_any_other():
+    metric("mine")(lambda lists: np.full(lists.n_users, 0.5))
+    assert audited_values("mine")["mine"] == [0.5, 0.5, 0.5, 0.5]
+
+
+def test_a_metric_undefined_for_everyone_is_refused():
+    metric("mine")(lambda lists: np.full(lists.n_users, np.nan))
+    with pytest.raises(InputError, match="'mine' is undefined for every user"):
+        audited_values("mine")
+
+
+def test_undefined_users_are_null_in_the_table_and_left_out_of_the_means():
+    @metric("mine")
+    def mine_per_user(lists):
+        """Number of relevant candidates; undefined where there is one."""
+        return np.where(lists.n_relevant > 1, lists.n_relevant, np.nan)
+
+    assert audited_values("mine")["mine"] == [2, 2, None, None]
+
+
+@pytest.mark.parametrize("returned", [np.inf, [1.0, 2.0], "high"], ids=["infinity", "list", "text"])
+def test_a_pooled_metric_must_return_a_number_or_nan(returned):
+    metric("mine", pooled=True)(lambda scores, labels: returned)
+    with pytest.raises(MetricError, match="Metric 'mine'"):
+        audited_values("auc,mine")

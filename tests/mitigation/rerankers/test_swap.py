@@ -1,0 +1,273 @@
+"""Which items stand in the lists of a group: against an integer programme and by trying all."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest import approx
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from fairrec.metrics import parse_metric
+from fairrec.mitigation.rerankers import swap
+from fairrec.mitigation.rerankers.swap import choose
+from tests.metrics.metric_lists import random_world
+from tests.mitigation.rerank_world import RerankWorld, mean_of
+
+
+class Case:
+    """Lists of a group: relevance and gain of their candidates."""
+
+    def __init__(self, relevance, gain, lengths, k: int) -> None:
+        self.relevance = np.asarray(relevance, dtype=float)
+        self.gain = np.asarray(gain, dtype=float)
+        self.bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self.k = k
+
+    @property
+    def parts(self) -> list[range]:
+        return [range(a, b) for a, b in zip(self.bounds, self.bounds[1:], strict=False)]
+
+    def chosen(self, target: float) -> list[int]:
+        best = choose(self.relevance, self.gain, self.bounds, self.k, target)
+        rows = np.flatnonzero(best).tolist()
+        for part in self.parts:
+            assert sum(row in part for row in rows) == min(self.k, len(part))
+        return rows
+
+    def all_choices(self) -> list[list[int]]:
+        per_list = [combinations(part, min(self.k, len(part))) for part in self.parts]
+        return [[row for rows in rows_of for row in rows] for rows_of in product(*per_list)]
+
+    @property
+    def reach(self) -> float:
+        """The largest gain of any choice."""
+        return sum(
+            sorted(self.gain[list(part)])[::-1][place]
+            for part in self.parts
+            for place in range(min(self.k, len(part)))
+        )
+
+    @property
+    def start(self) -> float:
+        """The gain of the most relevant items."""
+        total = 0.0
+        for part in self.parts:
+            first = sorted(part, key=lambda row: -self.relevance[row])[: self.k]
+            total += float(self.gain[first].sum())
+        return total
+
+
+def random_case(seed: int, n_lists: int = 6, longest: int = 9, is_coarse: bool = False) -> Case:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, longest + 1, n_lists)
+    n = int(lengths.sum())
+    if is_coarse:
+        return Case(rng.integers(0, 5, n) / 4, rng.integers(-3, 4, n) / 8, lengths, 3)
+    return Case(rng.random(n), rng.normal(size=n), lengths, int(rng.integers(1, 5)))
+
+
+def best_relevance(case: Case, target: float) -> float | None:
+    """The optimum of the integer programme, written with one variable a list and item."""
+    n_lists, longest = len(case.parts), max((len(part) for part in case.parts), default=0)
+    cost = np.zeros((n_lists, longest))
+    gain = np.zeros((n_lists, longest))
+    most = np.zeros((n_lists, longest))
+    for u, part in enumerate(case.parts):
+        for i, row in enumerate(part):
+            cost[u, i], gain[u, i], most[u, i] = -case.relevance[row], case.gain[row], 1
+    per_list = np.kron(np.eye(n_lists), np.ones(longest))
+    places = [min(case.k, len(part)) for part in case.parts]
+    solved = milp(
+        cost.ravel(),
+        integrality=np.ones(cost.size),
+        bounds=Bounds(0, most.ravel()),
+        constraints=[
+            LinearConstraint(per_list, places, places),
+            LinearConstraint(gain.reshape(1, -1), target, np.inf),
+        ],
+        options={"mip_rel_gap": 0},
+    )
+    return None if solved.x is None else -float(solved.fun)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("is_coarse", [False, True], ids=["real numbers", "ties"])
+def test_choice_is_the_optimum_of_the_integer_programme(seed, is_coarse):
+    case = random_case(seed, is_coarse=is_coarse)
+    for share in (0.1, 0.5, 0.95):
+        target = case.start + share * (case.reach - case.start)
+        rows = case.chosen(target)
+        assert case.gain[rows].sum() >= target - 1e-6
+        assert case.relevance[rows].sum() == approx(best_relevance(case, target), abs=1e-6)
+
+
+@given(st.integers(0, 10_000), st.integers(-24, 24))
+def test_no_choice_of_all_is_better(seed, eighths):
+    rng = np.random.default_rng(seed)
+    lengths = [1 + rng.integers(0, 4), *rng.integers(0, 5, 2)]
+    n = int(sum(lengths))
+    # in quarters and eighths every sum is exact, so the target is met to the last digit
+    case = Case(rng.integers(0, 5, n) / 4, rng.integers(-6, 7, n) / 8, lengths, 2)
+    target = eighths / 8
+    rows = case.chosen(target)
+    choices = case.all_choices()
+    enough = [c for c in choices if case.gain[c].sum() >= target]
+    if not enough:
+        most = max(case.gain[c].sum() for c in choices)
+        assert case.gain[rows].sum() == most
+        enough = [c for c in choices if case.gain[c].sum() == most]
+    assert case.gain[rows].sum() >= min(target, case.reach)
+    assert case.relevance[rows].sum() == max(case.relevance[c].sum() for c in enough)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_target_out_of_reach_takes_the_most_there_is(seed):
+    case = random_case(seed)
+    for target in (case.reach, case.reach + 1e-12, case.reach + 5):
+        assert case.gain[case.chosen(target)].sum() == approx(case.reach, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_target_met_already_keeps_the_most_relevant_items(seed):
+    case = random_case(seed)
+    expected = sorted(
+        row
+        for part in case.parts
+        for row in sorted(part, key=lambda r: -case.relevance[r])[: case.k]
+    )
+    assert case.chosen(case.start - 0.5) == expected
+    assert case.chosen(-100.0) == expected
+
+
+def relaxed(case: Case, target: float) -> float:
+    """The largest relevance where items may stand in a list in part: no choice has more."""
+    n = len(case.relevance)
+    per_list = np.zeros((len(case.parts), n))
+    for u, part in enumerate(case.parts):
+        per_list[u, list(part)] = 1
+    solved = linprog(
+        -case.relevance,
+        A_ub=-case.gain[None, :],
+        b_ub=[-target],
+        A_eq=per_list,
+        b_eq=[min(case.k, len(part)) for part in case.parts],
+        bounds=(0, 1),
+    )
+    return -float(solved.fun)
+
+
+def dearest_list(case: Case) -> float:
+    """The most relevance one list can lose."""
+    losses = []
+    for part in case.parts:
+        ordered = sorted(case.relevance[list(part)])
+        losses.append(sum(ordered[-case.k :]) - sum(ordered[: case.k]))
+    return max(losses)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("is_coarse", [False, True], ids=["real numbers", "ties"])
+def test_large_group_loses_at_most_one_exchange_more_than_needed(seed, is_coarse, monkeypatch):
+    monkeypatch.setattr(swap, "MOST_EXACT", 0)
+    case = random_case(seed, n_lists=60, is_coarse=is_coarse)
+    for share in (0.05, 0.4, 0.9):
+        target = case.start + share * (case.reach - case.start)
+        rows = case.chosen(target)
+        assert case.gain[rows].sum() >= target - 1e-9
+        lost = relaxed(case, target) - case.relevance[rows].sum()
+        assert -1e-6 <= lost <= dearest_list(case) + 1e-6
+
+
+def test_lists_alike_are_changed_only_as_many_as_needed(monkeypatch):
+    monkeypatch.setattr(swap, "MOST_EXACT", 0)
+    # 100 lists of two: the second item is half as relevant and gains 1
+    case = Case([1.0, 0.5] * 100, [0.0, 1.0] * 100, [2] * 100, 1)
+    rows = case.chosen(10.0)
+    assert case.gain[rows].sum() == 10
+    assert case.relevance[rows].sum() == 90 + 10 * 0.5
+
+
+@pytest.mark.parametrize("relevance", [0.0, 0.5])
+def test_exchanges_between_equally_relevant_items_are_free(relevance, monkeypatch):
+    monkeypatch.setattr(swap, "MOST_EXACT", 0)
+    # two places: the second and third item are as relevant, the third gains 1
+    case = Case([1.0, relevance, relevance] * 50, [0.0, 0.0, 1.0] * 50, [3] * 50, 2)
+    rows = case.chosen(15.0)
+    assert case.gain[rows].sum() == 15
+    assert case.relevance[rows].sum() == approx(50 * (1 + relevance))
+
+
+# through the lists of a group
+
+
+def urp_world(rest: float, seed: int = 0, n_groups: int = 2, is_worse: bool = False) -> RerankWorld:
+    drawn = random_world(np.random.default_rng(seed), n_users=60, n_items=30)
+    return RerankWorld(drawn, k=3, group=np.arange(60) % n_groups, rest=rest, is_worse=is_worse)
+
+
+def urp_of(world: RerankWorld, order) -> np.ndarray:
+    return parse_metric("urp@3").per_user(world.ranked_after(order))
+
+
+@pytest.mark.parametrize("most_exact", [0, 100_000], ids=["by price", "exactly"])
+@pytest.mark.parametrize("seed", range(4))
+def test_group_mean_moves_by_the_share_of_its_distance(seed, most_exact, monkeypatch):
+    monkeypatch.setattr(swap, "MOST_EXACT", most_exact)
+    for rest in (-2.0, -1.0, 0.5):
+        world = urp_world(rest, seed)
+        before = urp_of(world, world.lists.by_score)
+        for strength in (0.1, 0.5, 1.0):
+            after = urp_of(world, world.order("swap", strength))
+            for group in (0, 1):
+                mine = world.group == group
+                start, end = mean_of(before[mine]), mean_of(after[mine])
+                toward = np.sign(rest - start)
+                needed = strength * abs(rest - start)
+                reachable = reach_of(world, group, toward) - toward * start
+                moved = toward * (end - start)
+                assert moved >= min(needed, reachable) - 1e-6
+                # and not by much more: one list's exchange
+                n = int((~np.isnan(before[mine])).sum())
+                assert moved <= needed + widest_exchange(world, group) / n + 1e-6
+
+
+def reach_of(world: RerankWorld, group: int, toward: float) -> float:
+    """The mean URP of a group with its most (or least) popular items, times `toward`."""
+    popularity = world.lists.side.popularity
+    found = []
+    for one in np.flatnonzero(world.group == group):
+        own = popularity.history_per_user[one]
+        rows = world.rows(one)
+        if rows and not np.isnan(own):
+            signed = sorted(toward * popularity.per_item[world.lists.items[rows]])[::-1][:3]
+            found.append(float(np.mean(signed)) - toward * own)
+    return float(np.mean(found))
+
+
+def widest_exchange(world: RerankWorld, group: int) -> float:
+    popularity = world.lists.side.popularity.per_item
+    widths = [0.0]
+    for one in np.flatnonzero(world.group == group):
+        of_items = np.sort(popularity[world.lists.items[world.rows(one)]])
+        if len(of_items):
+            widths.append(float(of_items[-3:].mean() - of_items[:3].mean()))
+    return max(widths)
+
+
+def test_group_that_is_where_the_others_are_keeps_its_lists():
+    world = urp_world(rest=0.0, n_groups=1)
+    mean = mean_of(urp_of(world, world.lists.by_score))
+    there = urp_world(rest=mean, n_groups=1)
+    np.testing.assert_array_equal(there.order("swap", 1.0), there.lists.by_score)
+
+
+def test_lowered_group_moves_away_from_the_others():
+    for rest in (-2.0, 3.0):
+        world = urp_world(rest, n_groups=1, is_worse=True)
+        before = mean_of(urp_of(world, world.lists.by_score))
+        after = mean_of(urp_of(world, world.order("swap", 0.3)))
+        assert abs(after - rest) > abs(before - rest) + 0.01

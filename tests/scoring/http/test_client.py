@@ -1,0 +1,279 @@
+"""An audit of a service that misbehaves: the same result, or a clear error that loses nothing."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fairrec
+from fairrec.core.errors import ScoringError
+from fairrec.search import SEARCHERS
+from fairrec.search.options import SearchOptions
+from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
+from tests.scoring.http.served_world import (
+    N_CALLS,
+    N_USERS,
+    ROWS_PER_CALL,
+    FaultyServer,
+    answer_of,
+    audit,
+    in_process,
+)
+
+QUICK = {"first_wait": 0.01, "longest_wait": 0.2, "rows_per_call": ROWS_PER_CALL}
+
+
+def endpoint(url: str, **options: Any) -> fairrec.Endpoint:
+    return fairrec.Endpoint(url, **{"protocol": "json", **QUICK, **options})
+
+
+def users_in(ledger: Path) -> list[str]:
+    with sqlite3.connect(ledger) as connection:
+        return [user for (user,) in connection.execute("SELECT user FROM scored")]
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    return answer_of(audit(in_process))
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "options"),
+    [
+        ("plain", None, {}),
+        ("plain", None, {"concurrency": 1}),
+        ("random-500", "HTTP 500", {}),
+        ("busy", "HTTP 429", {"longest_wait": 0.01}),
+        ("slow", "timeout", {"timeout": 0.7}),
+        ("dripping", "timeout", {"timeout": 0.7}),
+        ("reset", "connection", {}),
+        ("cut-off", "connection", {}),
+        ("truncated", "broken JSON", {}),
+    ],
+)
+def test_faults_that_pass_change_nothing(
+    mode, kind, options, server: FaultyServer, expected, tmp_path
+):
+    url, tag = server.address(mode)
+    ledger = tmp_path / "ledger.db"
+    started = time.monotonic()
+    result = audit(endpoint(url, **options), search=SearchOptions("exact", ledger=ledger))
+    assert answer_of(result) == expected
+    found = result.summary.search
+    assert (found.calls, found.users_paid) == (N_CALLS, N_USERS)
+    assert len(users_in(ledger)) == len(set(users_in(ledger))) == N_USERS
+    assert set(found.faults) == ({kind} if kind else set())
+    if kind == "timeout":
+        # on a busy machine others may be late too
+        assert found.faults[kind] >= N_FAULTS
+    else:
+        assert len(server.batches(tag)) == N_CALLS + sum(found.faults.values())
+    if kind in ("HTTP 429", "connection", "broken JSON"):
+        assert found.faults[kind] == N_FAULTS
+    if mode == "busy":
+        # all of the first calls came at once and were asked to wait; nobody came back earlier
+        assert time.monotonic() - started >= 1
+
+
+@pytest.mark.parametrize("name", list(SEARCHERS))
+def test_every_searcher_asks_a_service_for_no_more_than_it_needs(
+    name, server: FaultyServer, tmp_path
+):
+    url, tag = server.address("random-500")
+    options = SearchOptions(name, budget_users="40%")
+    over_http = audit(endpoint(url), search=options)
+    here = audit(in_process, search=options)
+    assert answer_of(over_http) == answer_of(here)
+    asked = {user for batch in server.batches(tag) for user in batch}
+    assert len(asked) == over_http.summary.search.users_scored <= 0.4 * N_USERS
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("wrong-shape", f"returned {ROWS_PER_CALL - 1} scores for {ROWS_PER_CALL} pairs"),
+        ("nested", f"returned shape ({ROWS_PER_CALL}, 2)"),
+        ("nan", f"returned nan for 1 of {ROWS_PER_CALL} pairs, of user 'u"),
+        ("null", "returned what is no number, such as None, for user 'u"),
+        ("always-truncated", "given up after 3 attempts (3 x broken JSON)"),
+        ("redirect", "it redirects to http://localhost:"),
+        ("huge", "the reply is larger than allowed (1,000,000,000 bytes, at most 1,000,000)"),
+        ("huge-unannounced", "the reply is larger than allowed"),
+        ("html", "the reply is text/html, not application/json"),
+        ("busy-for-a-day", "it asks to wait 86,400 s"),
+        ("echo", "HTTP 400"),
+    ],
+)
+def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
+    mode, says, server: FaultyServer, expected, tmp_path
+):
+    url, _ = server.address(mode)
+    ledger = tmp_path / "ledger.db"
+    how = SearchOptions("exact", ledger=ledger)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ScoringError) as caught:
+        audit(endpoint(url, retries=2, max_reply_mb=1, concurrency=3), search=how)
+    message = str(caught.value)
+    assert message.startswith(f"The endpoint {url} ")
+    assert says in message
+    assert f"The scores of {N_GOOD * 5} users are kept in {ledger}" in message
+    if mode in ("always-truncated", "busy-for-a-day"):
+        assert message.endswith(": give the same command again to go on.")
+    else:
+        # the same command would fail in the same way
+        assert message.endswith(
+            ": once that is mended, an audit with this ledger goes on from there."
+        )
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kilobytes"
+    assert server.batches("elsewhere") == []
+    kept = users_in(ledger)
+    assert len(kept) == len(set(kept)) == N_GOOD * 5
+
+    # the service is mended; nobody is asked for again
+    good, good_tag = server.address("plain")
+    result = audit(endpoint(good), search=how)
+    assert answer_of(result) == expected
+    asked = [user for batch in server.batches(good_tag) for user in batch]
+    assert len(asked) == len(set(asked)) == N_USERS - len(kept)
+    assert not set(asked) & set(kept)
+    assert sorted(users_in(ledger)) == sorted({*asked, *kept})
+    spent = result.summary.search.spent_in_all
+    assert (spent.users, spent.calls) == (N_USERS, N_CALLS)
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("locked", "name the variable that holds it: --token-env NAME."),
+        ("no-scores", "or name the part: --output NAME."),
+        ("all-null", "Return one number for each pair of user and item."),
+        ("always-500", "The last: HTTP 500 Internal Server Error: out of order."),
+    ],
+)
+@pytest.mark.parametrize("has_ledger", [True, False])
+def test_where_nothing_is_kept_nothing_is_said_of_it(
+    mode, says, has_ledger, server: FaultyServer, tmp_path
+):
+    url, _ = server.address(mode)
+    how = SearchOptions("exact", ledger=tmp_path / "ledger.db" if has_ledger else None)
+    with pytest.raises(ScoringError) as caught:
+        audit(endpoint(url, retries=1), search=how)
+    assert str(caught.value).endswith(says)
+
+
+def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServer):
+    url, _ = server.address("nan")
+    with pytest.raises(ScoringError, match="No score is kept without a ledger: with --ledger FILE"):
+        audit(endpoint(url))
+
+
+def test_a_reply_without_scores_says_what_is_wanted(server: FaultyServer):
+    url, _ = server.address("no-scores")
+    with pytest.raises(ScoringError, match=r'Reply with {"scores": \[...\]}'):
+        audit(endpoint(url))
+    assert audit(endpoint(url, output="result")).summary.search.users_paid == N_USERS
+
+
+def test_a_compressed_reply_is_refused(server: FaultyServer):
+    url, _ = server.address("compressed")
+    with pytest.raises(ScoringError, match="the reply is compressed"):
+        audit(endpoint(url))
+
+
+def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected):
+    server = FaultyServer(tmp_path)
+    url, tag = server.address("latency")
+    ledger = tmp_path / "ledger.db"
+
+    def break_down() -> None:
+        for n_calls in (5, 20):
+            while len(server.batches(tag)) < n_calls:
+                time.sleep(0.002)
+            server.kill()
+            time.sleep(0.3)
+            server.start()
+
+    trouble = threading.Thread(target=break_down)
+    trouble.start()
+    try:
+        result = audit(endpoint(url, concurrency=2), search=SearchOptions("exact", ledger=ledger))
+    finally:
+        trouble.join()
+        server.kill()
+    assert answer_of(result) == expected
+    assert result.summary.search.faults["connection"] >= 2
+    assert len(users_in(ledger)) == len(set(users_in(ledger))) == N_USERS
+
+
+def test_a_server_that_is_not_there_is_not_tried_for_long(tmp_path):
+    server = FaultyServer(tmp_path)
+    url, _ = server.address("plain")
+    server.kill()
+    with pytest.raises(ScoringError, match=r"given up after 3 attempts \(3 x connection\)"):
+        audit(endpoint(url, retries=50))
+
+
+def test_a_rate_is_kept(server: FaultyServer):
+    url, tag = server.address("plain")
+    started = time.monotonic()
+    audit(endpoint(url, rate=80, concurrency=8))
+    # the first call is free of waiting
+    assert time.monotonic() - started >= (N_CALLS - 1) / 80
+    assert len(server.batches(tag)) == N_CALLS
+
+
+def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
+    url, _ = server.address("latency")
+    model = endpoint(url, concurrency=3)
+    n_now, most = 0, 0
+    lock = threading.Lock()
+    ask = model.scores
+
+    def counted(inputs: Any) -> Any:
+        nonlocal n_now, most
+        with lock:
+            n_now += 1
+            most = max(most, n_now)
+        try:
+            return ask(inputs)
+        finally:
+            with lock:
+                n_now -= 1
+
+    model.scores = counted
+    audit(model)
+    assert most == 3
+
+
+def test_progress_tells_rate_and_faults(server: FaultyServer):
+    url, _ = server.address("truncated")
+    told: list[tuple[str, int, int]] = []
+    audit(endpoint(url), progress=lambda *step: told.append(step))
+    steps = [step for step in told if step[0].startswith("searching with exact")]
+    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
+    assert steps[-1][1:] == (N_USERS, N_USERS)
+    # after each call, not after each batch of them
+    assert len(steps) >= N_CALLS
+    assert "users/s, 3 faults)" in steps[-1][0]
+
+
+def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer, tmp_path):
+    from fairrec.report.text.view import build_view
+
+    url, _ = server.address("truncated")
+    how = SearchOptions("random", budget_users=100, ledger=tmp_path / "ledger.db")
+    audit(endpoint(url), search=how)
+    again, _ = server.address("cut-off")
+    result = audit(endpoint(again), search=SearchOptions("exact", ledger=how.ledger))
+    said = " ".join(build_view(result.summary).search)
+    assert result.summary.search.asked == "one model"
+    assert "The recommender (one model) was asked for" in said
+    assert "Calls that failed and were tried again: 3 x connection." in said
+    assert f"The ledger holds the scores of {N_USERS} users, paid for in " in said
+    assert result.summary.search.spent_in_all.calls > result.summary.search.calls

@@ -1,0 +1,85 @@
+"""Features joined from the tables."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.tables import Table
+from fairrec.scoring.models.features import join_features, parse_features
+
+USERS = pl.DataFrame(
+    {
+        "user_id": ["b", "a", "c"],
+        "age": [20, 30, None],
+        "height": [1.5, None, 1.7],
+        "member": [True, False, True],
+        "born": [date(2000, 1, 2), date(1990, 3, 4), None],
+    }
+)
+ITEMS = pl.DataFrame({"item_id": [2, 1], "genres": [["x", "y"], []], "odd": [{"a": 1}, {"a": 2}]})
+
+
+def joined(features: str, users: list[str] = ("a", "b"), items: list[int] = (1, 2, 9)):
+    tables = {"users": Table(USERS, "users"), "items": Table(ITEMS, "items")}
+    return join_features(parse_features(features), tables, pl.Series([*users]), pl.Series([*items]))
+
+
+def test_values_follow_the_order_of_users_and_items():
+    found = joined("users:age,users:member,items:genres")
+    assert found.per_user["age"].tolist() == [30, 20]
+    assert found.per_user["member"].tolist() == [False, True]
+    # lists are text joined with '|'; an item that is not in the table has no value
+    assert found.per_item["genres"].tolist() == ["", "x|y", None]
+
+
+def test_categories_are_found_by_their_usual_names():
+    assert joined("items:categories").per_item["categories"].tolist() == ["", "x|y", None]
+
+
+def test_what_is_missing_stays_missing():
+    found = joined("users:age,users:height,users:born", users=["a", "c"])
+    assert found.per_user["age"].tolist() == [30, None]
+    height = found.per_user["height"].tolist()
+    assert height[1] == 1.7
+    assert height[0] != height[0], "NaN"
+    assert found.per_user["born"].tolist() == ["1990-03-04", None]
+
+
+def test_ids_that_look_like_numbers_are_joined_with_numbers():
+    tables = {"items": Table(ITEMS, "items")}
+    found = join_features(
+        parse_features("items:genres"), tables, pl.Series(["u"]), pl.Series(["1", "2"])
+    )
+    assert found.per_item["genres"].tolist() == ["", "x|y"]
+
+
+@pytest.mark.parametrize(
+    ("features", "says"),
+    [
+        ("age", "'age' is not of the form TABLE:COLUMN"),
+        ("history:n", "is not of the form TABLE:COLUMN"),
+        ("users:", "is not of the form TABLE:COLUMN"),
+        ("users:age,items:age", "two columns would be called 'age'"),
+        ("users:user_id", "two columns would be called 'user_id'"),
+        ("users:shoe", "no column 'shoe', which --features asks for. Columns here: user_id, age"),
+        ("items:odd", "feature 'odd' holds Struct"),
+    ],
+)
+def test_features_that_are_not_there_are_refused(features, says):
+    with pytest.raises(InputError, match=re.escape(says)):
+        joined(features)
+
+
+def test_a_feature_of_a_table_that_is_not_given_is_refused():
+    with pytest.raises(InputError, match=r"needs the items table\. Give --items FILE"):
+        join_features(
+            parse_features("items:genres"),
+            {"users": Table(USERS, "users")},
+            pl.Series(["a"]),
+            pl.Series([1]),
+        )

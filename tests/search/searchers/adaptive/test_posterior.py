@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytest import approx
+from scipy import integrate, optimize, stats
+
+from fairrec.search.searchers.adaptive.posterior import CAUTION, Posterior, improvement, may_exceed
+from fairrec.search.space import EVERYONE
+from tests.search.search_worlds import evidence_of, group_means, product_space, space_of
+
+N_VALUES = (3, 8, 6)
+
+
+def fitted(evidence, times=3):
+    posterior = Posterior(evidence, 0, evidence.space.cell_of_full)
+    for _ in range(times):
+        posterior.fit()
+    return posterior
+
+
+def errors_in_deviations(seed, attribute_spread, own_spread, slope):
+    """Of the predictions for the open groups, in a world drawn from the model."""
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, n, 1_500) for n in N_VALUES]
+    space = space_of(codes, N_VALUES, min_users=5)
+    stand_in = rng.normal(size=1_500)
+    values = 2 + slope * stand_in + rng.normal(size=1_500)
+    values += rng.normal(0, own_spread, len(space.cells))[space.cells.of_user]
+    for n, column in zip(N_VALUES, codes, strict=True):
+        values += rng.normal(0, attribute_spread, n)[column]
+    evidence = evidence_of(space, values, seed, stand_in[None])
+    evidence.score(evidence.next_users(EVERYONE, 300))
+    still = np.flatnonzero(~evidence.is_complete[space.cell_of_full])
+    mean, deviation = fitted(evidence).group_values(still)
+    exact = group_means(space, values)
+    truth = [exact[tuple(codes)] for codes in space.codes[still].tolist()]
+    return (np.array(truth) - mean) / (deviation / CAUTION)
+
+
+@pytest.mark.parametrize(
+    ("attribute_spread", "own_spread", "slope"),
+    [(0.5, 0.2, 0.0), (0.1, 0.05, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 2.0), (0.3, 0.3, -1.0)],
+)
+def test_intervals_hold_the_values_as_often_as_they_should(attribute_spread, own_spread, slope):
+    z = np.concatenate(
+        [errors_in_deviations(seed, attribute_spread, own_spread, slope) for seed in range(8)]
+    )
+    assert len(z) > 1_000
+    assert (np.abs(z) < stats.norm.ppf(0.975)).mean() == approx(0.95, abs=0.03)
+    assert (np.abs(z) < stats.norm.ppf(0.75)).mean() == approx(0.5, abs=0.08)
+    assert z.mean() == approx(0, abs=0.15)
+
+
+# which of the users still to score are undefined, no stand-in can tell
+@pytest.mark.parametrize(("share_undefined", "most_error"), [(0.0, 0.05), (0.4, 0.6)])
+def test_perfect_stand_in_foretells_group_values(share_undefined, most_error):
+    rng = np.random.default_rng(0)
+    space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
+    stand_in = rng.normal(size=1_000)
+    values = 3 * stand_in + 1
+    is_undefined = rng.random(1_000) < share_undefined
+    values[is_undefined] = np.nan
+    evidence = evidence_of(space, values, 0, stand_in[None])
+    evidence.score(evidence.next_users(EVERYONE, 500))
+    posterior = fitted(evidence)
+    mean, _ = posterior.group_values(np.arange(len(space.full)))
+    exact = group_means(space, values)
+    truth = np.array([exact[tuple(codes)] for codes in space.codes.tolist()])
+    assert posterior.slope == approx(3, rel=0.1)
+    # drawn a little to "no slope", and so not exact
+    assert np.sqrt(((mean - truth) ** 2).mean()) < most_error * truth.std()
+
+
+def test_useless_stand_in_does_no_harm():
+    rng = np.random.default_rng(1)
+    space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
+    values, noise = rng.normal(size=(2, 1_000))
+    means = []
+    for stand_in in (None, noise[None]):
+        evidence = evidence_of(space, values, 0, stand_in)
+        evidence.score(evidence.next_users(EVERYONE, 400))
+        means.append(fitted(evidence).group_values(np.arange(len(space.full)))[0])
+    assert np.abs(means[0] - means[1]).max() < 0.05
+    assert not np.array_equal(means[0], means[1])
+
+
+def test_differences_between_groups_are_no_part_of_the_slope():
+    # in each group the value falls with the stand-in; from group to group both rise
+    space = space_of([np.repeat([0, 1, 2], 200)], (3,), min_users=5)
+    group = np.repeat([0, 1, 2], 200)
+    within = np.tile(np.linspace(-1, 1, 200), 3)
+    evidence = evidence_of(space, 10 * group - within, 0, (10 * group + within)[None])
+    evidence.score(evidence.next_users(EVERYONE, 300))
+    assert fitted(evidence).slope < 0
+
+
+def test_complete_group_is_known_exactly():
+    rng = np.random.default_rng(2)
+    space = product_space((2, 3), users_each=10, min_users=3)
+    values, stand_in = rng.normal(size=(2, 60))
+    values[::4] = np.nan
+    evidence = evidence_of(space, values, 0, stand_in[None])
+    for group in space.full[:4].tolist():
+        evidence.score(evidence.next_users(group, 10))
+    mean, deviation = fitted(evidence).group_values(np.arange(6))
+    exact = list(group_means(space, values).values())
+    assert mean[:4] == approx(exact[:4], abs=1e-12)
+    assert (deviation[:4] == 0).all()
+    assert (deviation[4:] > 0).all()
+
+
+def test_scored_users_tell_about_other_groups_with_the_same_value_of_an_attribute():
+    space = product_space((10, 10), users_each=8, min_users=4)
+    age, place = space.cells.codes[:, space.cells.of_user]
+    rng = np.random.default_rng(3)
+    # the age matters, the place does not
+    values = np.where(age == 7, 5.0, 0.0) + 0.1 * rng.normal(size=800)
+    evidence = evidence_of(space, values)
+    for group in space.full[place[::8] < 5].tolist():
+        evidence.score(evidence.next_users(group, 8))
+    mean, _ = fitted(evidence).group_values(np.arange(100))
+    unseen = space.codes[:, 1] >= 5
+    assert mean[unseen & (space.codes[:, 0] == 7)] == approx(5, abs=0.2)
+    assert mean[unseen & (space.codes[:, 0] != 7)] == approx(0, abs=0.2)
+
+
+def test_more_scored_users_leave_less_doubt():
+    rng = np.random.default_rng(4)
+    space = product_space((4, 5), users_each=40, min_users=4)
+    evidence = evidence_of(space, rng.normal(size=800))
+    deviations = []
+    for _ in range(4):
+        evidence.score(evidence.next_users(EVERYONE, 190))
+        deviations.append(fitted(evidence).group_values(np.arange(20))[1].mean())
+    assert deviations == sorted(deviations, reverse=True)
+    # 40 of 800 users left, 2 a group: what they add is sqrt(2) deviations of noise of 40 users
+    assert deviations[-1] == approx(CAUTION * np.sqrt(2) / 40, rel=0.2)
+
+
+@pytest.mark.parametrize("n_scored", [0, 10], ids=["nothing scored", "nothing defined"])
+def test_nothing_known_is_survived(n_scored):
+    space = product_space((2, 3), users_each=10, min_users=3)
+    evidence = evidence_of(space, np.full(60, np.nan))
+    evidence.score(evidence.next_users(EVERYONE, n_scored))
+    mean, deviation = fitted(evidence).group_values(np.arange(6))
+    assert np.isfinite(mean).all()
+    assert (deviation > 0).all()
+    assert np.isfinite(deviation).all()
+
+
+@pytest.mark.parametrize("n_scored", [1, 2, 30])
+@pytest.mark.parametrize("value", [0.0, 0.3, -3.5])
+def test_equal_values_leave_no_doubt(n_scored, value):
+    space = product_space((2, 3), users_each=10, min_users=3)
+    evidence = evidence_of(space, np.full(60, value))
+    evidence.score(evidence.next_users(EVERYONE, n_scored))
+    posterior = fitted(evidence)
+    mean, deviation = posterior.group_values(np.arange(6))
+    assert mean == approx(value, abs=1e-5)
+    assert deviation == approx(0, abs=1e-5)
+    assert posterior.is_flat
+
+
+def test_one_value_that_differs_is_spread():
+    space = product_space((2, 3), users_each=10, min_users=3)
+    values = np.full(60, 0.3)
+    evidence = evidence_of(space, values)
+    values[evidence.next_users(EVERYONE, 60)[40]] += 0.001
+    evidence.score(evidence.next_users(EVERYONE, 40))
+    assert fitted(evidence).is_flat
+    evidence.score(evidence.next_users(EVERYONE, 1))
+    assert not fitted(evidence).is_flat
+
+
+@pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])
+@pytest.mark.parametrize("spread", [0.05, 1.0, 3.0])
+def test_improvement_is_the_mean_of_the_positive_part(margin, spread):
+    integral, _ = integrate.quad(
+        lambda x: x * stats.norm.pdf(x, margin, spread), 0, max(margin, 0) + 12 * spread
+    )
+    found = improvement(np.array([margin]), np.array([spread]))
+    assert found == approx(integral, abs=1e-7)
+
+
+def test_improvement_without_doubt_is_the_margin():
+    margin = np.array([2.0, 0.0, -2.0])
+    assert improvement(margin, np.zeros(3)).tolist() == [2, 0, 0]
+
+
+def test_improvement_is_never_negative():
+    margin = np.linspace(-40, 0, 400)
+    assert (improvement(margin, np.ones(400)) >= 0).all()
+
+
+@pytest.mark.parametrize("risk", [0.5, 0.05, 0.001])
+@pytest.mark.parametrize("limit", [-1.0, 0.5])
+def test_bound_is_where_the_risks_add_up_to_the_one_allowed(risk, limit):
+    mean, spread = np.array([-1.0, 0.0, 0.3, 0.3]), np.array([2.0, 1.0, 0.1, 0.5])
+    found = may_exceed(mean, spread, limit, risk)
+
+    def too_risky(x):
+        return stats.norm.sf(limit + x, mean, spread).sum() - risk
+
+    assert too_risky(0) > 0
+    assert found == approx(optimize.brentq(too_risky, 0, 50), abs=1e-6)
+
+
+def test_bound_is_zero_where_the_limit_itself_is_safe():
+    assert may_exceed(np.array([-5.0, -6.0]), np.array([1.0, 1.0]), 0.0, 0.05) == 0
+    assert may_exceed(np.empty(0), np.empty(0), 0.0, 0.05) == 0
+
+
+def test_bound_without_doubt_is_the_largest_value():
+    assert may_exceed(np.array([1.0, 3.0]), np.zeros(2), 2.0, 0.05) == approx(1)
