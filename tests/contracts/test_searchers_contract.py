@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec.groups.grouping import Grouping
 from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.space import Space
 from tests.search.search_worlds import (
     exact_gap,
     gap_found,
@@ -68,7 +68,7 @@ class Recorder:
 
 
 def run(
-    name: str, space: Space, measure: Recorder | np.ndarray, *, seed: int = 0, **more: object
+    name: str, space: Grouping, measure: Recorder | np.ndarray, *, seed: int = 0, **more: object
 ) -> SearchOutcome:
     recorder = measure if isinstance(measure, Recorder) else Recorder(measure)
     hyper = hyper_parameters(name, more.pop("hyper", {}))
@@ -76,11 +76,11 @@ def run(
     return search(name, evidence, hyper, seed=seed, clock=recorder.clock, **more)
 
 
-def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Space:
+def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Grouping:
     return skewed_space(seed, (2, 3, 4), n_users, FEW, depth)
 
 
-def two_metrics(space: Space, seed: int = 0) -> np.ndarray:
+def two_metrics(space: Grouping, seed: int = 0) -> np.ndarray:
     """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
     rng = np.random.default_rng(seed + 100)
     codes = space.cells.codes[:, space.cells.of_user]

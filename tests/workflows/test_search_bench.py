@@ -10,7 +10,7 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.inputs.audit_inputs import read_inputs
+from fairrec.metrics.reading import read_inputs
 from fairrec.report.figures.search_curves import search_curves, write_search_curves
 from fairrec.workflows.search_bench import CURVE, SearchBenchOptions, bench_searchers
 from tests.builders import make_tables, one_each
@@ -34,7 +34,7 @@ def random_inputs():
 
 
 def bench(inputs, *searchers: str, **options):
-    return bench_searchers(inputs, SearchBenchOptions(searchers, **{"n_seeds": 1, **options}))
+    return bench_searchers(*inputs, SearchBenchOptions(searchers, **{"n_seeds": 1, **options}))
 
 
 def test_the_share_of_the_gap_found_with_its_numbers_written_out():
@@ -151,7 +151,7 @@ def test_the_stand_in_is_used_where_there_is_a_history():
     with_history = read_inputs(
         tables.predictions, **sources, history=tables.history, wants=("history",)
     )
-    assert with_history.side.popularity is not None
+    assert with_history[0].side.popularity is not None
     for inputs in (with_history, read_inputs(tables.predictions, **sources)):
         assert bench(inputs, "adaptive").convergence["accuracy"].to_list() == [1]
 

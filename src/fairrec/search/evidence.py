@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.search.space import Space
+from fairrec.groups.grouping import Grouping
 
 Measure = Callable[[IntArray], FloatArray]
 """Users -> (n_metrics, n_users) values, NaN where undefined; this is what costs."""
@@ -34,7 +34,7 @@ class Evidence:
 
     def __init__(
         self,
-        space: Space,
+        space: Grouping,
         measure: Measure,
         n_metrics: int,
         seed: int,

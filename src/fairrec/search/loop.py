@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.history import History, gaps_between
 from fairrec.search.searcher import SEARCHERS, Request, Searcher
-from fairrec.search.space import EVERYONE
 
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""

@@ -16,16 +16,15 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import AuditOptions, Progress
-from fairrec.groups.cells import cells_by
-from fairrec.groups.lattice import build_lattice
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.measure import values_per_user
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone
 from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.history import History
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
-from fairrec.search.space import Space
 from fairrec.workflows.search import searchable, stand_in
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -141,7 +140,10 @@ class SearchBench:
 
 
 def bench_searchers(
-    inputs: AuditInputs, options: SearchBenchOptions, progress: Progress | None = None
+    inputs: AuditInputs,
+    metrics: Sequence[MetricAtK],
+    options: SearchBenchOptions,
+    progress: Progress | None = None,
 ) -> SearchBench:
     """Run every searcher with every seed, and compare with the exact answer.
 
@@ -153,10 +155,9 @@ def bench_searchers(
     told("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = searchable(inputs)
-    values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
-    values = values[:, inputs.list_of_user]
-    guesses = stand_in(inputs, threads)
+    metrics = searchable(metrics)
+    values = measure_everyone(inputs, metrics, threads).values
+    guesses = stand_in(inputs, metrics, threads)
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -199,7 +200,7 @@ def bench_searchers(
 
 
 def evidence_of(
-    space: Space, values: FloatArray, seed: int, guesses: FloatArray | None = None
+    space: Grouping, values: FloatArray, seed: int, guesses: FloatArray | None = None
 ) -> Evidence:
     """Evidence that looks values up; a user is paid for when it does.
 
@@ -210,7 +211,7 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
 
 
-def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
+def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     """(n_metrics,), the largest minus the smallest value of eligible full combinations.
 
     0 where fewer than two have a value.
@@ -329,16 +330,13 @@ def _searches(
                 yield name, seed, part
 
 
-def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
+def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     audit = options.as_audit_options()
-    cells = cells_by(inputs.attributes)
-    min_users = audit.min_users(inputs.n_users)
-    lattice = build_lattice(cells, audit.lattice_depth, min_users, audit.n_threads)
-    space = Space(cells, lattice, min_users)
+    space = Grouping.of(inputs.attributes, audit)
     if len(space.full) < 2:
         have = "No full combination of attributes has" if not len(space.full) else "Only one has"
         raise InputError(
-            f"{have} {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{have} {space.min_users:,} users (--min-support {options.min_support:g} of "
             f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
             "fewer attributes in --by."
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import searcher
 from fairrec.search.searchers.swarm import (
@@ -17,7 +18,6 @@ from fairrec.search.searchers.swarm import (
     pulls,
     refuse_unless_in_range,
 )
-from fairrec.search.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def dpso(
     )
 
 
-def observed_positions(space: Space, n: int, rng: np.random.Generator) -> IntArray:
+def observed_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
     """(n, n_attributes), each value with the chance that is its share of the users.
 
     The attributes are drawn one by one, so that combinations nobody has come up too.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import NoHyperParameters, searcher
 from fairrec.search.searchers.listed import ListedGroups
-from fairrec.search.space import EVERYONE
 
 
 @searcher("exact", "scores all users", searches_all=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import searcher
 from fairrec.search.searchers.swarm import (
@@ -17,7 +18,6 @@ from fairrec.search.searchers.swarm import (
     pulls,
     refuse_unless_in_range,
 )
-from fairrec.search.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def pso(
     )
 
 
-def uniform_positions(space: Space, n: int, rng: np.random.Generator) -> IntArray:
+def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
     """(n, n_attributes), any value of each attribute with the same chance."""
     return rng.integers(0, space.cells.n_values, (n, len(space.cells.n_values)))
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import NOTHING, Request
-from fairrec.search.space import Space
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
@@ -51,7 +51,7 @@ class SwarmParameters:
                 f"iterations={self.iterations} is not possible. Give a whole number from 1."
             )
 
-    def n_particles(self, space: Space) -> int:
+    def n_particles(self, space: Grouping) -> int:
         """The particles of each swarm, at least 2."""
         few = space.n_combinations <= FEW_COMBINATIONS
         epsilon = self.epsilon if self.epsilon is not None else 0.2 if few else 0.005
@@ -59,7 +59,7 @@ class SwarmParameters:
         # which are in some combination, would only meet each other
         return max(2, min(round(epsilon * space.n_combinations), space.n_users))
 
-    def n_iterations(self, space: Space) -> int:
+    def n_iterations(self, space: Grouping) -> int:
         """How often the particles move."""
         few = space.n_combinations <= FEW_COMBINATIONS
         return self.iterations if self.iterations is not None else 10 if few else 20
@@ -147,7 +147,7 @@ class TwoSwarms:
 
     def __init__(
         self,
-        space: Space,
+        space: Grouping,
         metric: int,
         hyper: SwarmParameters,
         start: Callable[[int], IntArray],

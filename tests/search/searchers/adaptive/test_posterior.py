@@ -5,8 +5,8 @@ import pytest
 from pytest import approx
 from scipy import integrate, optimize, stats
 
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.searchers.adaptive.posterior import CAUTION, Posterior, improvement, may_exceed
-from fairrec.search.space import EVERYONE
 from tests.search.search_worlds import evidence_of, group_means, product_space, space_of
 
 N_VALUES = (3, 8, 6)
