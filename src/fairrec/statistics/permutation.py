@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
@@ -211,7 +211,7 @@ class _Dealer:
         return sums
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
     """Fisher-Yates, with one uniform number for each place."""
     for place in range(len(order) - 1, 0, -1):
@@ -219,7 +219,7 @@ def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
         order[place], order[other] = order[other], order[place]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _deal(order: CodeArray, bounds: IntArray, rows: FloatArray, sums: FloatArray) -> None:
     """Give each cell as many users as it has places, and sum their four values."""
     for cell in range(len(bounds) - 1):

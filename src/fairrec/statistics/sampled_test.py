@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, Sample, distinct_masks
@@ -142,7 +142,7 @@ def _spread(values: FloatArray) -> float:
     return float(np.ptp(values)) if len(values) else np.nan
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw(
     drawn: CodeArray,
     size: IntArray,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.inputs.history import History
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
@@ -59,7 +59,7 @@ def category_shares(
     return _shares(history.offsets, history.items, categories.offsets, categories.codes, n_codes)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _shares(
     offsets: IntArray,
     items: CodeArray,
@@ -95,7 +95,7 @@ def _shares(
     return bounds, found[:at_free].copy(), shares[:at_free].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     first: int,
