@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fairrec.metrics import MetricAtK
 from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory
 from fairrec.search.loop import SearchOutcome
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import Bounded, hyper_parameters
@@ -101,7 +101,7 @@ def _within(metric: MetricAtK, gap: float, bound: float) -> float | None:
     return max(min(bound, high - low - gap), 0.0)
 
 
-def _points(history: History, metric: int) -> tuple[HistoryPoint, ...]:
+def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
     """The points at which the gap grew, and the last one."""
     points = [
         HistoryPoint(users=users, gap=gaps[metric])

@@ -12,7 +12,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History, gaps_between
+from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.searcher import SEARCHERS, Request, Searcher
 from fairrec.search.space import EVERYONE
 
@@ -39,7 +39,7 @@ class SearchOutcome:
     """
 
     evidence: Evidence
-    history: History
+    history: GapHistory
     ending: Ending
     seconds: float
     searchers: tuple[Searcher, ...]
@@ -121,7 +121,7 @@ class _Scoring:
         advance: Callable[[int], None],
         clock: Callable[[], float],
     ) -> None:
-        self.history = History(len(evidence.totals))
+        self.history = GapHistory(len(evidence.totals))
         self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
         self._advance, self._clock, self._started = advance, clock, clock()
         self._ends = _Ends(evidence)

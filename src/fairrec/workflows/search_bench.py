@@ -22,7 +22,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.measure import values_per_user
 from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
 from fairrec.search.space import Space
@@ -149,8 +149,8 @@ def bench_searchers(
     ----------
     inputs : with scores in the table
     """
-    told = progress or (lambda stage, done, total: None)
-    told("measuring", 0, 0)
+    progress = progress or (lambda stage, done, total: None)
+    progress("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
     metrics = searchable(inputs)
@@ -174,7 +174,7 @@ def bench_searchers(
     tables = _Tables([metric.name for metric in metrics], gaps, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        told(f"searching with {name}", done, n_searches)
+        progress(f"searching with {name}", done, n_searches)
         own = OwnWork()
         outcome = search(
             name,
@@ -310,10 +310,10 @@ class _Tables:
         # 0.07 * 100 is a hair above 7 in binary
         return int(share * self._n_users + 1e-9)
 
-    def _accuracy(self, history: History, part: IntArray, shares: Sequence[float]) -> FloatArray:
+    def _accuracy(self, history: GapHistory, part: IntArray, shares: Sequence[float]) -> FloatArray:
         return self._found(history, part, np.array([self._users(share) for share in shares]))
 
-    def _found(self, history: History, part: IntArray, users: IntArray) -> FloatArray:
+    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
         """(len(part), len(users)), of the exact gap."""
         found = history.gaps_after(users) / self._gaps[part][:, None]
         # values added up in another order may be apart in the last digits

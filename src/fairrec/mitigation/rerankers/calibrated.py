@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.history import History
+from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
@@ -52,7 +52,7 @@ class Calibrated:
 
 
 def category_shares(
-    history: History, categories: Categories
+    history: Interactions, categories: Categories
 ) -> tuple[IntArray, CodeArray, FloatArray]:
     """Offsets, category codes and shares of each user's history; the shares of a user sum to 1."""
     n_codes = int(categories.codes.max(initial=-1)) + 1

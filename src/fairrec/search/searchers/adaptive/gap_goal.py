@@ -8,7 +8,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import gaps_between
+from fairrec.search.gap_history import gaps_between
 from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior, improvement, may_exceed
 
 REFIT_GROWTH = 1.1
