@@ -11,6 +11,7 @@ from fairrec.groups.cells import cells_of
 from fairrec.groups.lattice import build_lattice
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome
+from fairrec.search.searcher import Task
 from fairrec.search.space import Space
 
 
@@ -39,11 +40,28 @@ def skewed_space(
     return space_of(codes, n_values, min_users, depth)
 
 
+def two_metrics(space: Space, seed: int = 0) -> FloatArray:
+    """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
+    rng = np.random.default_rng(seed + 100)
+    codes = space.cells.codes[:, space.cells.of_user]
+    effects = sum(rng.normal(0, 0.5, 9)[column] for column in codes)
+    smooth = effects + rng.normal(size=space.n_users)
+    rare = (effects + rng.logistic(size=space.n_users) > 1.5).astype(float)
+    values = np.stack([smooth, rare])
+    values[:, ::5] = np.nan
+    return values
+
+
 def evidence_of(
     space: Space, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
 ) -> Evidence:
     values = np.atleast_2d(values)
     return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
+
+
+def task_for(evidence: Evidence, seed: int = 0) -> Task:
+    """A search by the first metric."""
+    return Task(evidence, [0], np.random.default_rng(seed))
 
 
 def users_of(space: Space, group: int) -> list[int]:

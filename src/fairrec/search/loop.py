@@ -13,7 +13,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
-from fairrec.search.searcher import SEARCHERS, Request, Searcher
+from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
 from fairrec.search.space import EVERYONE
 
 BATCH_USERS = 256
@@ -82,7 +82,7 @@ def search(
     looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
     parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
     searchers = [
-        watch(kind.build(evidence, part, hyper, np.random.default_rng([seed, 2, number])))
+        watch(kind.build(Task(evidence, part, np.random.default_rng([seed, 2, number])), hyper))
         for number, part in enumerate(parts)
     ]
     scoring = _Scoring(evidence, budget or Budget(), batch_users, advance, clock)
