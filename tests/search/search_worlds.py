@@ -59,9 +59,9 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
 
 
-def task_for(evidence: Evidence, seed: int = 0) -> Task:
+def task_for(evidence: Evidence, seed: int = 0, alpha: float = 0.05) -> Task:
     """A search by the first metric."""
-    return Task(evidence, [0], np.random.default_rng(seed))
+    return Task(evidence, [0], alpha, np.random.default_rng(seed))
 
 
 def users_of(space: Space, group: int) -> list[int]:

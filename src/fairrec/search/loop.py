@@ -24,6 +24,9 @@ FIRST_USERS = 8
 REFERENCE_TIME = 0.2
 """Part of a limited time that the fair sample may take."""
 
+ALPHA = 0.05
+"""The significance level where nothing is tested afterwards."""
+
 Ending = Literal["finished", "users spent", "time spent"]
 
 
@@ -58,6 +61,7 @@ def search(
     hyper: Any,
     *,
     seed: int = 0,
+    alpha: float = ALPHA,
     budget: Budget | None = None,
     n_reference: int = 0,
     metrics: Sequence[int] | None = None,
@@ -73,6 +77,7 @@ def search(
 
     Parameters
     ----------
+    alpha : the significance level at which groups will be tested
     n_reference : users scored first, at random among all
     metrics : those to search by; all by default
     advance : told the number of users scored after each batch
@@ -81,10 +86,11 @@ def search(
     kind = SEARCHERS[name]
     looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
     parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
-    searchers = [
-        watch(kind.build(Task(evidence, part, np.random.default_rng([seed, 2, number])), hyper))
+    tasks = [
+        Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]))
         for number, part in enumerate(parts)
     ]
+    searchers = [watch(kind.build(task, hyper)) for task in tasks]
     scoring = _Scoring(evidence, budget or Budget(), batch_users, advance, clock)
     ending: Ending = "finished"
     try:

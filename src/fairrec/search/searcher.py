@@ -62,10 +62,12 @@ class Task:
     ----------
     evidence : what is scored already, and the groups there are
     metrics : positions of those to look at; a single one for a searcher that looks at one
+    alpha : the significance level at which groups will be tested
     """
 
     evidence: Evidence
     metrics: Sequence[int]
+    alpha: float
     rng: np.random.Generator
 
     @property

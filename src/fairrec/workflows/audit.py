@@ -150,7 +150,15 @@ def audit_inputs(
     else:
         space = Space(cells, lattice, min_users)
         outcome, cost = run_search(
-            inputs, space, how, options.seed, scorer, scorer_identity, n_threads, told
+            inputs,
+            space,
+            how,
+            options.seed,
+            options.alpha,
+            scorer,
+            scorer_identity,
+            n_threads,
+            told,
         )
         values = outcome.evidence.values_per_user
         moments = _moments_of_search(inputs, outcome.evidence, cells, lattice, n_threads)

@@ -53,6 +53,7 @@ def run_search(
     space: Space,
     options: SearchOptions,
     seed: int,
+    alpha: float,
     scorer: ScoringFunction | Model | None = None,
     identity: str = "",
     threads: int = 1,
@@ -62,6 +63,7 @@ def run_search(
 
     Parameters
     ----------
+    alpha : the significance level at which groups will be tested
     scorer : None where the scores are in the table
     identity : names the model, so that a ledger is never used for another
     """
@@ -90,6 +92,7 @@ def run_search(
                 evidence,
                 hyper_parameters(options.name, options.hyper),
                 seed=seed,
+                alpha=alpha,
                 budget=budget,
                 n_reference=options.n_reference(space),
                 batch_users=_batch_users(inputs, model),

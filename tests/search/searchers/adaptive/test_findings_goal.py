@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pytest import approx
+from scipy import stats
 
-from tests.search.search_worlds import space_of
+from fairrec.search.searchers.adaptive.findings_goal import FindingsGoal
+from tests.search.search_worlds import evidence_of, space_of, task_for
 from tests.search.searchers.adaptive.adaptive_worlds import adapt
 
 
@@ -44,3 +46,25 @@ def test_without_a_share_for_findings_they_are_not_sought():
         )
         assert set(touched.tolist()) <= set(space.cell_of_full.tolist())
     assert n_complete <= 1
+
+
+def test_critical_statistic_follows_the_significance_level():
+    space, values, _ = planted_world(0, -1.0)
+    evidence = evidence_of(space, values)
+    for alpha in (0.001, 0.05, 0.5):
+        critical = FindingsGoal(task_for(evidence, alpha=alpha))._critical
+        # two-sided, shared by all groups
+        assert 2 * stats.norm.sf(critical) * len(space.lattice) == approx(alpha)
+
+
+def test_a_stricter_level_gives_up_groups_that_can_no_longer_be_findings():
+    n_scored = []
+    for alpha in (1e-9, 0.2):
+        found = 0
+        for seed in range(3):
+            space, values, _ = planted_world(seed, -0.6)
+            outcome = adapt(space, values, seed, n_reference=400, tolerance=10, alpha=alpha)
+            assert outcome.ending == "finished"
+            found += outcome.evidence.users_scored
+        n_scored.append(found)
+    assert n_scored[0] < 0.9 * n_scored[1]

@@ -10,7 +10,6 @@ from fairrec.groups.lattice import ANY, members
 from fairrec.search.searcher import Task
 from fairrec.search.searchers.adaptive.normal_tails import improvement
 
-ALPHA = 0.05
 REFIT_GROWTH = 1.05
 """All groups are rated anew when the scored users have grown by this factor."""
 SET_APART = 1e-3
@@ -37,7 +36,7 @@ class FindingsGoal:
         self.metrics = list(task.metrics)
         space = task.space
         n_tests = max(1, len(space.lattice) * len(self.metrics))
-        self._critical = float(-ndtri(ALPHA / 2 / n_tests))
+        self._critical = float(-ndtri(task.alpha / 2 / n_tests))
         self._is_explained = np.zeros(len(space.cells), dtype=bool)
         # the statistic of what was found inside a group; infinite where nothing was
         self._to_beat = np.full(len(space.lattice), np.inf)
