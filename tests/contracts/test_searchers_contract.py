@@ -402,6 +402,18 @@ def test_only_the_chosen_metrics_are_searched_by(name):
 
 
 @every_searcher
+def test_only_a_searcher_that_says_so_uses_the_popularity_proxy(name):
+    space = world()
+    values = two_metrics(space)
+    orders = []
+    for proxy in (None, np.nan_to_num(values)):
+        recorder = Recorder(values)
+        search(name, Evidence(space, recorder, 2, 0, proxy), hyper_parameters(name, {}))
+        orders.append(recorder.users)
+    assert (orders[0] != orders[1]) == SEARCHERS[name].uses_proxy
+
+
+@every_searcher
 def test_progress_is_told_after_each_batch(name):
     space = world()
     recorder = Recorder(two_metrics(space))

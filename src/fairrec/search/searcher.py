@@ -89,12 +89,14 @@ class SearcherKind:
     about : one line
     hyper_parameters : a frozen dataclass, all of whose fields have defaults
     searches_all : looks at all metrics at once; otherwise there is one for each metric
+    uses_proxy : takes into account what the popularity of items foretells; others need no history
     """
 
     build: Build
     about: str
     hyper_parameters: type
     searches_all: bool
+    uses_proxy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,18 @@ SEARCHERS: Registry[SearcherKind] = Registry("searcher")
 
 
 def searcher(
-    name: str, about: str, *, hyper_parameters: type = NoHyperParameters, searches_all: bool = False
+    name: str,
+    about: str,
+    *,
+    hyper_parameters: type = NoHyperParameters,
+    searches_all: bool = False,
+    uses_proxy: bool = False,
 ) -> Callable[[Any], Any]:
     """Register the decorated class or function, which makes a searcher, under a name."""
 
     def register(build: Any) -> Any:
-        SEARCHERS.add(name, SearcherKind(build, about, hyper_parameters, searches_all))
+        kind = SearcherKind(build, about, hyper_parameters, searches_all, uses_proxy)
+        SEARCHERS.add(name, kind)
         return build
 
     return register

@@ -28,6 +28,7 @@ from fairrec.result.pooled_result import pooled_results
 from fairrec.result.schema import AuditSummary
 from fairrec.result.search_result import exact_summary, search_summary
 from fairrec.scoring.models.model import Model, ScoringFunction
+from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.options import SearchOptions
 from fairrec.search.space import Space
@@ -118,7 +119,7 @@ def audit(
         metrics=metrics,
         columns=columns,
         has_scores=scorer is None,
-        wants=() if how is None else ("history",),
+        wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
     )
     return audit_inputs(
         inputs, options, how, scorer, scorer_identity, told, command=command, started=started

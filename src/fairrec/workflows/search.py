@@ -21,6 +21,7 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, SearchOutcome, search
 from fairrec.search.options import SearchOptions
@@ -84,7 +85,7 @@ def run_search(
                 lambda users: measure(inputs.list_of_user[users]),
                 len(metrics),
                 seed,
-                stand_in(inputs, threads),
+                stand_in(inputs, threads) if SEARCHERS[options.name].uses_proxy else None,
             )
             progress.advance(0)
             outcome = search(

@@ -7,7 +7,7 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +22,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.measure import values_per_user
 from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
-from fairrec.search.gap_history import GapHistory
+from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
 from fairrec.search.space import Space
@@ -156,7 +156,7 @@ def bench_searchers(
     metrics = searchable(inputs)
     values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
     values = values[:, inputs.list_of_user]
-    guesses = stand_in(inputs, threads)
+    guesses = stand_in(inputs, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -198,6 +198,11 @@ def bench_searchers(
     )
 
 
+def uses_proxy(searchers: Iterable[str]) -> bool:
+    """Whether one of these searchers takes the popularity of items into account."""
+    return any(SEARCHERS[name].uses_proxy for name in searchers)
+
+
 def evidence_of(
     space: Space, values: FloatArray, seed: int, guesses: FloatArray | None = None
 ) -> Evidence:
@@ -221,8 +226,7 @@ def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
-    gaps: FloatArray = np.where(is_known.any(axis=1), highest - lowest, 0.0)
-    return gaps
+    return gaps_between(highest, lowest)
 
 
 class OwnWork:

@@ -53,6 +53,7 @@ class AdaptiveParameters:
     "most expected improvement per user scored",
     hyper_parameters=AdaptiveParameters,
     searches_all=True,
+    uses_proxy=True,
 )
 class Adaptive:
     """Takes turns between the gap and the findings."""
