@@ -10,6 +10,7 @@ from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome
+from fairrec.search.searcher import Task
 from tests.groups.small_grouping import grouping_of
 
 
@@ -37,11 +38,28 @@ def skewed_space(
     return space_of(codes, n_values, min_users, depth)
 
 
+def two_metrics(space: Grouping, seed: int = 0) -> FloatArray:
+    """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
+    rng = np.random.default_rng(seed + 100)
+    codes = space.cells.codes[:, space.cells.of_user]
+    effects = sum(rng.normal(0, 0.5, 9)[column] for column in codes)
+    smooth = effects + rng.normal(size=space.n_users)
+    rare = (effects + rng.logistic(size=space.n_users) > 1.5).astype(float)
+    values = np.stack([smooth, rare])
+    values[:, ::5] = np.nan
+    return values
+
+
 def evidence_of(
     space: Grouping, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
 ) -> Evidence:
     values = np.atleast_2d(values)
     return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
+
+
+def task_for(evidence: Evidence, seed: int = 0, alpha: float = 0.05) -> Task:
+    """A search by the first metric."""
+    return Task(evidence, [0], alpha, np.random.default_rng(seed))
 
 
 def users_of(space: Grouping, group: int) -> list[int]:

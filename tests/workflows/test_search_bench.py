@@ -12,6 +12,7 @@ from pytest import approx
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.figures.search_curves import search_curves, write_search_curves
+from fairrec.workflows import search_bench
 from fairrec.workflows.search_bench import CURVE, SearchBenchOptions, bench_searchers
 from tests.builders import make_tables, one_each
 from tests.worlds import random_world
@@ -143,6 +144,15 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
     assert [*found.gaps] == ["mrr@4"]
     (note,) = found.notes
     assert note.startswith("hit@4 is left out")
+
+
+def test_the_popularity_proxy_is_computed_only_where_a_searcher_uses_it(monkeypatch):
+    computed = []
+    monkeypatch.setattr(search_bench, "stand_in", lambda *given: computed.append(given))
+    bench(four_groups(), "themis", "random", "exact", min_support=4)
+    assert computed == []
+    bench(four_groups(), "themis", "adaptive", min_support=4)
+    assert len(computed) == 1
 
 
 def test_the_stand_in_is_used_where_there_is_a_history():

@@ -91,7 +91,7 @@ def search_bench_command(
         from fairrec.core.files import check_writable
         from fairrec.inputs.audit_inputs import names_of
         from fairrec.metrics.reading import read_inputs
-        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers
+        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers, uses_proxy
 
         options = SearchBenchOptions(
             searchers=tuple(dict.fromkeys(names_of(searchers))),
@@ -111,7 +111,7 @@ def search_bench_command(
             **source.tables,
             metrics=metrics,
             columns=column_mapping(columns),
-            wants=("history",),
+            wants=("history",) if uses_proxy(options.searchers) else (),
         )
         bench = bench_searchers(inputs, wanted, options, progress)
         if out is not None:

@@ -89,8 +89,8 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
     started = time.perf_counter()
-    is_adaptive = method.searcher == "adaptive"
-    guesses = stand_in(inputs, metrics, subject.threads) if is_adaptive else None
+    uses_proxy = SEARCHERS[method.searcher].uses_proxy
+    guesses = stand_in(inputs, metrics, subject.threads) if uses_proxy else None
     ledger = Ledger(inputs.candidates, subject.scorer)
     rows: list[Row] = []
     for part in parts:

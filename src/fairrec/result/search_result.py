@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 
@@ -64,7 +64,7 @@ def _spent_in_all(ledger: Ledger) -> SpentInAll:
     )
 
 
-def _points(history: History, metric: int) -> tuple[HistoryPoint, ...]:
+def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
     """The points at which the gap grew, and the last one."""
     points = [
         HistoryPoint(users=users, gap=gaps[metric])

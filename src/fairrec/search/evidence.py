@@ -9,7 +9,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 
-Measure = Callable[[IntArray], FloatArray]
+MeasureUsers = Callable[[IntArray], FloatArray]
 """Users -> (n_metrics, n_users) values, NaN where undefined; this is what costs."""
 
 
@@ -35,7 +35,7 @@ class Evidence:
     def __init__(
         self,
         space: Grouping,
-        measure: Measure,
+        measure: MeasureUsers,
         n_metrics: int,
         seed: int,
         stand_in: FloatArray | None = None,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.moments import Moments, Sample, distinct_masks
 
@@ -124,7 +124,7 @@ class Resamples:
         return ResampledSums(all_users, part, squares)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
     """Fisher-Yates, with one uniform number for each place."""
     for place in range(len(order) - 1, 0, -1):
@@ -132,7 +132,7 @@ def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
         order[place], order[other] = order[other], order[place]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _sum_in_order(order: CodeArray, bounds: IntArray, rows: FloatArray, sums: FloatArray) -> None:
     """Give each cell as many users as it has places, and sum their four values."""
     for cell in range(len(bounds) - 1):
@@ -146,7 +146,7 @@ def _sum_in_order(order: CodeArray, bounds: IntArray, rows: FloatArray, sums: Fl
         sums[0, cell], sums[1, cell], sums[2, cell], sums[3, cell] = a, b, c, d
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _sum_drawn(
     drawn: CodeArray,
     size: IntArray,

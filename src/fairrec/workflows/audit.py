@@ -18,6 +18,7 @@ from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
+from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
@@ -105,7 +106,7 @@ def audit(
         metrics=metrics,
         columns=columns,
         has_scores=scorer is None,
-        wants=() if how is None else ("history",),
+        wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
     return audit_inputs(

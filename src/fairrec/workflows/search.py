@@ -23,6 +23,7 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
@@ -68,6 +69,9 @@ def measure_by_search(
     budget = how.budget_in(grouping)
     most = grouping.n_users if budget.users is None else budget.users
     model, identity, faults = as_model(asked.scorer), asked.identity, {}
+    proxy = None
+    if SEARCHERS[how.name].uses_proxy:
+        proxy = stand_in(inputs, metrics, options.n_threads)
     try:
         if model is not None:
             model.open()
@@ -80,7 +84,7 @@ def measure_by_search(
                 lambda users: measure(inputs.list_of_user[users]),
                 len(metrics),
                 options.seed,
-                stand_in(inputs, metrics, options.n_threads),
+                proxy,
             )
             pace.advance(0)
             outcome = search(
@@ -88,6 +92,7 @@ def measure_by_search(
                 evidence,
                 hyper_parameters(how.name, how.hyper),
                 seed=options.seed,
+                alpha=options.alpha,
                 budget=budget,
                 n_reference=how.n_reference(grouping),
                 batch_users=_batch_users(inputs, model),

@@ -7,7 +7,7 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +22,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
 from fairrec.workflows.search import searchable, stand_in
@@ -151,13 +151,13 @@ def bench_searchers(
     ----------
     inputs : with scores in the table
     """
-    told = progress or (lambda stage, done, total: None)
-    told("measuring", 0, 0)
+    progress = progress or (lambda stage, done, total: None)
+    progress("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
     metrics = searchable(metrics)
     values = measure_everyone(inputs, metrics, threads).values
-    guesses = stand_in(inputs, metrics, threads)
+    guesses = stand_in(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -175,7 +175,7 @@ def bench_searchers(
     tables = _Tables([metric.name for metric in metrics], gaps, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        told(f"searching with {name}", done, n_searches)
+        progress(f"searching with {name}", done, n_searches)
         own = OwnWork()
         outcome = search(
             name,
@@ -197,6 +197,11 @@ def bench_searchers(
         min_users=space.min_users,
         notes=notes,
     )
+
+
+def uses_proxy(searchers: Iterable[str]) -> bool:
+    """Whether one of these searchers takes the popularity of items into account."""
+    return any(SEARCHERS[name].uses_proxy for name in searchers)
 
 
 def evidence_of(
@@ -222,8 +227,7 @@ def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
-    gaps: FloatArray = np.where(is_known.any(axis=1), highest - lowest, 0.0)
-    return gaps
+    return gaps_between(highest, lowest)
 
 
 class OwnWork:
@@ -311,10 +315,10 @@ class _Tables:
         # 0.07 * 100 is a hair above 7 in binary
         return int(share * self._n_users + 1e-9)
 
-    def _accuracy(self, history: History, part: IntArray, shares: Sequence[float]) -> FloatArray:
+    def _accuracy(self, history: GapHistory, part: IntArray, shares: Sequence[float]) -> FloatArray:
         return self._found(history, part, np.array([self._users(share) for share in shares]))
 
-    def _found(self, history: History, part: IntArray, users: IntArray) -> FloatArray:
+    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
         """(len(part), len(users)), of the exact gap."""
         found = history.gaps_after(users) / self._gaps[part][:, None]
         # values added up in another order may be apart in the last digits
