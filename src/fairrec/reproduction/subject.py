@@ -91,7 +91,7 @@ class PositionScorer:
         self._user_at = known_positions(inputs.user_ids.gather(user_of_list), recommender.user_ids)
         self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         offsets = self._candidates.offsets
         users = np.repeat(self._user_at[lists], offsets[lists + 1] - offsets[lists])
@@ -240,7 +240,7 @@ class Subject:
     @cached_property
     def scored(self) -> CandidateLists:
         """The candidates with the scores of everyone."""
-        scores = self.scorer.scores(np.arange(self.inputs.n_users))
+        scores = self.scorer.ask(np.arange(self.inputs.n_users))
         return replace(self.inputs.candidates, scores=scores)
 
     @cached_property

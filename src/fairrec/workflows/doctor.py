@@ -101,9 +101,9 @@ def examine(
         first, seconds = _timed(scorer, lists)
         second, seconds_again = _timed(scorer, lists)
         opposite = _scorer(model, tables, _backwards(candidates), user_ids.reverse())
-        backwards = opposite.scores(lists)[::-1]
+        backwards = opposite.ask(lists)[::-1]
         few = lists[:FEW_USERS]
-        alone = np.concatenate([scorer.scores(one) for one in few[:, None]])
+        alone = np.concatenate([scorer.ask(one) for one in few[:, None]])
         return Examination(
             n_users=len(user_ids),
             n_pairs=len(first),
@@ -154,7 +154,7 @@ def _some_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[Candidate
 
 def _timed(scorer: ModelScorer, lists: IntArray) -> tuple[FloatArray, float]:
     started = time.perf_counter()
-    scores = scorer.scores(lists)
+    scores = scorer.ask(lists)
     return scores, time.perf_counter() - started
 
 

@@ -233,7 +233,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
     model = endpoint(url, concurrency=3)
     n_now, most = 0, 0
     lock = threading.Lock()
-    ask = model.scores
+    ask = model.answer
 
     def counted(inputs: Any) -> Any:
         nonlocal n_now, most
@@ -246,7 +246,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
             with lock:
                 n_now -= 1
 
-    model.scores = counted
+    model.answer = counted
     audit(model)
     assert most == 3
 

@@ -147,11 +147,11 @@ class Endpoint:
         self.open()
         return self._wire.bind(columns)
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
-        reply = self._open_client().post(self._wire.url, self._wire.body(inputs))
-        return self._wire.answer(reply, n_pairs)
+        reply = self._open_client().request("POST", self._wire.url, self._wire.body(inputs))
+        return self._wire.scores_in(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""

@@ -116,7 +116,7 @@ class OnnxModel:
         self._is_column = {spec.name: spec.is_column for spec in specs}
         return inputs_for(specs, columns, self._renamed, self.who)
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair."""
         n_pairs = len(next(iter(inputs.values())))
         fed = {
