@@ -235,7 +235,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
             "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
         )
-    if summary.search.asked and "run" not in summary.inputs:
+    if summary.search.model_identity and "run" not in summary.inputs:
         raise InputError(
             f"{folder}: the scores of this audit came from a model that was asked for them. Write "
             "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."

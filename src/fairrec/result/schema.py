@@ -188,7 +188,7 @@ class SearchSummary(Part):
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
     n_verified: int = Field(default=0, description="full combinations with every user scored")
     n_not_verified: int = Field(default=0, description="eligible ones without")
-    asked: str = Field(
+    model_identity: str = Field(
         default="",
         description="the model that was asked for scores, as its ledger names it; empty for a "
         "table and for a function without a name",

@@ -26,7 +26,7 @@ def search_summary(
     options: SearchOptions,
     metrics: tuple[MetricAtK, ...],
     ledger: Ledger,
-    asked: str,
+    model_identity: str,
     faults: dict[str, int],
     seconds: float,
 ) -> SearchSummary:
@@ -34,7 +34,7 @@ def search_summary(
 
     Parameters
     ----------
-    asked : the model, as its ledger names it; empty where the scores are in the table
+    model_identity : the model, as its ledger names it; empty where the scores are in the table
     faults : of the model, each tried again: kind -> number
     """
     evidence = outcome.evidence
@@ -69,7 +69,7 @@ def search_summary(
         confidence=confidence,
         n_verified=n_verified,
         n_not_verified=len(space.full) - n_verified,
-        asked=asked,
+        model_identity=model_identity,
         users_paid=ledger.users,
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
