@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 
 from fairrec.metrics import MetricAtK
-from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
+from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.history import History
 from fairrec.search.loop import SearchOutcome
@@ -76,20 +76,13 @@ def search_summary(
         calls=ledger.calls,
         seconds_scoring=round(ledger.seconds, 3),
         faults=faults,
-        spent_in_all=None if options.ledger is None else _spent_in_all(ledger),
+        spent_in_all=None if options.ledger is None else ledger.spent,
         metrics={
             metric.name: SearchedMetric(
                 may_be_larger_by=bounds[i], history=_points(outcome.history, i)
             )
             for i, metric in enumerate(metrics)
         },
-    )
-
-
-def _spent_in_all(ledger: Ledger) -> SpentInAll:
-    spent = ledger.spent
-    return SpentInAll(
-        users=spent.users, rows=spent.rows, calls=spent.calls, seconds=round(spent.seconds, 3)
     )
 
 

@@ -114,7 +114,7 @@ class Ledger:
             before.users + self.users,
             before.rows + self.rows,
             before.calls + self.calls,
-            before.seconds + self.seconds,
+            round(before.seconds + self.seconds, 3),
         )
 
     def close(self) -> None:
