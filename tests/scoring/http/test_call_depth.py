@@ -42,7 +42,7 @@ class NotingTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         *chain, put_in_secrets = calls_of(sys._getframe())
-        assert put_in_secrets == "_WithSecrets.handle_request", "called by httpx, not by us"
+        assert put_in_secrets == "TransportWithSecrets.handle_request", "called by httpx, not by us"
         main = threading.main_thread().ident
         if main is not None and threading.get_ident() != main:
             handing_over = calls_of(sys._current_frames()[main])

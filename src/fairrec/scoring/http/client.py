@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -18,8 +17,10 @@ import httpx
 from fairrec.core.errors import ScoringError, UnavailableError, plain
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
-from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
 from fairrec.scoring.http.secrets import Secrets, SecretsFilter
+from fairrec.scoring.http.transport import TransportWithSecrets
 
 CONNECT_SECONDS = 10.0
 RETRIES_BEFORE_FIRST_ANSWER = 2
@@ -29,23 +30,6 @@ _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How a client waits.
-
-    Parameters
-    ----------
-    retries : attempts after the first
-    timeout : seconds for one reply as a whole
-    first_wait, longest_wait : seconds before the second attempt, and before later ones at most
-    """
-
-    retries: int
-    timeout: float
-    first_wait: float
-    longest_wait: float
 
 
 class _Fault(Exception):  # noqa: N818 - not yet an error
@@ -85,7 +69,7 @@ class JsonClient:
         self._lock = threading.Lock()
         limits = httpx.Limits(max_connections=n_connections)
         self._client = httpx.Client(
-            transport=_WithSecrets(httpx.HTTPTransport(limits=limits), query, token),
+            transport=TransportWithSecrets(httpx.HTTPTransport(limits=limits), query, token),
             timeout=httpx.Timeout(
                 patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS), pool=None
             ),
@@ -165,8 +149,7 @@ class JsonClient:
                 f"it asks to wait {fault.wait:,.0f} s before the next call, longer than the "
                 f"{LONGEST_RETRY_AFTER:,.0f} s it is waited for ({fault.words}). Go on then"
             )
-        seconds = back_off(attempt, patience.first_wait, patience.longest_wait)
-        seconds = max(seconds, fault.wait or 0.0)
+        seconds = max(patience.back_off(attempt), fault.wait or 0.0)
         if fault.is_busy:
             self._pace.hold(seconds)
         self._pace.sleep(seconds)
@@ -288,32 +271,6 @@ class JsonClient:
             if isinstance(parsed, dict):
                 said = str(parsed.get("error") or parsed.get("detail") or said)
         return plain(said, _WORDS_OF_SERVER)
-
-
-class _WithSecrets(httpx.BaseTransport):
-    """Adds query and token on the way out; the client, its log and its errors never hold them."""
-
-    def __init__(self, inner: httpx.BaseTransport, query: str, token: str) -> None:
-        self._inner = inner
-        self._query = query.encode()
-        self._headers = [(b"Authorization", b"Bearer " + token.encode())] if token else []
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request with its secrets."""
-        url = request.url.copy_with(query=self._query) if self._query else request.url
-        return self._inner.handle_request(
-            httpx.Request(
-                request.method,
-                url,
-                headers=[*request.headers.raw, *self._headers],
-                stream=request.stream,
-                extensions=request.extensions,
-            )
-        )
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        self._inner.close()
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

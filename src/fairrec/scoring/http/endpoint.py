@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.scoring.http.address import parse_address
-from fairrec.scoring.http.patience import Pace
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import Patience
 from fairrec.scoring.models.features import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput, check_calls
 from fairrec.scoring.wire import PROTOCOLS, Seen
@@ -169,7 +170,7 @@ class Endpoint:
 
     def _open_client(self) -> JsonClient:
         if self._client is None:
-            from fairrec.scoring.http.client import JsonClient, Patience
+            from fairrec.scoring.http.client import JsonClient
 
             options = self.options
             self._client = JsonClient(
