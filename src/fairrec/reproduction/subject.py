@@ -149,11 +149,11 @@ class Subject:
     def trained(self, told: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
         from fairrec.models.deep.training import TrainingOptions, train
-        from fairrec.models.runs.checkpoint import load_record
+        from fairrec.models.runs.checkpoint import load_run_record
 
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():
-            record = load_record(self.folder)
+            record = load_run_record(self.folder)
             if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
                 raise InputError(
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "

@@ -15,7 +15,7 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device
 from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
-from fairrec.models.runs.checkpoint import RunRecord, build_model, load_record, load_weights
+from fairrec.models.runs.checkpoint import RunRecord, build_model, load_run_record, load_weights
 
 VERSION_LETTERS = 12
 
@@ -73,7 +73,7 @@ def write_predictions(run: Run, target: Literal["test", "validation"], file: Pat
 
 def load_run(folder: Path, device: str = "cpu") -> Run:
     """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
-    record = load_record(folder)
+    record = load_run_record(folder)
     if not record.finished:
         raise InputError(
             f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
