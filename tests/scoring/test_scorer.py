@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.search.options import SearchOptions
 from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
@@ -171,3 +174,23 @@ def test_an_interrupt_is_no_failure_of_the_function():
 
     with pytest.raises(KeyboardInterrupt):
         ModelScorer(FunctionModel(function), CANDIDATES, USERS).ask(ALL)
+
+
+def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    def audit(**options: Any) -> None:
+        table = pl.DataFrame({"user_id": [1, 2], "item_id": [[1, 2]] * 2, "label": [[1, 0]] * 2})
+        fairrec.audit(
+            table.with_columns(score=pl.lit([0.5, 0.1])),
+            users=pl.DataFrame({"user_id": [1, 2], "team": ["a", "b"]}),
+            **{"by": "team", "metrics": "mrr@2", "permutations": 0, "min_support": 1, **options},
+        )
+
+    hashed: list[Any] = []
+    name_of = TableScorer.identity
+    monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or name_of(one))
+    audit(search="exact")
+    assert not hashed
+    audit(search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
+    assert len(hashed) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Protocol
 
 import numpy as np
@@ -31,6 +32,10 @@ class TableScorer:
     def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         return gather_lists(self._candidates.scores, self._candidates.offsets, lists)
+
+    def identity(self) -> str:
+        """The checksum of all scores; it takes a while where there are many."""
+        return f"table {hashlib.sha256(self._candidates.scores.tobytes()).hexdigest()}"
 
 
 class ModelScorer:
