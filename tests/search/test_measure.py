@@ -94,9 +94,9 @@ def test_only_those_asked_for_are_paid_for():
     asked: list[int] = []
 
     class Noted:
-        def scores(self, some: IntArray) -> FloatArray:
+        def ask(self, some: IntArray) -> FloatArray:
             asked.extend(some.tolist())
-            return TableScorer(lists.candidates).scores(some)
+            return TableScorer(lists.candidates).ask(some)
 
     measure = Measure(EVERY_METRIC, lists.candidates, lists.side, Ledger(lists.candidates, Noted()))
     measure(np.array([4, 2]))
@@ -108,7 +108,7 @@ def test_only_those_asked_for_are_paid_for():
 def test_taking_lists_keeps_their_rows():
     candidates = world_lists(n_users=5).candidates
     chosen = np.array([3, 0, 3])
-    scores = TableScorer(candidates).scores(chosen)
+    scores = TableScorer(candidates).ask(chosen)
     taken = candidates.take(chosen, scores)
     assert taken.n_users == 3
     assert candidates.labels is not None

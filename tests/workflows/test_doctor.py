@@ -98,6 +98,21 @@ def test_a_batch_is_no_larger_than_a_call_may_be(folder, server: FaultyServer):
     assert len(server.batches(tag)[0]) == 2
 
 
+def test_without_a_single_candidate_there_is_nothing_to_ask_for(folder, server: FaultyServer):
+    url, tag = server.address("plain")
+    empty = CANDIDATES.with_columns(
+        item_id=pl.lit([], dtype=pl.List(pl.String)), label=pl.lit([], dtype=pl.List(pl.Int64))
+    )
+    empty.write_parquet("empty.parquet")
+    CANDIDATES.explode("item_id", "label").clear().write_parquet("no_rows.parquet")
+    for name in ("empty.parquet", "no_rows.parquet"):
+        ran = run_here("doctor", name, "--endpoint", url, "--protocol", "json")
+        assert ran.code == 2
+        assert ran.stderr.startswith(f"InputError: {name}: ")
+        assert len(ran.stderr.splitlines()) == 1
+    assert server.batches(tag) == []
+
+
 def test_features_and_names_are_those_of_an_audit(folder, server: FaultyServer):
     url, _ = server.address("features")
     CANDIDATES.rename({"user_id": "uid"}).write_parquet("renamed.parquet")

@@ -91,7 +91,7 @@ class PositionScorer:
         self._user_at = known_positions(user_ids, recommender.user_ids)
         self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         offsets = self._candidates.offsets
         users = np.repeat(self._user_at[lists], offsets[lists + 1] - offsets[lists])
@@ -149,11 +149,11 @@ class Subject:
     def trained(self, told: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
         from fairrec.models.deep.training import TrainingOptions, train
-        from fairrec.models.runs.checkpoint import load_record
+        from fairrec.models.runs.checkpoint import load_run_record
 
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():
-            record = load_record(self.folder)
+            record = load_run_record(self.folder)
             if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
                 raise InputError(
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "
@@ -249,7 +249,7 @@ class Subject:
     @cached_property
     def scored(self) -> AuditInputs:
         """The inputs with the scores of everyone."""
-        return self.inputs.with_scores(self.scorer.scores(np.arange(self.inputs.n_users)))
+        return self.inputs.with_scores(self.scorer.ask(np.arange(self.inputs.n_users)))
 
     @cached_property
     def values(self) -> FloatArray:

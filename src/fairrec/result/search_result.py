@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
-from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary
 from fairrec.search.gap_history import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
@@ -40,27 +39,20 @@ def search_summary(searched: Searched | None, n_users: int, seconds: float) -> S
         confidence=confidence,
         n_verified=searched.n_fully_scored,
         n_not_verified=searched.n_full - searched.n_fully_scored,
-        asked=searched.model_identity,
+        model_identity=searched.model_identity,
         users_paid=ledger.users,
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
         calls=ledger.calls,
         seconds_scoring=round(ledger.seconds, 3),
         faults=searched.faults,
-        spent_in_all=None if options.ledger is None else _spent_in_all(ledger),
+        spent_in_all=None if options.ledger is None else ledger.spent,
         metrics={
             metric.name: SearchedMetric(
                 may_be_larger_by=bounds[i], history=_points(outcome.history, i)
             )
             for i, metric in enumerate(searched.metrics)
         },
-    )
-
-
-def _spent_in_all(ledger: Ledger) -> SpentInAll:
-    spent = ledger.spent
-    return SpentInAll(
-        users=spent.users, rows=spent.rows, calls=spent.calls, seconds=round(spent.seconds, 3)
     )
 
 

@@ -42,5 +42,5 @@ class Measure:
 
     def __call__(self, lists: IntArray) -> FloatArray:
         """(n_metrics, len(lists)), NaN where undefined."""
-        candidates = self._candidates.take(lists, self.ledger.scores(lists))
+        candidates = self._candidates.take(lists, self.ledger.pay_for(lists))
         return values_per_list(self.metrics, candidates, self._side.for_lists(lists), self._threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -207,11 +206,9 @@ def _ledger(
     file = None if options.ledger is None else Path(options.ledger)
     user_ids = ids_of_lists(inputs)
     if model is None:
-        scores = f"table {hashlib.sha256(candidates.scores.tobytes()).hexdigest()}"
-        name = "" if file is None else identity or scores
-        return Ledger(
-            candidates, TableScorer(candidates), file=file, identity=name, user_ids=user_ids
-        )
+        scorer = TableScorer(candidates)
+        name = "" if file is None else identity or scorer.identity()
+        return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
     features = join_features(model.features, inputs.tables, user_ids, candidates.item_ids)
     if file is not None and not identity:
         raise InputError(

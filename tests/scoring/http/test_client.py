@@ -233,7 +233,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
     model = endpoint(url, concurrency=3)
     n_now, most = 0, 0
     lock = threading.Lock()
-    ask = model.scores
+    ask = model.answer
 
     def counted(inputs: Any) -> Any:
         nonlocal n_now, most
@@ -246,7 +246,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
             with lock:
                 n_now -= 1
 
-    model.scores = counted
+    model.answer = counted
     audit(model)
     assert most == 3
 
@@ -272,7 +272,7 @@ def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer
     again, _ = server.address("cut-off")
     result = audit(endpoint(again), search=SearchOptions("exact", ledger=how.ledger))
     said = " ".join(build_view(result.summary).search)
-    assert result.summary.search.asked == "one model"
+    assert result.summary.search.model_identity == "one model"
     assert "The recommender (one model) was asked for" in said
     assert "Calls that failed and were tried again: 3 x connection." in said
     assert f"The ledger holds the scores of {N_USERS} users, paid for in " in said

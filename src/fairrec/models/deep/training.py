@@ -28,7 +28,7 @@ from fairrec.models.runs.checkpoint import (
     RunRecord,
     build_model,
     hyper_as_dict,
-    load_record,
+    load_run_record,
     save_record,
     save_tensors,
 )
@@ -227,7 +227,7 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
     """The run in the folder where it is this one, the fresh record where there is none."""
     if not (folder / "run.json").exists():
         return fresh
-    record = load_record(folder)
+    record = load_run_record(folder)
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
     for name, value in asked.items():
         if there[name] != value:

@@ -91,7 +91,7 @@ def save_record(record: BaseModel, file: Path) -> None:
     scratch.replace(file)
 
 
-def load_record(folder: Path) -> RunRecord:
+def load_run_record(folder: Path) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
     file = folder / "run.json"
     try:

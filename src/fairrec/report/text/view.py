@@ -289,7 +289,7 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
             "scored in full, rest on them."
         )
     before = f", and {search.users_before:,} users' scores were in the ledger"
-    name = f" ({plain(search.asked, 200)})" if search.asked else ""
+    name = f" ({plain(search.model_identity, 200)})" if search.model_identity else ""
     lines.append(
         f"The recommender{name} was asked for {plural(search.rows_paid, 'score')} in "
         f"{plural(search.calls, 'call')}{before if search.users_before else ''}."
