@@ -18,6 +18,7 @@ from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import values_per_user
+from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.group_table import group_table
@@ -199,6 +200,7 @@ def audit_inputs(
         summary,
         group_table(analysis, pooled_groups),
         per_user_table(inputs.user_ids, inputs.attributes, per_user, values),
+        page_html,
     )
 
 
