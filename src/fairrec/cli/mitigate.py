@@ -252,8 +252,15 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "seed": summary.seed,
     }
     paths = {name: table.path for name, table in summary.inputs.items()}
+    scored = {}
     if run := paths.pop("run", None):
-        return {**_of_run(Path(run)), **options}
+        weights = Path(run) / "model.safetensors"
+        if weights.is_file() and file_sum(weights) != summary.inputs["run"].sha256:
+            raise InputError(
+                f"{folder}: the run {run} was trained again since this audit. Audit it again."
+            )
+        scored = _of_run(Path(run))
+        del paths["predictions"]
     for name, path in paths.items():
         if path is None:
             raise InputError(
@@ -270,7 +277,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             raise InputError(
                 f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
             )
-    return {**{name: Path(path) for name, path in paths.items() if path}, **options}
+    return {**scored, **{name: Path(path) for name, path in paths.items() if path}, **options}
 
 
 def _strength(text: str) -> float | Literal["auto"]:

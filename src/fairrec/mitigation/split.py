@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.audit_inputs import AuditInputs, names_of, read_inputs
 from fairrec.metrics.registry import DEFAULT_K
+from fairrec.mitigation.effect import RESERVED
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import predictions_table
 
@@ -32,6 +33,12 @@ def read_split(
     """Read all tables, and say who is chosen by and who is reported on."""
     settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
     everyone = read_inputs(predictions, **settings)
+    for attribute in everyone.attributes:
+        if attribute.name in RESERVED:
+            raise InputError(
+                f"Attribute '{attribute.name}' has the name of a column of the result. "
+                "Rename that column of the users table."
+            )
     if validation is not None:
         choosing = read_inputs(validation, **settings)
         for one, other in zip(choosing.attributes, everyone.attributes, strict=True):
