@@ -163,7 +163,7 @@ def rerank_command(
     """Apply a re-ranker to new candidate lists."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.core.files import write_table
-        from fairrec.mitigation.remedy import rerank
+        from fairrec.workflows.rerank import rerank
 
         progress("re-ranking", 0, 0)
         table = rerank(

@@ -14,11 +14,11 @@ from fairrec.inputs.audit_inputs import AuditInputs, names_of, read_inputs
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation.effect import RESERVED
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.remedy import predictions_table
+from fairrec.mitigation.predictions import predictions_table
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TargetSplit:
     """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
 
     choosing: AuditInputs
@@ -29,7 +29,7 @@ class Split:
 
 def read_split(
     predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
-) -> Split:
+) -> TargetSplit:
     """Read all tables, and say who is chosen by and who is reported on."""
     settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
     everyone = read_inputs(predictions, **settings)
@@ -47,13 +47,13 @@ def read_split(
                     f"Attribute '{plain(one.name)}' falls into other quantiles for the users with "
                     "validation targets. Bin it by width (age:10), or give the same users in both."
                 )
-        return Split(choosing, everyone, everyone, "validation targets")
+        return TargetSplit(choosing, everyone, everyone, "validation targets")
     order = np.random.default_rng(seed).permutation(everyone.n_users)
     middle = everyone.n_users // 2
     choosing, reported = (
         everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
     )
-    return Split(choosing, reported, everyone, "halves of the users")
+    return TargetSplit(choosing, reported, everyone, "halves of the users")
 
 
 def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
