@@ -163,7 +163,7 @@ def rerank_command(
     """Apply a re-ranker to new candidate lists."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.core.files import write_table
-        from fairrec.mitigation.remedy import rerank
+        from fairrec.workflows.rerank import rerank
 
         progress("re-ranking", 0, 0)
         table = rerank(
@@ -252,8 +252,10 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "seed": summary.seed,
     }
     paths = {name: table.path for name, table in summary.inputs.items()}
+    scored = {}
     if run := paths.pop("run", None):
-        return {**_of_run(Path(run), summary.inputs["run"].sha256), **options}
+        scored = _of_run(Path(run), summary.inputs["run"].sha256)
+        del paths["predictions"]
     for name, path in paths.items():
         if path is None:
             raise InputError(
@@ -270,7 +272,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             raise InputError(
                 f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
             )
-    return {**{name: Path(path) for name, path in paths.items() if path}, **options}
+    return {**scored, **{name: Path(path) for name, path in paths.items() if path}, **options}
 
 
 def _strength(text: str) -> float | Literal["auto"]:

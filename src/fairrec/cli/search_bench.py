@@ -29,7 +29,7 @@ from fairrec.cli.table_options import (
     ItemsOption,
     UsersOption,
 )
-from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, plain
 
 if TYPE_CHECKING:
     from fairrec.core.options import Progress
@@ -264,23 +264,13 @@ def _spread(mean: float, sd: float | None) -> str:
 
 def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
-    import tempfile
-
-    from fairrec.core.files import put_in_place
+    from fairrec.core.files import put_table
+    from fairrec.core.folders import whole_folder
     from fairrec.report.figures.search_curves import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-            part = Path(scratch)
-            for name, frame in (("accuracy", bench.accuracy), ("convergence", bench.convergence)):
-                with (part / f"{name}.csv").open("wb") as file:
-                    frame.write_csv(file)
-            for name in ("search.svg", "search.html"):
-                write_search_curves(chart, part / name)
-            put_in_place(part, folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error}). Choose another --out."
-        ) from error
+    with whole_folder(folder, owned=("accuracy.csv",)) as part:
+        for name, frame in (("convergence", bench.convergence), ("accuracy", bench.accuracy)):
+            put_table(frame, part / f"{name}.csv", as_csv=True)
+        for name in ("search.svg", "search.html"):
+            write_search_curves(chart, part / name)

@@ -22,6 +22,6 @@ def harm(difference: T, higher_is_better: bool | None) -> T:
     return -difference if higher_is_better else difference
 
 
-def badness(values: FloatArray, higher_is_better: bool | None) -> FloatArray:
+def badness(values: T, higher_is_better: bool | None) -> T:
     """Values turned so that the largest is served worst; the lowest where neither end is better."""
     return values if higher_is_better is False else -values

@@ -11,11 +11,15 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.direction import harm
 from fairrec.result.mitigation_schema import Change, GroupCounts, HarmedGroup, Verdict
 from fairrec.statistics.adjust import holm
 from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
 
 HARMED_SHOWN = 20
+NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
+RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
+"""Names an attribute cannot have beside them in the table of changes."""
 
 
 def change_of(
@@ -59,8 +63,10 @@ class GroupChanges:
 
     def harmed(self) -> tuple[HarmedGroup, ...]:
         """Groups that became worse by more than noise, those by most standard errors first."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            errors = [np.abs(part.change) / part.error for part in self.changes]
         found = [
-            (self.p_adjusted[m, g], m, int(g))
+            (-errors[m][g], m, int(g))
             for m in range(len(self.metrics))
             for g in np.flatnonzero(self._verdicts(m) == "worse")
         ]
@@ -84,21 +90,15 @@ class GroupChanges:
         """
         tables = []
         for m, (metric, changes) in enumerate(zip(self.metrics, self.changes, strict=True)):
-            numbers = {
-                "before": changes.before,
-                "after": changes.after,
-                "change": changes.change,
-                "change_low": changes.low,
-                "change_high": changes.high,
-                "p_value": changes.p_value,
-                "p_adjusted": self.p_adjusted[m],
-            }
+            change = (changes.change, changes.low, changes.high)
+            tests = (changes.p_value, self.p_adjusted[m])
+            numbers = zip(NUMBERS, (changes.before, changes.after, *change, *tests), strict=True)
             tables.append(
                 conditions.select(
                     pl.lit(metric.name).alias("metric"),
                     pl.all(),
                     pl.Series("support", changes.n.astype(np.int64)),
-                    *(pl.Series(name, part).fill_nan(None) for name, part in numbers.items()),
+                    *(pl.Series(name, part).fill_nan(None) for name, part in numbers),
                     pl.Series("verdict", self._verdicts(m).tolist()),
                 ).filter(pl.col("support") > 0)
             )
@@ -149,7 +149,7 @@ def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha:
         return "within noise"
     if higher_is_better is None:
         return "changed"
-    return "improved" if (change > 0) == higher_is_better else "worse"
+    return "worse" if harm(change, higher_is_better) > 0 else "improved"
 
 
 def _change(changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float) -> Change:

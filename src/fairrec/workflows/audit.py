@@ -13,6 +13,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
+from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
@@ -163,7 +164,9 @@ def audit_inputs(
         command=command or _as_call(inputs, wanted, options, how, asked),
         seconds=time.perf_counter() - started,
     )
-    return AuditResult(summary, group_table(analysis, pooled), per_user_table(inputs, measured))
+    return AuditResult(
+        summary, group_table(analysis, pooled), per_user_table(inputs, measured), page_html
+    )
 
 
 def _refuse_no_groups(grouping: Grouping, options: AuditOptions) -> None:

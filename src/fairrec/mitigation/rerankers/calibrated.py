@@ -9,7 +9,7 @@ from fairrec.core.kernels import kernel
 from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 BLUR = 0.01
 """Share of the history's distribution mixed into the list's, so that no category has zero."""
@@ -26,7 +26,7 @@ class Calibrated:
     An item counts with an equal share for each of its categories.
     """
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         assert training.history is not None and training.categories is not None
         self._shares = category_shares(training.history, training.categories)
 

@@ -10,7 +10,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 MOST_EXACT = 200
 """Candidates of a group that could be chosen, up to which the optimum is found."""
@@ -34,7 +34,7 @@ class Swap:
     but for the last exchange.
     """
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         self._rest = training.rest or 0.0
 
     def orders(self, lists: RerankLists) -> Orders:

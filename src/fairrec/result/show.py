@@ -1,4 +1,4 @@
-"""The page in a notebook, or in a file of its own."""
+"""A page in a notebook, or in a file of its own."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from fairrec.report.page.html import page_html
-from fairrec.result.schema import AuditSummary
-
 HEIGHT = 900
 
 
-def show_page(summary: AuditSummary, groups: pl.DataFrame) -> Path | None:
-    """Display the page in a notebook; elsewhere write it to a temporary file and give its path."""
-    page = page_html(summary, groups, group_file="")
+def show_page(page: str) -> Path | None:
+    """Display a page in a notebook; elsewhere write it to a temporary file and give its path."""
     if _in_notebook():
         from IPython.display import HTML, display
 
