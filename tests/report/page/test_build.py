@@ -198,7 +198,7 @@ def test_untested_and_pooled_metrics_have_no_funnel():
     )
     view = view_of(result)
     assert [chart.funnel for chart in view.charts] == [(), ()]
-    assert {verdict.status for verdict in view.verdicts} == {"not tested"}
+    assert {card.verdict.status for card in view.verdicts} == {"not tested"}
     assert view.summary == "Nothing was tested against chance."
     assert view.verdicts[0].scale is None
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import fairrec
 from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view, status_of
+from fairrec.report.text.verdict import status_of
+from fairrec.report.text.view import build_view
 from tests.worlds import ATTRIBUTES, random_world
 
 GOLDEN = Path(__file__).parent / "golden.md"
