@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.text.view import status_of
+from fairrec.report.text.verdict import status_of
 from tests.worlds import ATTRIBUTES, random_users, random_world
 
 N_WORLDS = 250

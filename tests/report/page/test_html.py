@@ -1,14 +1,11 @@
-"""Audits in which some metric has no group, no test, or no page."""
+"""Pages of audits in which some metric has no group or no test."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import fairrec
-from fairrec.core.errors import OutputError
 from fairrec.metrics import METRICS
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.html import page_html
@@ -46,25 +43,3 @@ def test_page_without_tests_speaks_of_none():
     page = page_html(result.summary, result.group_table)
     assert "Nothing was tested against chance, so nothing could be found." in page
     assert "what chance alone shows" not in page
-
-
-def test_result_is_kept_when_its_page_fails(tmp_path):
-    def fail(*_, **options):
-        raise ValueError("no page today")
-
-    result = replace(audit(metrics=["auc"], permutations=0), page=fail)
-    with pytest.raises(OutputError, match=r"the result is written.*no page today.*--no-report"):
-        result.save(tmp_path / "out")
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
-        "groups.parquet",
-        "per_user.parquet",
-        "result.json",
-    ]
-
-
-def test_page_of_an_earlier_audit_does_not_stay(tmp_path):
-    result = audit(metrics=["auc"], permutations=0)
-    result.save(tmp_path)
-    assert (tmp_path / "report.html").exists()
-    result.save(tmp_path, report=False)
-    assert not (tmp_path / "report.html").exists()
