@@ -14,9 +14,10 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
-from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import METRICS
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation import lists as rerank_lists
 from fairrec.mitigation.record import RerankerRecord
@@ -192,7 +193,7 @@ def test_user_without_history_keeps_the_models_order(name):
 
 
 def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
-    return read_inputs(
+    inputs, _ = read_inputs(
         tables.predictions,
         users=tables.users,
         by=by,
@@ -201,6 +202,7 @@ def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
         metrics="urd@3,urp@3",
         wants=("items", "history"),
     )
+    return inputs
 
 
 def record_of(name: str, *groups: dict[str, str], lowered: tuple[dict[str, str], ...] = ()):
@@ -322,7 +324,7 @@ def test_lowered_groups_are_re_ranked_the_other_way(name):
 def test_missing_table_is_refused_with_a_remedy(name, need):
     tables = make_tables()
     given = {table: getattr(tables, table) for table in ("items", "history") if table != need}
-    inputs = read_inputs(
+    inputs, _ = read_inputs(
         tables.predictions,
         users=tables.users,
         by="gender",

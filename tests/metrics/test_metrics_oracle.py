@@ -7,7 +7,7 @@ import pytest
 
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
-from tests.metrics.metric_lists import World, random_world, ranked_lists, world_values
+from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, world_values
 from tests.metrics.slow_metrics import SLOW_FROM_LABELS, SLOW_FROM_SIDE_DATA, auc, pooled_auc
 
 LONGEST = 12
@@ -61,7 +61,7 @@ def test_pooled_auc_equals_the_slow_loop(world):
 def test_a_deeper_metric_beside_it_changes_nothing(name, world):
     shared = ranked_lists(world.users, world.categories, world.history, max_k=20)
     alone = world_values(f"{name}@3", world)
-    np.testing.assert_array_equal(parse_metric(f"{name}@3").per_user(shared), alone)
+    np.testing.assert_array_equal(per_user(parse_metric(f"{name}@3"), shared), alone)
 
 
 def test_the_worlds_hold_the_hard_cases():

@@ -15,6 +15,7 @@ from tests.metrics.metric_lists import (
     Candidate,
     User,
     World,
+    per_user,
     ranked_lists,
     user,
     values_of,
@@ -51,7 +52,7 @@ def all_values(world: World, k: int) -> dict[str, FloatArray]:
     """The values of every metric, from ranked lists they share."""
     lists = ranked_lists(world.users, world.categories, world.history, max_k=k)
     names = ["auc", *(f"{name}@{k}" for name in AT_K)]
-    return {name: parse_metric(name).per_user(lists) for name in names}
+    return {name: per_user(parse_metric(name), lists) for name in names}
 
 
 def with_scores(world: World, change: Callable[[float], float]) -> World:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.inputs.history import History, read_history
+from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
@@ -97,7 +97,7 @@ class RerankWorld:
         return [int(row) for row in order[self.rows(one)]]
 
 
-def history_of(world: World) -> History:
+def history_of(world: World) -> Interactions:
     """The interactions of a world."""
     table = pl.DataFrame(list(world.history), schema=["user_id", "item_id"], orient="row")
     return read_history(Table(table, "history"))

@@ -89,8 +89,9 @@ def search_bench_command(
     """Compare searchers: how much of the exact gap each finds after how many users."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
-        from fairrec.inputs.audit_inputs import names_of, read_inputs
-        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers
+        from fairrec.inputs.audit_inputs import names_of
+        from fairrec.metrics.reading import read_inputs
+        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers, uses_proxy
 
         options = SearchBenchOptions(
             searchers=tuple(dict.fromkeys(names_of(searchers))),
@@ -106,13 +107,13 @@ def search_bench_command(
         tables = {"users": users, "items": items, "history": history, "by": by}
         source = _source(predictions, run, shape, tables, seed, progress)
         progress("reading", 0, 0)
-        inputs = read_inputs(
+        inputs, wanted = read_inputs(
             **source.tables,
             metrics=metrics,
             columns=column_mapping(columns),
-            wants=("history",),
+            wants=("history",) if uses_proxy(options.searchers) else (),
         )
-        bench = bench_searchers(inputs, options, progress)
+        bench = bench_searchers(inputs, wanted, options, progress)
         if out is not None:
             progress("drawing", 0, 0)
             _write(bench, source.title, out)

@@ -10,8 +10,8 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import AuditOptions, Progress
-from fairrec.groups.cells import cells_by
 from fairrec.groups.group import Group
+from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.mitigation.choice import Choice, best_served, choose_worst, parse_worst, read_groups
 from fairrec.mitigation.options import MitigationOptions
@@ -30,7 +30,7 @@ def choose_groups(
     """
     inputs, higher_is_better = split.choosing, plan.target.metric.higher_is_better
     min_users = options.min_users(inputs.n_users)
-    cells = cells_by(inputs.attributes)
+    cells = Grouping.of(inputs.attributes, replace(options, depth="full")).cells
     worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
     if worst is not None:
         rng = np.random.default_rng(options.seed)
@@ -69,7 +69,8 @@ def _found_groups(
     """Findings that are served worse than the rest."""
     if not options.permutations:
         raise InputError("--groups findings needs tests against chance: --permutations 1000")
-    findings = audit_inputs(split.choosing, options, told=told).findings(plan.target.name)
+    result = audit_inputs(split.choosing, split.metrics, options, progress=told)
+    findings = result.findings(plan.target.name)
     sign = {True: -1.0, False: 1.0, None: 0.0}[plan.target.metric.higher_is_better]
     worse = [Group.of(f.group) for f in findings if f.difference * sign >= 0]
     if not worse:

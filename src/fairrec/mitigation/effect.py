@@ -9,10 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray
-from fairrec.groups.cells import Cells
-from fairrec.groups.group import Group
-from fairrec.groups.lattice import Lattice
-from fairrec.inputs.users import Attribute
+from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.result.mitigation_schema import Change, GroupCounts, HarmedGroup, Verdict
 from fairrec.statistics.adjust import holm
@@ -39,8 +36,7 @@ class GroupChanges:
     """
 
     metrics: tuple[MetricAtK, ...]
-    attributes: tuple[Attribute, ...]
-    lattice: Lattice
+    grouping: Grouping
     changes: tuple[PairedChanges, ...]
     p_adjusted: FloatArray
     alpha: float
@@ -71,7 +67,7 @@ class GroupChanges:
         return tuple(
             HarmedGroup(
                 metric=self.metrics[m].name,
-                group=Group.of_codes(self.lattice.codes[g], self.attributes).as_dict(),
+                group=self.grouping.group(g).as_dict(),
                 change=_change(
                     self.changes[m], g, self.metrics[m].metric.higher_is_better, self.alpha
                 ),
@@ -124,9 +120,7 @@ def group_changes(
     metrics: Sequence[MetricAtK],
     before: FloatArray,
     after: FloatArray,
-    attributes: Sequence[Attribute],
-    cells: Cells,
-    lattice: Lattice,
+    grouping: Grouping,
     alpha: float,
 ) -> GroupChanges:
     """Changes of all groups.
@@ -137,14 +131,14 @@ def group_changes(
     """
     changes = []
     for first, last in zip(before, after, strict=True):
-        per_cell = np.stack([cells.sums(part) for part in paired_sums(first, last)])
-        changes.append(PairedSums(*lattice.sums(per_cell)).changes(alpha))
+        per_cell = np.stack([grouping.cells.sums(part) for part in paired_sums(first, last)])
+        changes.append(PairedSums(*grouping.lattice.sums(per_cell)).changes(alpha))
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
     adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
     adjusted[is_tested] = holm(p_values[is_tested])
-    return GroupChanges(tuple(metrics), tuple(attributes), lattice, tuple(changes), adjusted, alpha)
+    return GroupChanges(tuple(metrics), grouping, tuple(changes), adjusted, alpha)
 
 
 def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha: float) -> Verdict:

@@ -13,10 +13,11 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import AuditOptions
 from fairrec.groups.membership import group_of_users, refuse_empty
-from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
+from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.record import RerankerRecord, load_record
@@ -169,7 +170,7 @@ def rerank(
             f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
             "remedy: it cannot be applied to new lists."
         )
-    inputs = read_inputs(
+    inputs, _ = read_inputs(
         predictions,
         users=users,
         by=record.by,
@@ -178,7 +179,6 @@ def rerank(
         metrics=(),
         columns=columns,
         wants=("items", "history"),
-        may_lack_metrics=True,
     )
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
@@ -194,9 +194,7 @@ def predictions_table(
 ) -> pl.DataFrame:
     """`user_id, item_id, score, label`, one row a candidate, in the order they came."""
     candidates = inputs.candidates
-    user_of_list = np.empty(inputs.n_users, dtype=np.int64)
-    user_of_list[inputs.list_of_user] = np.arange(inputs.n_users)
-    users = np.repeat(user_of_list, np.diff(candidates.offsets))
+    users = np.repeat(inputs.user_of_list, np.diff(candidates.offsets))
     columns = {
         "user_id": inputs.user_ids.gather(users),
         "item_id": candidates.item_ids.gather(candidates.items),

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.registry import Registry
-from fairrec.inputs.history import History
+from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
 
@@ -31,7 +31,7 @@ class Training:
     rest : mean of the metric over the users outside these groups, where it needs no labels
     """
 
-    history: History | None
+    history: Interactions | None
     categories: Categories | None
     group_of_user: IntArray
     n_groups: int

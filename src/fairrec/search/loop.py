@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History, gaps_between
-from fairrec.search.searcher import SEARCHERS, Request, Searcher
-from fairrec.search.space import EVERYONE
+from fairrec.search.gap_history import GapHistory, gaps_between
+from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
 
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""
@@ -23,6 +23,9 @@ FIRST_USERS = 8
 """Users in the first batch where time is limited, to see how long one takes."""
 REFERENCE_TIME = 0.2
 """Part of a limited time that the fair sample may take."""
+
+ALPHA = 0.05
+"""The significance level where nothing is tested afterwards."""
 
 Ending = Literal["finished", "users spent", "time spent"]
 
@@ -39,7 +42,7 @@ class SearchOutcome:
     """
 
     evidence: Evidence
-    history: History
+    history: GapHistory
     ending: Ending
     seconds: float
     searchers: tuple[Searcher, ...]
@@ -58,6 +61,7 @@ def search(
     hyper: Any,
     *,
     seed: int = 0,
+    alpha: float = ALPHA,
     budget: Budget | None = None,
     n_reference: int = 0,
     metrics: Sequence[int] | None = None,
@@ -73,6 +77,7 @@ def search(
 
     Parameters
     ----------
+    alpha : the significance level at which groups will be tested
     n_reference : users scored first, at random among all
     metrics : those to search by; all by default
     advance : told the number of users scored after each batch
@@ -81,10 +86,11 @@ def search(
     kind = SEARCHERS[name]
     looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
     parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
-    searchers = [
-        watch(kind.build(evidence, part, hyper, np.random.default_rng([seed, 2, number])))
+    tasks = [
+        Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]))
         for number, part in enumerate(parts)
     ]
+    searchers = [watch(kind.build(task, hyper)) for task in tasks]
     scoring = _Scoring(evidence, budget or Budget(), batch_users, clock)
     ending: Ending = "finished"
     try:
@@ -108,7 +114,7 @@ class _Scoring:
         batch_users: int,
         clock: Callable[[], float],
     ) -> None:
-        self.history = History(len(evidence.totals))
+        self.history = GapHistory(len(evidence.totals))
         self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
         self._clock, self._started = clock, clock()
         self._ends = _Ends(evidence)

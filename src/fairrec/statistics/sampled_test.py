@@ -15,23 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.groups.cells import Cells
+from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.moments import Moments, Sample, distinct_masks
+from fairrec.statistics.draws import ResampledSums, Resamples
+from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.permutation import ROUNDING, PermutationTest, collect
 
 
 def sampled_test(
     moments: Moments,
     sample: Sample,
-    cells: Cells,
-    lattice: Lattice,
+    grouping: Grouping,
     is_tested: BoolArray,
-    min_users: int,
     n_permutations: int,
     seed: int,
     threads: int = 1,
@@ -50,11 +48,12 @@ def sampled_test(
         statistic = moments.difference / moments.chance_error
     statistic = np.where(is_tested & np.isfinite(statistic), statistic, 0.0)
     reach = np.abs(statistic) * (1 - ROUNDING)
-    drawer = _Drawer(moments, sample, cells, lattice)
-    is_large = drawer.n_sample >= min_users
+    draws = Resamples(moments, sample, grouping.cells)
+    statistics = _Statistics(moments, sample.n, draws.n_users, grouping.lattice)
+    is_large = sample.n >= grouping.min_users
 
     def work(number: int) -> tuple[float, FloatArray, BoolArray]:
-        whole, part, gaps = drawer.draw(seed, number)
+        whole, part, gaps = statistics.of(draws.cell_sums(seed, number))
         whole, part = np.abs(whole), np.where(is_large, np.abs(part), 0.0)
         largest = max(whole.max(initial=0.0), part.max(initial=0.0))
         # whether a group came to be tested as a whole or by its part depends on what was seen
@@ -63,64 +62,36 @@ def sampled_test(
     return collect(statistic, work, n_permutations, threads, advance)
 
 
-class _Drawer:
-    """Draws a value for every user from all scored ones, and takes the statistics of all groups."""
+class _Statistics:
+    """The statistics of all groups, from what one resample sums up to in each cell."""
 
-    def __init__(self, moments: Moments, sample: Sample, cells: Cells, lattice: Lattice) -> None:
-        self._moments, self._lattice, self._n_cells = moments, lattice, len(cells)
-        self._is_full = lattice.is_full
-        n_metrics = len(moments.mean)
-        self._rounds = []
-        n_whole = np.empty((n_metrics, len(cells)))
-        masks, mask_of_metric = distinct_masks(moments.is_defined)
-        for number, mask in enumerate(masks):
-            metrics = np.flatnonzero(np.array(mask_of_metric) == number)
-            # who of the others will have a value is not known; they are taken to have one
-            size = np.where(sample.is_whole_cell, cells.sums(mask), cells.n_users).astype(np.int64)
-            in_sample = cells.sums(mask & sample.is_reference).astype(np.int64)
-            n_whole[metrics] = size
-            pool = np.flatnonzero(mask)
-            for start in range(0, len(metrics), 4):
-                four = metrics[start : start + 4]
-                rows = np.zeros((max(len(pool), 1), 4))
-                rows[: len(pool), : len(four)] = moments.centred_per_user[four][:, pool].T
-                self._rounds.append((size, in_sample, four, rows))
-        self.n_sample = sample.n
-        self._n_all = moments.n_users[:, None]
-        self._n_whole = lattice.sums(n_whole)
+    def __init__(
+        self, moments: Moments, n_sample: FloatArray, n_cell: FloatArray, lattice: Lattice
+    ) -> None:
+        self._lattice = lattice
+        self._n_sample, self._n_all = n_sample, moments.n_users[:, None]
+        self._n_whole = lattice.sums(n_cell)
 
-    def draw(self, seed: int, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Statistics of the groups as a whole and by their part of the sample, and the gaps."""
-        rng = np.random.Generator(np.random.SFC64([seed, number]))
-        n_metrics = len(self._n_all)
-        whole, part = np.empty((2, n_metrics, self._n_cells))
-        squares = np.empty(n_metrics)
-        for size, in_sample, metrics, rows in self._rounds:
-            drawn = rng.integers(len(rows), size=int(size.sum()), dtype=np.int32)
-            sums, sample_sums = np.zeros((2, 4, self._n_cells))
-            sample_squares = np.zeros(4)
-            _draw(drawn, size, in_sample, rows, sums, sample_sums, sample_squares)
-            n = len(metrics)
-            whole[metrics], part[metrics] = sums[:n], sample_sums[:n]
-            squares[metrics] = sample_squares[:n]
-        total = part.sum(axis=1, keepdims=True)
-        whole_sums, part_sums = np.split(self._lattice.sums(np.concatenate([whole, part])), 2)
-        variance = squares[:, None] - total**2 / np.maximum(self._n_all, 1)
-        variance = np.maximum(variance, 0) / np.maximum(self._n_all - 1, 1)
-        n_others = self._n_all - self.n_sample
+    def of(self, drawn: ResampledSums) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Those of the groups as a whole and by their part of the sample, and the gaps."""
+        n_all, n_sample = self._n_all, self._n_sample
+        total = drawn.sample.sum(axis=1, keepdims=True)
+        both = np.concatenate([drawn.all_users, drawn.sample])
+        whole_sums, part_sums = np.split(self._lattice.sums(both), 2)
+        variance = drawn.squares[:, None] - total**2 / np.maximum(n_all, 1)
+        variance = np.maximum(variance, 0) / np.maximum(n_all - 1, 1)
+        n_others = n_all - n_sample
         others = _ratio(total - part_sums, n_others)
         values = _ratio(whole_sums, self._n_whole)
         gaps = np.array(
             [
-                _spread(row[self._is_full & (n > 0)])
+                _spread(row[self._lattice.is_full & (n > 0)])
                 for row, n in zip(values, self._n_whole, strict=True)
             ]
         )
         return (
             _statistic(values - others, variance, self._n_whole, n_others),
-            _statistic(
-                _ratio(part_sums, self.n_sample) - others, variance, self.n_sample, n_others
-            ),
+            _statistic(_ratio(part_sums, n_sample) - others, variance, n_sample, n_others),
             gaps,
         )
 
@@ -140,27 +111,3 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 def _spread(values: FloatArray) -> float:
     return float(np.ptp(values)) if len(values) else np.nan
-
-
-@numba.njit(cache=True, nogil=True)
-def _draw(
-    drawn: CodeArray,
-    size: IntArray,
-    in_sample: IntArray,
-    rows: FloatArray,
-    sums: FloatArray,
-    sample_sums: FloatArray,
-    sample_squares: FloatArray,
-) -> None:
-    """Give each cell its values, the first of them as its part of the sample."""
-    place = 0
-    for cell in range(len(size)):
-        for i in range(size[cell]):
-            row = drawn[place]
-            place += 1
-            for column in range(4):
-                value = rows[row, column]
-                sums[column, cell] += value
-                if i < in_sample[cell]:
-                    sample_sums[column, cell] += value
-                    sample_squares[column] += value * value

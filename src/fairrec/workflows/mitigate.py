@@ -13,13 +13,12 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, as_unicode
 from fairrec.core.options import AuditOptions, Progress
 from fairrec.core.version import __version__
-from fairrec.groups.cells import cells_by
-from fairrec.groups.lattice import build_lattice
+from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measure import values_per_user
+from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.before_after import BeforeAfter
@@ -118,7 +117,7 @@ class _Mitigation:
         self, plan: MitigationOptions, split: Split, options: AuditOptions, told: Progress
     ) -> None:
         self._plan, self._split, self._options, self._told = plan, split, options, told
-        self._metrics = split.everyone.per_user_metrics
+        self._metrics = tuple(m for m in split.metrics if not m.metric.pooled)
         names = [metric.name for metric in self._metrics]
         self._target = names.index(plan.target.name)
         cost = cost_name(plan)
@@ -212,7 +211,7 @@ class _Mitigation:
             summary,
             record,
             _of_reranked(audits[1]),
-            changes.table(conditions_of(changes.lattice, reported.attributes)),
+            changes.table(conditions_of(changes.grouping)),
             predictions_table(everyone, scores),
         )
 
@@ -298,14 +297,13 @@ class _Mitigation:
 
     def _group_changes(self, before: FloatArray, after: FloatArray) -> GroupChanges:
         inputs, options = self._split.reported, self._options
-        cells, min_users = cells_by(inputs.attributes), options.min_users(inputs.n_users)
-        lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
-        return group_changes(
-            self._metrics, before, after, inputs.attributes, cells, lattice, options.alpha
-        )
+        grouping = Grouping.of(inputs.attributes, options)
+        return group_changes(self._metrics, before, after, grouping, options.alpha)
 
     def _audit(self, inputs: AuditInputs, command: str | None) -> AuditResult:
-        return audit_inputs(inputs, self._options, told=self._told, command=command)
+        return audit_inputs(
+            inputs, self._split.metrics, self._options, progress=self._told, command=command
+        )
 
     def _values(
         self, inputs: AuditInputs, metrics: Sequence[MetricAtK] | None = None
@@ -313,8 +311,7 @@ class _Mitigation:
         """(n_metrics, n_users), NaN where undefined."""
         wanted = self._metrics if metrics is None else metrics
         threads = self._options.n_threads
-        values = values_per_user(wanted, inputs.candidates, inputs.side, threads)
-        return values[:, inputs.list_of_user]
+        return measure_everyone(inputs, wanted, threads).values
 
     def _notes(self, choice: Choice, strength: float) -> tuple[str, ...]:
         """What the reader should know."""

@@ -12,7 +12,7 @@ from fairrec.mitigation.rerankers import second_opinion as second_opinion_module
 from fairrec.mitigation.rerankers.second_opinion import SecondOpinion
 from fairrec.models.shallow.ease import Ease
 from fairrec.models.shallow.item_knn import ItemKnn
-from tests.metrics.metric_lists import Candidate, World, random_world
+from tests.metrics.metric_lists import Candidate, World, per_user, random_world
 from tests.mitigation.rerank_world import RerankWorld, mean_of
 from tests.mitigation.rerankers.slow_rerankers import (
     BLENDS,
@@ -207,7 +207,7 @@ def test_lowering_serves_worse(name, metric, sign):
 
 
 def metric_mean(world: RerankWorld, order, metric: str) -> float:
-    return mean_of(parse_metric(metric).per_user(world.ranked_after(order)))
+    return mean_of(per_user(parse_metric(metric), world.ranked_after(order)))
 
 
 def test_item_of_reads_the_item_behind_a_row():

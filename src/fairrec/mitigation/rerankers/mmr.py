@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.metrics.diversity import jaccard
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
@@ -35,7 +35,7 @@ class Mmr:
         return order
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     _first: int,

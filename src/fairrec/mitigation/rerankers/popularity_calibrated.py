@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
 
@@ -38,7 +38,7 @@ class PopularityCalibrated:
         return order
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     first: int,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, Training, reranker
@@ -215,7 +215,7 @@ def _exactly(
     return exact if is_better and gain[exact].sum() >= target - 1e-6 * scale else cheap
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _may_be_chosen(relevance: FloatArray, gain: FloatArray, bounds: IntArray, k: int) -> BoolArray:
     """(n_rows,), rows with fewer than k others in their list that are as good in both respects.
 
@@ -258,7 +258,7 @@ def _best_at(keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int) -> Bo
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _mark_best(
     keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int, best: BoolArray
 ) -> None:

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-import numba
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
@@ -209,7 +209,7 @@ class Ledger:
         self.is_scored[lists] = True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: FloatArray) -> None:
     at = 0
     for one in lists:

@@ -1,4 +1,4 @@
-"""The history of a search: what was found after how many users."""
+"""The history of a search: the gap found after how many users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
 
 
 @dataclass(slots=True)
-class History:
+class GapHistory:
     """One entry each time another full combination is verified.
 
     Parameters

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
-from fairrec.metrics.ranked import RankedLists
-from fairrec.metrics.registry import MetricAtK
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import values_per_list
 from fairrec.scoring.ledger.ledger import Ledger
-
-
-def values_per_user(
-    metrics: Sequence[MetricAtK], candidates: CandidateLists, side: SideData, threads: int = 1
-) -> FloatArray:
-    """(n_metrics, n_lists), NaN where undefined."""
-    max_k = max((metric.k or 0 for metric in metrics), default=0)
-    lists = RankedLists(candidates, max_k, side, threads)
-    values = np.empty((len(metrics), candidates.n_users))
-    for i, metric in enumerate(metrics):
-        values[i] = metric.per_user(lists)
-    return values
 
 
 class Measure:
@@ -57,4 +43,4 @@ class Measure:
     def __call__(self, lists: IntArray) -> FloatArray:
         """(n_metrics, len(lists)), NaN where undefined."""
         candidates = self._candidates.take(lists, self.ledger.pay_for(lists))
-        return values_per_user(self.metrics, candidates, self._side.for_lists(lists), self._threads)
+        return values_per_list(self.metrics, candidates, self._side.for_lists(lists), self._threads)

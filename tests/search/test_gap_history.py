@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory
 
 
 def history_of_two_metrics():
-    history = History(2)
+    history = GapHistory(2)
     history.add(10, 0.5, np.array([0.0, 0.0]))
     history.add(25, 1.5, np.array([0.25, 0.0]))
     history.add(40, 2.0, np.array([0.25, 0.75]))
@@ -34,17 +34,17 @@ def test_users_may_be_asked_for_in_any_order():
 
 
 def test_nothing_is_found_before_the_first_entry():
-    history = History(1)
+    history = GapHistory(1)
     history.add(10, 0.0, np.array([3.0]))
     assert history.gaps_after(np.array([9, 10])).tolist() == [[0.0, 3.0]]
 
 
 def test_nothing_verified_is_a_gap_of_zero_for_each_metric():
-    assert History(3).gaps_after(np.array([5, 10])).tolist() == [[0.0, 0.0]] * 3
+    assert GapHistory(3).gaps_after(np.array([5, 10])).tolist() == [[0.0, 0.0]] * 3
 
 
 def test_last_of_several_entries_with_the_same_users_counts():
-    history = History(1)
+    history = GapHistory(1)
     history.add(10, 0.0, np.array([1.0]))
     history.add(10, 0.0, np.array([2.0]))
     assert history.gaps_after(np.array([10])).tolist() == [[2.0]]

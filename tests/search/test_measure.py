@@ -8,11 +8,12 @@ import pytest
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.side import Categories, Popularity, SideData
 from fairrec.metrics import METRICS, MetricAtK, parse_metric
-from fairrec.metrics.measure import Measure, values_per_user
+from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.ranked import RankedLists
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
-from tests.metrics.metric_lists import random_world, ranked_lists, user
+from fairrec.search.measure import Measure
+from tests.metrics.metric_lists import per_user, random_world, ranked_lists, user
 
 # cut-offs below, at and above the width at which NumPy sums in blocks
 EVERY_METRIC = [
@@ -51,7 +52,7 @@ def test_values_by_hand():
 @pytest.mark.parametrize("batch", [1, 2, 7, 60])
 def test_batches_give_the_values_of_the_whole_to_the_last_bit(batch: int):
     lists = world_lists()
-    whole = values_per_user(EVERY_METRIC, lists.candidates, lists.side)
+    whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
     order = np.random.default_rng(1).permutation(lists.n_users)
     measure = measure_of(lists, EVERY_METRIC)
     for start in range(0, len(order), batch):
@@ -62,11 +63,11 @@ def test_batches_give_the_values_of_the_whole_to_the_last_bit(batch: int):
 
 def test_each_metric_has_the_value_it_has_alone():
     lists = world_lists()
-    together = values_per_user(EVERY_METRIC, lists.candidates, lists.side)
+    together = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
     for metric, values in zip(EVERY_METRIC, together, strict=True):
-        (alone,) = values_per_user([metric], lists.candidates, lists.side)
+        (alone,) = values_per_list([metric], lists.candidates, lists.side)
         np.testing.assert_array_equal(alone, values, err_msg=metric.name)
-        np.testing.assert_array_equal(metric.per_user(lists), values, err_msg=metric.name)
+        np.testing.assert_array_equal(per_user(metric, lists), values, err_msg=metric.name)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -75,7 +76,7 @@ def test_threads_change_nothing(threads: int):
     ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
     measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, threads)
     values = measure(np.arange(lists.n_users))
-    expected = values_per_user(EVERY_METRIC, lists.candidates, lists.side)
+    expected = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
     np.testing.assert_array_equal(values, expected)
 
 
@@ -143,4 +144,4 @@ def test_side_data_of_some_lists_has_their_histories():
 
 def test_no_metrics_give_no_rows():
     lists = world_lists(n_users=5)
-    assert values_per_user([], lists.candidates, lists.side).shape == (0, 5)
+    assert values_per_list([], lists.candidates, lists.side).shape == (0, 5)
