@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.models.model import FunctionModel
@@ -22,20 +21,6 @@ from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
 ALL = np.arange(4)
-
-
-def scores_from(answer: Any, lists: Any = ALL) -> FloatArray:
-    """Scores from a function that returns the same whatever it is asked."""
-    return ModelScorer(FunctionModel(lambda users, items: answer), CANDIDATES, USERS).ask(
-        np.array(lists)
-    )
-
-
-def error_from(answer: Any, lists: Any = ALL) -> str:
-    """What a scorer says about an answer it refuses."""
-    with pytest.raises(ScoringError) as caught:
-        scores_from(answer, lists)
-    return str(caught.value)
 
 
 def test_a_table_gives_the_scores_of_the_lists_in_the_order_asked():
@@ -105,55 +90,6 @@ def test_a_function_may_write_into_what_it_is_given():
     scorer = ModelScorer(FunctionModel(function), CANDIDATES, USERS)
     for _ in range(2):
         assert scorer.ask(ALL).tolist() == [10, 20, 20, 30, 10, 20]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [0, 1, 2],
-        (0.0, 1.0, 2.0),
-        pl.Series([0, 1, 2]),
-        np.array([0, 1, 2], dtype=np.float16),
-        np.array([0, 1, 2], dtype=np.uint8),
-        np.array([Fraction(0), 1, 2.0], dtype=object),
-    ],
-    ids=lambda answer: type(answer).__name__,
-)
-def test_any_array_of_numbers_will_do(answer: Any):
-    scores = scores_from(answer, [0, 2])
-    assert scores.dtype == np.float64
-    assert scores.tolist() == [0, 1, 2]
-
-
-def test_too_few_scores_are_refused():
-    message = error_from(np.zeros(5))
-    assert "5 scores for 6 pairs of a batch of 4 users ('ann', 'bob', 'cat' and 1 more)" in message
-    assert "one number for each pair" in message
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (np.zeros((6, 1)), "shape (6, 1) for 6 pairs"),
-        (None, "a single NoneType for 6 pairs"),
-        (0.5, "a single float for 6 pairs"),
-        ("high", "a single str for 6 pairs"),
-        ([[1, 2], [3]], "a list that is no array of numbers"),
-        (np.array(list("abcdef")), "no number, such as 'a', for user 'ann', 'cat', 'dan' (in a"),
-        ([1, 2, None, 4, 5, 6], "no number, such as None, for user 'cat' (in a batch of 4 users)"),
-        ([1, 2, 3, 1j, 5, 6], "no number, such as (1+0j), for user 'ann'"),
-        ([10**400, 2, 3, 4, 5, 6], "no number, such as 1000"),
-        ([1, 2, 3, 4, np.nan, 6], "nan for 1 of 6 pairs, of user 'dan' (in a batch of 4 users)"),
-        ([1, -np.inf, np.nan, 4, 5, 6], "-inf for 2 of 6 pairs, of user 'ann', 'cat' (in a batch"),
-        (np.full(6, 1e4, np.longdouble) ** 1000, "inf for 6 of 6 pairs"),
-    ],
-    ids=lambda part: str(part)[:20].replace("\n", " "),
-)
-def test_what_is_no_finite_number_a_pair_is_refused(answer: Any, says: str):
-    message = error_from(answer)
-    assert says in message
-    assert "4 users" in message
-    assert len(message.splitlines()) == 1
 
 
 def test_a_failure_inside_names_the_users_and_keeps_the_cause():

@@ -89,6 +89,16 @@ def test_nobody_and_the_same_user_twice_can_be_measured():
     assert measure.ledger.users == 2
 
 
+def test_users_may_have_another_order_than_their_lists():
+    lists = world_lists()
+    list_of_user = np.random.default_rng(2).permutation(lists.n_users)
+    ledger = Ledger(lists.candidates, TableScorer(lists.candidates))
+    measure = Measure(EVERY_METRIC, lists.candidates, lists.side, ledger, list_of_user=list_of_user)
+    whole = values_per_list(EVERY_METRIC, lists.candidates, lists.side)
+    some = np.array([5, 0, 17])
+    np.testing.assert_array_equal(measure(some), whole[:, list_of_user[some]])
+
+
 def test_only_those_asked_for_are_paid_for():
     lists = world_lists()
     asked: list[int] = []

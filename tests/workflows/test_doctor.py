@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.scoring.http.patience import Patience
 from fairrec.workflows.doctor import MOST_USERS
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
@@ -77,7 +78,8 @@ def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: Faul
     assert says in problems[0]
 
 
-def test_faults_are_told(folder, server: FaultyServer):
+def test_faults_are_told(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Patience, "back_off", lambda self, attempt: 0.01)
     url, _ = server.address("truncated")
     ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--timeout", "5")
     assert ran.code == 0

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.options import Progress
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.chance import MIN_SUPPORT
@@ -97,16 +96,14 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
         if method.fixed_time:
             # each search has the whole time, so it gets nothing for free
             ledger = Ledger(inputs.candidates, subject.scorer)
-        measure = Measure(part, inputs.candidates, inputs.side, ledger, subject.threads)
-
-        def values(users: IntArray, measure: Measure = measure) -> FloatArray:
-            return measure(inputs.list_of_user[users])
-
+        measure = Measure(
+            part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
+        )
         at = len(rows)
         own = None if guesses is None else guesses[at : at + len(part)]
         outcome = search(
             method.searcher,
-            Evidence(space, values, len(part), seed, own),
+            Evidence(space, measure, len(part), seed, own),
             hyper,
             seed=seed,
             budget=Budget(most, limit),

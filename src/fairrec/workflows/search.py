@@ -77,14 +77,15 @@ def measure_by_search(
             identity = identity or model.identity()
         with _ledger(inputs, how, model, identity) as ledger:
             pace = _Pace(f"searching with {how.name}", most, ledger, model, progress)
-            measure = Measure(metrics, inputs.candidates, inputs.side, ledger, options.n_threads)
-            evidence = Evidence(
-                grouping,
-                lambda users: measure(inputs.list_of_user[users]),
-                len(metrics),
-                options.seed,
-                proxy,
+            measure = Measure(
+                metrics,
+                inputs.candidates,
+                inputs.side,
+                ledger,
+                options.n_threads,
+                inputs.list_of_user,
             )
+            evidence = Evidence(grouping, measure, len(metrics), options.seed, proxy)
             pace.advance(0)
             outcome = search(
                 how.name,

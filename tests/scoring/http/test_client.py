@@ -173,13 +173,6 @@ def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServ
         audit(endpoint(url))
 
 
-def test_a_reply_without_scores_says_what_is_wanted(server: FaultyServer):
-    url, _ = server.address("no-scores")
-    with pytest.raises(ScoringError, match=r'Reply with {"scores": \[...\]}'):
-        audit(endpoint(url))
-    assert audit(endpoint(url, output="result")).summary.search.users_paid == N_USERS
-
-
 def test_a_compressed_reply_is_refused(server: FaultyServer):
     url, _ = server.address("compressed")
     with pytest.raises(ScoringError, match="the reply is compressed"):

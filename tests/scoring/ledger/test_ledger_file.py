@@ -28,6 +28,8 @@ from tests.scoring.small_candidates import NotedFunction, candidates_of, many_ca
 
 CANDIDATES, USERS = many_candidates(40)
 ALL = np.arange(40)
+N_KILLS = int(os.environ.get("FAIRREC_KILLS", "3"))
+"""Moments at which a process with a ledger is killed."""
 N_WITH_ITEMS = int((np.diff(CANDIDATES.offsets) > 0).sum())
 
 
@@ -247,7 +249,7 @@ def test_a_damaged_ledger_is_refused_or_its_scores_are_right(tmp_path: Path):
     content = file.read_bytes()
     rng = np.random.default_rng(0)
     n_refused = 0
-    for _ in range(300):
+    for _ in range(100):
         damaged = bytearray(content)
         damaged[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
         file.write_bytes(damaged)
@@ -257,7 +259,7 @@ def test_a_damaged_ledger_is_refused_or_its_scores_are_right(tmp_path: Path):
         except FairRecError as error:
             assert str(file) in str(error)
             n_refused += 1
-    assert n_refused > 20
+    assert n_refused > 10
 
 
 def test_a_changed_score_is_noticed(tmp_path: Path):
@@ -420,7 +422,7 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
     wanted = users.to_numpy()[np.diff(candidates.offsets) > 0]
     kept: set[str] = set()
     n_kept = []
-    for delay in np.random.default_rng(0).uniform(0.005, 0.1, 6):
+    for delay in np.random.default_rng(0).uniform(0.005, 0.1, N_KILLS):
         log.write_text("")
         with start_child(file, log, n_users) as child:
             with pytest.raises(subprocess.TimeoutExpired):
@@ -440,11 +442,6 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
         n_kept.append(len(kept))
     assert len({0, *n_kept, len(wanted)}) >= 4, "the kills came too early or too late"
 
-    log.write_text("")
-    with start_child(file, log, n_users) as child:
-        child.communicate("", timeout=60)
-    assert child.returncode == 0
-    assert sorted(log.read_text().split()) == sorted(set(wanted) - kept)
     unbroken = Ledger(
         candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users), 20
     )
@@ -452,5 +449,5 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
     with ledger_at(file, function, candidates, users, "m") as ledger:
         lists = np.arange(n_users)
         np.testing.assert_array_equal(ledger.pay_for(lists), unbroken.pay_for(lists))
-        assert ledger.spent_before.users == len(wanted)
-        assert function.calls == []
+        assert sorted(function.asked) == sorted(set(wanted) - kept)
+        assert ledger.spent.users == len(wanted)
