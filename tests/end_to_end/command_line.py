@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import typer
 from typer.testing import CliRunner
@@ -36,7 +37,8 @@ built_command = cache(lambda: typer.main.get_command(app))
 def run_here(*arguments: str) -> Ran:
     """Run the command line in this process; an exception that is no exit is raised."""
     code = 0
-    with CliRunner().isolation() as (stdout, stderr, *_):
+    argv = patch.object(sys, "argv", ["fairrec", *arguments])
+    with argv, CliRunner().isolation() as (stdout, stderr, *_):
         try:
             built_command().main(args=arguments, prog_name="fairrec")
         except SystemExit as ended:
