@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.command_line import AUDIT, run_here, run_process, write_tables
+from tests.end_to_end.command_line import AUDIT, Ran, run_here, write_tables
 
 MODULE = """
 def score(user_ids, item_ids):
@@ -18,6 +19,7 @@ def score(user_ids, item_ids):
 @pytest.fixture
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
     write_tables(tmp_path)
     (tmp_path / "my_ranker.py").write_text(MODULE)
     return tmp_path
@@ -26,10 +28,18 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 COMMAND = (*AUDIT, "--by", "member", "--metrics", "auc")
 
 
+def run_anew(*arguments: str) -> Ran:
+    """Run the command line as a new process would: the module is imported again."""
+    try:
+        return run_here(*arguments)
+    finally:
+        del sys.modules["my_ranker"]
+
+
 def test_a_function_scores_everyone_and_its_ledger_goes_on(tables: Path):
     options = ("--scorer", "my_ranker:score", "--ledger", "l.db", "--format", "json")
     first, second = (
-        run_process(*COMMAND, *options, *more, folder=tables)
+        run_anew(*COMMAND, *options, *more)
         for more in ((), ("--concurrency", "2", "--rows-per-call", "50"))
     )
     assert first.code == 0, first.stderr
@@ -41,16 +51,16 @@ def test_a_function_scores_everyone_and_its_ledger_goes_on(tables: Path):
     assert "my_ranker:score" in one["command"]
     # a changed file is another model, unless its name is given
     (tables / "my_ranker.py").write_text(MODULE + "# changed\n")
-    changed = run_process(*COMMAND, *options, folder=tables)
+    changed = run_anew(*COMMAND, *options)
     assert changed.code == 2
     assert "another model" in changed.stderr
 
 
 def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
     options = ("--scorer", "my_ranker:score", "--scorer-identity", "v1", "--ledger", "l.db")
-    assert run_process(*COMMAND, *options, folder=tables).code == 0
+    assert run_anew(*COMMAND, *options).code == 0
     (tables / "my_ranker.py").write_text(MODULE + "# changed\n")
-    again = run_process(*COMMAND, *options, "--format", "json", folder=tables)
+    again = run_anew(*COMMAND, *options, "--format", "json")
     assert json.loads(again.stdout)["search"]["users_paid"] == 0
 
 

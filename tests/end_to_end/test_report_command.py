@@ -9,16 +9,20 @@ import pytest
 
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
+COMMAND = (*AUDIT, "--by", "gender,member", "--out", "out")
+
 
 @pytest.fixture
 def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_tables(tmp_path)
-    assert run_here(*AUDIT, "--by", "gender,member", "--out", "out").code == 0
+    assert run_here(*COMMAND, "--no-report").code == 0
     return tmp_path / "out"
 
 
 def test_the_page_of_a_saved_audit_is_the_one_written_with_it(saved: Path):
+    assert not (saved / "report.html").exists()
+    assert run_here(*COMMAND).code == 0
     written = (saved / "report.html").read_bytes()
     (saved / "report.html").unlink()
     ran = run_here("report", "out")
@@ -34,9 +38,10 @@ def test_a_page_can_be_written_elsewhere(saved: Path):
 
 
 def test_without_a_report_no_page_is_written(saved: Path):
-    ran = run_here(*AUDIT, "--by", "gender", "--out", "bare", "--no-report")
+    ran = run_here(*COMMAND, "--no-report")
+    assert "result.json" in ran.stderr
     assert "report.html" not in ran.stderr
-    assert not Path("bare/report.html").exists()
+    assert not (saved / "report.html").exists()
 
 
 def test_what_is_no_audit_is_refused(saved: Path):
