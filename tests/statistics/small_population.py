@@ -9,6 +9,7 @@ import numpy as np
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, group_moments
+from fairrec.statistics.permutation import Permuted, null_distribution
 from tests.groups.small_grouping import grouping_of
 
 
@@ -44,6 +45,11 @@ def population(codes, values, depth=3, min_users=1) -> Population:
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
     grouping = grouping_of(codes, min_users=min_users, depth=depth)
     return Population(codes, values, grouping, group_moments(values, grouping))
+
+
+def permutation_test(moments, grouping, is_tested, n_permutations, seed, threads=1):
+    """The test against permutations of the values."""
+    return null_distribution(Permuted(moments, grouping, is_tested), n_permutations, seed, threads)
 
 
 def random_population(seed, n_users=300, share_undefined=0.0, min_users=5) -> Population:

@@ -15,8 +15,8 @@ from scipy.stats import binom
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import observed_gaps, permutation_test
-from tests.statistics.small_population import Population, population
+from fairrec.statistics.permutation import observed_gaps
+from tests.statistics.small_population import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, random_users, random_world
 
 N_WORLDS = 250

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from fairrec.statistics.contributions import shapley_contributions
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import permutation_test
-from tests.statistics.small_population import population, random_population
+from tests.statistics.small_population import permutation_test, population, random_population
 
 ANY = -1
 

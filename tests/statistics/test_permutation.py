@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairrec.statistics.draws import Permutations
-from fairrec.statistics.permutation import observed_gaps, permutation_test
-from tests.statistics.small_population import population, random_population
+from fairrec.statistics.permutation import observed_gaps
+from tests.statistics.small_population import permutation_test, population, random_population
 
 
 def run(world, n_permutations=99, seed=0, threads=1):

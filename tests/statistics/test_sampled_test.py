@@ -17,9 +17,14 @@ from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import Moments, sampled_moments
-from fairrec.statistics.permutation import PermutationTest, permutation_test
-from fairrec.statistics.sampled_test import sampled_test
-from tests.statistics.small_population import Population, population, random_population
+from fairrec.statistics.permutation import PermutationTest, null_distribution
+from fairrec.statistics.sampled_test import Resampled
+from tests.statistics.small_population import (
+    Population,
+    permutation_test,
+    population,
+    random_population,
+)
 
 ANY = -1
 SKEWED = [0, 0, 0, 0, 0.2, 0.25, 1 / 3, 0.5, 1]
@@ -190,10 +195,8 @@ def test_a_whole_group_outside_the_sample_is_compared_with_all_of_it():
 
 def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=1):
     is_tested = moments.n >= world.grouping.min_users
-    test = sampled_test(
-        *(moments, moments.sample, world.grouping, is_tested),
-        *(n_permutations, seed, threads),
-    )
+    null = Resampled(moments, moments.sample, world.grouping, is_tested)
+    test = null_distribution(null, n_permutations, seed, threads)
     return test, is_tested
 
 

@@ -13,7 +13,7 @@ from fairrec.metrics.accuracy import pooled_auc
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.subject import Subject
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import gap_p_value, observed_gaps, permutation_test
+from fairrec.statistics.permutation import Permuted, gap_p_value, null_distribution, observed_gaps
 from fairrec.statistics.pooled import pooled_per_cell
 
 MIN_SUPPORT = 0.001
@@ -68,7 +68,8 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
     gaps = observed_gaps(moments, space.lattice, is_tested)
-    test = permutation_test(moments, space, is_tested, permutations, 0, subject.threads)
+    null = Permuted(moments, space, is_tested)
+    test = null_distribution(null, permutations, 0, subject.threads)
     rows = []
     for i, metric in enumerate(subject.metrics):
         row: Row = {"metric": metric, "mean": float(moments.mean[i]), **_UNKNOWN}

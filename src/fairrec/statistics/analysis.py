@@ -15,8 +15,8 @@ from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, detectable_difference, estimate
 from fairrec.statistics.moments import Moments, moments_of
-from fairrec.statistics.permutation import PermutationTest, permutation_test
-from fairrec.statistics.sampled_test import sampled_test
+from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
+from fairrec.statistics.sampled_test import Resampled
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,12 @@ def analyse(
             n_done += 1
             progress("testing against chance", n_done, options.permutations)
 
-        settings = (options.permutations, options.seed, options.n_threads, advance)
-        test = (
-            permutation_test(moments, grouping, is_tested, *settings)
+        null = (
+            Permuted(moments, grouping, is_tested)
             if moments.sample is None
-            else sampled_test(moments, moments.sample, grouping, is_tested, *settings)
+            else Resampled(moments, moments.sample, grouping, is_tested)
+        )
+        test = null_distribution(
+            null, options.permutations, options.seed, options.n_threads, advance
         )
     return Analysis(measured, grouping, options, moments, is_tested, test)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -85,60 +87,75 @@ def gap_p_value(by_chance: FloatArray, gap: float) -> float:
     return (1 + n_reached) / (1 + len(by_chance))
 
 
-def permutation_test(
-    moments: Moments,
-    grouping: Grouping,
-    is_tested: BoolArray,
+class NullDraw(NamedTuple):
+    """What one draw under chance shows.
+
+    Parameters
+    ----------
+    largest : largest absolute statistic over all metrics and groups
+    gaps : (n_metrics,), gap between full combinations
+    is_reached : (n_metrics, n_groups), groups whose observed statistic it reaches
+    """
+
+    largest: float
+    gaps: FloatArray
+    is_reached: BoolArray
+
+
+class NullHypothesis(Protocol):
+    """Attributes have nothing to do with the values: what is observed, and draws under it.
+
+    A draw has its own stream of random numbers and is summed in one order, so the numbers do not
+    depend on the number of threads.
+    """
+
+    statistic: FloatArray
+
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One draw."""
+
+
+def null_distribution(
+    null: NullHypothesis,
     n_permutations: int,
     seed: int,
     threads: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> PermutationTest:
-    """Observed statistics and their null distribution.
+    """The test made of all draws."""
+    largest = np.empty(n_permutations)
+    gaps = np.empty((n_permutations, len(null.statistic)))
+    n_reached = np.zeros(null.statistic.shape, dtype=np.int64)
+    draws = map_in_threads(partial(null.draw, seed), range(n_permutations), threads)
+    for number, drawn in enumerate(draws):
+        largest[number], gaps[number], is_reached = drawn
+        n_reached += is_reached
+        advance()
+    return PermutationTest(null.statistic, largest, gaps, n_reached)
 
-    Every permutation has its own stream of random numbers and is summed in one order, so the
-    numbers do not depend on the number of threads.
+
+class Permuted:
+    """Values are permuted across users.
 
     Parameters
     ----------
     is_tested : (n_metrics, n_groups), groups with enough users for that metric
     """
-    weight = _weights(moments, is_tested)
-    statistic = moments.total * weight
-    reach = np.abs(statistic) * (1 - ROUNDING)
-    lattice = grouping.lattice
-    draws = Permutations(moments, grouping.cells)
-    spread = _Spread(moments, lattice, is_tested)
 
-    def work(number: int) -> tuple[float, FloatArray, BoolArray]:
-        sums = lattice.sums(draws.cell_sums(seed, number))
-        shuffled = np.abs(sums * weight)
-        return float(shuffled.max(initial=0.0)), spread.gaps(sums), shuffled >= reach
+    def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
+        self._weight = _weights(moments, is_tested)
+        self.statistic = moments.total * self._weight
+        self._reach = np.abs(self.statistic) * (1 - ROUNDING)
+        self._permutations = Permutations(moments, grouping.cells)
+        self._lattice = grouping.lattice
+        self._spread = _Spread(moments, grouping.lattice, is_tested)
 
-    return collect(statistic, work, n_permutations, threads, advance)
-
-
-def collect(
-    statistic: FloatArray,
-    work: Callable[[int], tuple[float, FloatArray, BoolArray]],
-    n_permutations: int,
-    threads: int,
-    advance: Callable[[], None],
-) -> PermutationTest:
-    """The test made of all permutations.
-
-    Parameters
-    ----------
-    work : number of a permutation -> its largest statistic, its gaps, and which groups it reaches
-    """
-    largest = np.empty(n_permutations)
-    gaps = np.empty((n_permutations, len(statistic)))
-    n_reached = np.zeros(statistic.shape, dtype=np.int64)
-    for number, outcome in enumerate(map_in_threads(work, range(n_permutations), threads)):
-        largest[number], gaps[number], is_reached = outcome
-        n_reached += is_reached
-        advance()
-    return PermutationTest(statistic, largest, gaps, n_reached)
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One permutation."""
+        sums = self._lattice.sums(self._permutations.cell_sums(seed, number))
+        shuffled = np.abs(sums * self._weight)
+        largest = float(shuffled.max(initial=0.0))
+        return NullDraw(largest, self._spread.gaps(sums), shuffled >= self._reach)
 
 
 def observed_gaps(moments: Moments, lattice: Lattice, is_tested: BoolArray) -> FloatArray:

@@ -13,29 +13,17 @@ one of those that were reckoned with, whatever made it choose.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import Lattice
 from fairrec.statistics.draws import ResampledSums, Resamples
 from fairrec.statistics.moments import Moments, Sample
-from fairrec.statistics.permutation import ROUNDING, PermutationTest, collect
+from fairrec.statistics.permutation import ROUNDING, NullDraw
 
 
-def sampled_test(
-    moments: Moments,
-    sample: Sample,
-    grouping: Grouping,
-    is_tested: BoolArray,
-    n_permutations: int,
-    seed: int,
-    threads: int = 1,
-    advance: Callable[[], None] = lambda: None,
-) -> PermutationTest:
-    """Observed statistics and their distribution under chance.
+class Resampled:
+    """A value is drawn for every user from all scored ones.
 
     The gap under chance is that between all full combinations, though a search verifies only
     some of them.
@@ -44,35 +32,29 @@ def sampled_test(
     ----------
     is_tested : (n_metrics, n_groups), groups of which enough users are known
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        statistic = moments.difference / moments.chance_error
-    statistic = np.where(is_tested & np.isfinite(statistic), statistic, 0.0)
-    reach = np.abs(statistic) * (1 - ROUNDING)
-    draws = Resamples(moments, sample, grouping.cells)
-    statistics = _Statistics(moments, sample.n, draws.n_users, grouping.lattice)
-    is_large = sample.n >= grouping.min_users
-
-    def work(number: int) -> tuple[float, FloatArray, BoolArray]:
-        whole, part, gaps = statistics.of(draws.cell_sums(seed, number))
-        whole, part = np.abs(whole), np.where(is_large, np.abs(part), 0.0)
-        largest = max(whole.max(initial=0.0), part.max(initial=0.0))
-        # whether a group came to be tested as a whole or by its part depends on what was seen
-        return float(largest), gaps, np.maximum(whole, part) >= reach
-
-    return collect(statistic, work, n_permutations, threads, advance)
-
-
-class _Statistics:
-    """The statistics of all groups, from what one resample sums up to in each cell."""
 
     def __init__(
-        self, moments: Moments, n_sample: FloatArray, n_cell: FloatArray, lattice: Lattice
+        self, moments: Moments, sample: Sample, grouping: Grouping, is_tested: BoolArray
     ) -> None:
-        self._lattice = lattice
-        self._n_sample, self._n_all = n_sample, moments.n_users[:, None]
-        self._n_whole = lattice.sums(n_cell)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            statistic = moments.difference / moments.chance_error
+        self.statistic = np.where(is_tested & np.isfinite(statistic), statistic, 0.0)
+        self._reach = np.abs(self.statistic) * (1 - ROUNDING)
+        self._resamples = Resamples(moments, sample, grouping.cells)
+        self._lattice = grouping.lattice
+        self._n_sample, self._n_all = sample.n, moments.n_users[:, None]
+        self._n_whole = grouping.lattice.sums(self._resamples.n_users)
+        self._is_large = sample.n >= grouping.min_users
 
-    def of(self, drawn: ResampledSums) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One resample."""
+        whole, part, gaps = self._statistics(self._resamples.cell_sums(seed, number))
+        whole, part = np.abs(whole), np.where(self._is_large, np.abs(part), 0.0)
+        largest = max(whole.max(initial=0.0), part.max(initial=0.0))
+        # whether a group came to be tested as a whole or by its part depends on what was seen
+        return NullDraw(float(largest), gaps, np.maximum(whole, part) >= self._reach)
+
+    def _statistics(self, drawn: ResampledSums) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Those of the groups as a whole and by their part of the sample, and the gaps."""
         n_all, n_sample = self._n_all, self._n_sample
         total = drawn.sample.sum(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ from fairrec.core.options import AuditOptions, Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import measure_everyone, refuse_undefined
+from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
@@ -21,7 +21,8 @@ from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
 from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
-from fairrec.statistics.analysis import analyse
+from fairrec.search.searched import Searched
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.workflows.search import THE_TABLE, Asked, measure_by_search
@@ -110,14 +111,21 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
-    return audit_inputs(
+    grouping = _grouping(inputs, options)
+    asked = Asked(scorer, scorer_identity)
+    measured, searched = (
+        (_measure_everyone(inputs, wanted, options, progress), None)
+        if how is None
+        else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
+    )
+    analysis = analyse(measured, grouping, options, progress)
+    progress("reporting", 0, 0)
+    return _named(
         inputs,
         wanted,
-        options,
-        how,
-        Asked(scorer, scorer_identity),
-        progress,
-        command=command,
+        analysis,
+        searched,
+        command=command or _as_call(inputs, wanted, options, how, asked),
         started=started,
     )
 
@@ -126,34 +134,30 @@ def audit_inputs(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     options: AuditOptions,
-    how: SearchOptions | None = None,
-    asked: Asked = THE_TABLE,
     progress: Progress = lambda stage, done, total: None,
     *,
     command: str | None = None,
-    started: float | None = None,
 ) -> AuditResult:
-    """The same for tables that are read already.
-
-    Parameters
-    ----------
-    how : None where all scores are in the table and all of them are wanted
-    """
-    started = time.perf_counter() if started is None else started
-    per_user = tuple(metric for metric in wanted if not metric.metric.pooled)
-    grouping = Grouping.of(inputs.attributes, options)
-    _refuse_no_groups(grouping, options)
-    if how is None:
-        progress("measuring", 0, 0)
-        measured, searched = measure_everyone(inputs, per_user, options.n_threads), None
-        refuse_undefined(measured, inputs.candidates)
-    else:
-        measured, searched = measure_by_search(
-            inputs, wanted, grouping, how, asked, options, progress
-        )
+    """An audit of tables that are read already and hold all scores."""
+    started = time.perf_counter()
+    grouping = _grouping(inputs, options)
+    measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress)
-    progress("reporting", 0, 0)
-    pooled = analyse_pooled(wanted, inputs, grouping, options.top)
+    command = command or _as_call(inputs, wanted, options)
+    return _named(inputs, wanted, analysis, command=command, started=started)
+
+
+def _named(
+    inputs: AuditInputs,
+    wanted: Sequence[MetricAtK],
+    analysis: Analysis,
+    searched: Searched | None = None,
+    *,
+    command: str,
+    started: float,
+) -> AuditResult:
+    """The result: all that was found, by its names."""
+    pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
     summary = audit_summary(
         inputs,
         analysis,
@@ -161,20 +165,32 @@ def audit_inputs(
         pooled,
         searched,
         wanted=wanted,
-        command=command or _as_call(inputs, wanted, options, how, asked),
+        command=command,
         seconds=time.perf_counter() - started,
     )
-    return AuditResult(
-        summary, group_table(analysis, pooled), per_user_table(inputs, measured), page_html
-    )
+    per_user = per_user_table(inputs, analysis.measured)
+    return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
 
 
-def _refuse_no_groups(grouping: Grouping, options: AuditOptions) -> None:
+def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
+    grouping = Grouping.of(inputs.attributes, options)
     if not len(grouping.lattice):
         raise InputError(
             f"No group has {grouping.min_users:,} users (--min-support {options.min_support:g} of "
             f"{grouping.n_users:,} users). Lower --min-support or name fewer attributes in --by."
         )
+    return grouping
+
+
+def _measure_everyone(
+    inputs: AuditInputs, wanted: Sequence[MetricAtK], options: AuditOptions, progress: Progress
+) -> Measured:
+    """The values of all users; a metric that is undefined for all of them is an error."""
+    progress("measuring", 0, 0)
+    per_user = [metric for metric in wanted if not metric.metric.pooled]
+    measured = measure_everyone(inputs, per_user, options.n_threads)
+    refuse_undefined(measured, inputs.candidates)
+    return measured
 
 
 def _search_options(
@@ -196,8 +212,8 @@ def _as_call(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     options: AuditOptions,
-    how: SearchOptions | None,
-    asked: Asked,
+    how: SearchOptions | None = None,
+    asked: Asked = THE_TABLE,
 ) -> str:
     """The call that repeats an audit made from Python."""
     search = "" if how is None else f", search={how!r}"

@@ -38,12 +38,12 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
-    told("making a world", 0, 0)
+    progress("making a world", 0, 0)
     bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
-    told(f"training {model}", 0, 0)
+    progress(f"training {model}", 0, 0)
     if model == "ease":
         data = training_data(bundle, seed=seed)
         predictions, history = _score_with_ease(bundle, data), data.history
@@ -68,7 +68,7 @@ def run_demo(
         progress=progress,
         command=audit_command(folder, seed),
     )
-    told("writing", 0, 0)
+    progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
 

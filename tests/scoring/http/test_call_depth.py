@@ -16,7 +16,7 @@ from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, N_CALLS, ROWS_PER_CALL, USERS, in_process
 
 PACKAGE = str(Path(fairrec.__file__).parent)
-MOST_CALLS = 11
+MOST_CALLS = 10
 
 
 def calls_of(frame: FrameType | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
 from fairrec.report.page.groups import Groups
 from fairrec.report.page.view import Carrier, FindingCard, PageLimits, Served
 from fairrec.report.text.verdict import Verdict, users_known
@@ -69,7 +70,7 @@ def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups
 def _served(difference: float, higher_is_better: bool | None) -> Served:
     if higher_is_better is None:
         return "differs"
-    return "worse" if (difference < 0) == higher_is_better else "better"
+    return "worse" if harm(difference, higher_is_better) > 0 else "better"
 
 
 def _sentence(metric: str, finding: Finding) -> str:

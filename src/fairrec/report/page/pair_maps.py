@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.metrics.direction import badness
 from fairrec.report.page.chart_view import PairCell, PairMap
 from fairrec.report.page.groups import Groups, end_names, short
 from fairrec.report.page.value_order import value_order
@@ -62,7 +63,6 @@ def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataF
         part = part.join(largest, on=axis, how="semi", maintain_order="left")
     rows = frame.rows(part)
     findings = {key for key, role in groups.roles(metric).items() if role == "finding"}
-    sign = -1 if result.higher_is_better is False else 1
     largest_difference = max((abs(row.difference or 0) for row in rows), default=0) or 1.0
     low, high = end_names(result)
     row_label, column_label = (
@@ -84,7 +84,9 @@ def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataF
                 value=short(row.value),
                 difference=None if row.difference is None else short(row.difference),
                 p_adjusted=None if row.p_adjusted is None else short(row.p_adjusted),
-                shade=round(sign * (row.difference or 0) / largest_difference, 3),
+                shade=round(
+                    -badness(row.difference or 0.0, result.higher_is_better) / largest_difference, 3
+                ),
                 is_finding=row.key in findings,
             )
             for row in rows

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
@@ -76,7 +77,7 @@ def _served(finding: Finding, result: MetricResult) -> str:
     """How to introduce the first finding, which is the worst one."""
     if result.higher_is_better is None:
         return "Furthest from the rest"
-    is_worse = (finding.difference < 0) == result.higher_is_better
+    is_worse = harm(finding.difference, result.higher_is_better) > 0
     return "Served worst" if is_worse else "Served better than the rest"
 
 
