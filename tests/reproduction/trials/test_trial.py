@@ -9,6 +9,9 @@ import pytest
 from fairrec.core.errors import InputError, OutputError
 from fairrec.reproduction.trials.trial import Trial, TrialStore, run_trials
 
+CODE = "fairrec.reproduction.trials.chance"
+"""A module whose code determines the rows."""
+
 
 def silent(stage: str, done: int, total: int) -> None:
     pass
@@ -25,6 +28,7 @@ class Work:
             self.times += 1
             return [{"metric": "auc", "gap": 0.25 + seed}]
 
+        work.__module__ = CODE
         about = {"seed": seed, "by": ("gender", "age")}
         return Trial(kind, "a trial", lambda progress: about, work, labels)
 
@@ -43,6 +47,16 @@ def test_another_seed_or_kind_is_another_trial(tmp_path: Path):
     for trial in (work.trial(0), work.trial(1), work.trial(0, kind="chance"), work.trial(1)):
         store.rows(trial, silent)
     assert work.times == 3
+
+
+def test_other_code_is_another_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    work, store = Work(), TrialStore(tmp_path)
+    store.rows(work.trial(), silent)
+    of_before = {CODE: "sum of other code"}
+    monkeypatch.setattr("fairrec.reproduction.trials.trial.code_sum", of_before.__getitem__)
+    store.rows(work.trial(), silent)
+    store.rows(work.trial(), silent)
+    assert work.times == 2
 
 
 def test_labels_are_of_the_use_and_not_kept(tmp_path: Path):
@@ -65,6 +79,7 @@ def test_an_interrupted_trial_leaves_nothing_behind(tmp_path: Path):
     def work(progress):
         raise KeyboardInterrupt
 
+    work.__module__ = CODE
     with pytest.raises(KeyboardInterrupt):
         TrialStore(tmp_path).rows(Trial("search", "", lambda progress: {}, work), silent)
     assert [*tmp_path.iterdir()] == []

@@ -18,8 +18,6 @@ from fairrec.statistics.permutation import gap_p_value, observed_gaps, permutati
 from fairrec.statistics.pooled import pooled_per_cell
 
 POOLED = "pooled_auc"
-CODE = 1
-"""Raise it when the work changes, so that trials kept from before are worked out again."""
 
 
 def chance_trial(
@@ -51,7 +49,6 @@ def chance_trial(
 
     def about(progress: Progress) -> dict[str, Any]:
         return {
-            "code": CODE,
             **subject.identity(progress),
             "min_support": min_support,
             "by": None if by is None else [*by],

@@ -18,7 +18,6 @@ from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
 from fairrec.search.searchers.pso import uniform_positions
 from fairrec.search.space import Space
 
-CODE = 1
 WAYS: dict[str, Callable[[Space, int, np.random.Generator], IntArray]] = {
     "uniform": uniform_positions,
     "by distribution": observed_positions,
@@ -46,7 +45,7 @@ def particle_trial(source: DataSource, way: str, seed: int) -> Trial:
         ]
 
     def about(progress: Progress) -> dict[str, Any]:
-        return {"code": CODE, "data": source.bundle.manifest.sha256, "way": way, "seed": seed}
+        return {"data": source.bundle.manifest.sha256, "way": way, "seed": seed}
 
     labels = {"dataset": source.name, "way": way, "seed": seed}
     return Trial("particles", f"{source.name}: particles {way}", about, work, labels)

@@ -21,9 +21,6 @@ from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.workflows.search import stand_in
 
-CODE = 1
-"""Raise it when the work changes, so that trials kept from before are worked out again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -61,7 +58,6 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
 
     def about(progress: Progress) -> dict[str, Any]:
         return {
-            "code": CODE,
             **subject.identity(progress),
             "searcher": method.searcher,
             "hyper": dict(method.hyper),

@@ -9,9 +9,6 @@ from fairrec.core.options import Progress
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
 
-CODE = 1
-"""Raise it when the work changes, so that trials kept from before are worked out again."""
-
 
 def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
     """Loss and AUC of a trained model: one row."""
@@ -30,6 +27,6 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
         ]
 
     def about(progress: Progress) -> dict[str, Any]:
-        return {"code": CODE, **subject.identity(progress)}
+        return {**subject.identity(progress)}
 
     return Trial("training", f"{labels['dataset']}: training {subject.model}", about, work, labels)

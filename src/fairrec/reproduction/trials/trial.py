@@ -13,6 +13,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, OutputError
 from fairrec.core.options import Progress
+from fairrec.reproduction.code_sum import code_sum
 
 Row = dict[str, Any]
 
@@ -25,9 +26,10 @@ class Trial:
     ----------
     kind : trials of a kind have rows of one form
     name : for the progress bar
-    about : what determines the rows: data, model, options, seed and the version of the code; asked
-        for only when the trial's turn comes, as it may need a trained model
-    work : progress the progress -> rows of plain values
+    about : what determines the rows besides the code: data, model, options and seed; asked for only
+        when the trial's turn comes, as it may need a trained model
+    work : told the progress -> rows of plain values; the code that determines them is that of the
+        module it is defined in, and of all that this imports
     labels : added to each row when it is used, not kept
     """
 
@@ -47,15 +49,14 @@ class TrialStore:
 
     def rows(self, trial: Trial, progress: Progress) -> list[Row]:
         """The rows of a trial, worked out now unless they were before."""
-        # through JSON, so that a tuple and the list it becomes are the same
-        about = json.loads(
-            json.dumps({"kind": trial.kind, **trial.about(progress)}, sort_keys=True)
-        )
+        code = code_sum(trial.work.__module__)
+        about = {"kind": trial.kind, "code": code, **trial.about(progress)}
         text = json.dumps(about, sort_keys=True)
         file = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
         if file.exists():
             kept = _read(file)
-            if kept["about"] == about:
+            # through JSON, so that a tuple and the list it becomes are the same
+            if kept["about"] == json.loads(text):
                 return [{**trial.labels, **row} for row in kept["rows"]]
         rows = [*trial.work(progress)]
         self._keep(file, {"name": trial.name, "about": about, "rows": rows})
