@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from fairrec.reproduction import EXPERIMENTS
+from fairrec.reproduction.registry import EXPERIMENTS
 from tests.end_to_end.command_line import run_here
 
 NAMES = [
@@ -73,7 +73,7 @@ def test_an_experiment_writes_every_form_and_says_that_it_is_synthetic(name: str
 
 def test_enumeration_equals_one_pass_in_every_cell(out: Path):
     gaps: dict[str, dict[tuple[str, str], float]] = {"themis": {}, "exact": {}}
-    for file in (out / "cells").glob("*.json"):
+    for file in (out / "trials").glob("*.json"):
         cell = json.loads(file.read_text())
         searcher = cell["about"].pop("searcher", None)
         if searcher in gaps:
@@ -128,14 +128,14 @@ def test_mitigation_is_reported_beside_the_published_one(out: Path):
 
 
 def test_finished_cells_are_not_worked_out_again(out: Path):
-    before = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
     runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}
     table = (out / "table2/gaps-lfm360k.csv").read_bytes()
     ran = run_here("reproduce", "table2", "--quick", "--out", str(out))
     assert ran.code == 0
-    n_cells = 4 * 2 * (3 + 7 * 2)
-    assert f"({n_cells} of {n_cells} cells were there)" in ran.stderr
-    assert {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()} == before
+    n_trials = 4 * 2 * (3 + 7 * 2)
+    assert f"({n_trials} of {n_trials} trials were there)" in ran.stderr
+    assert {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()} == before
     assert {path: path.stat().st_mtime_ns for path in runs} == runs
     assert (out / "table2/gaps-lfm360k.csv").read_bytes() == table
 

@@ -74,7 +74,7 @@ def reproduce_command(
                 "Name an experiment and a folder: fairrec reproduce table2 --out DIR. "
                 "fairrec reproduce --list names them all."
             )
-        from fairrec.reproduction import EXPERIMENTS
+        from fairrec.reproduction.registry import EXPERIMENTS
         from fairrec.reproduction.reproducing import reproduce
 
         names = list(EXPERIMENTS) if experiment == ALL else [experiment]
@@ -118,7 +118,7 @@ def _names(text: str) -> list[str]:
 
 
 def _print_list() -> None:
-    from fairrec.reproduction import EXPERIMENTS
+    from fairrec.reproduction.registry import EXPERIMENTS
 
     console = stdout()
     for name in EXPERIMENTS:
@@ -139,5 +139,5 @@ def _print(done: list[Reproduced], quiet: bool) -> None:
         for note in one.outcome.notes:
             console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
         if not quiet:
-            kept = f"{one.n_cells - one.n_worked:,} of {one.n_cells:,} cells were there"
+            kept = f"{one.n_trials - one.n_worked:,} of {one.n_trials:,} trials were there"
             say(f"Written to {one.folder} ({kept}): index.html, {one.experiment.name}.md, ...")

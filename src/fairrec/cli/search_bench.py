@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
 
 
-class Source(NamedTuple):
+class BenchTables(NamedTuple):
     """The tables to search in, and what to call them."""
 
     title: str
@@ -129,7 +129,7 @@ def _source(
     tables: dict[str, Any],
     seed: int,
     progress: Progress,
-) -> Source:
+) -> BenchTables:
     """The tables named, or those of a run or of a world where none is named instead."""
     if sum(source is not None for source in (predictions, run, shape)) != 1:
         raise InputError(
@@ -144,10 +144,10 @@ def _source(
     for name in ("users", "by"):
         if tables[name] is None:
             raise InputError(f"--{name} is missing. See fairrec search-bench --help")
-    return Source(plain(predictions), {"predictions": predictions, **tables})
+    return BenchTables(plain(predictions), {"predictions": predictions, **tables})
 
 
-def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> Source:
+def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> BenchTables:
     need_torch()
     from fairrec.models.runs.run import load_run
 
@@ -155,13 +155,13 @@ def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> Source:
     loaded = load_run(run, "auto")
     record, own = loaded.record, loaded.tables()
     chosen = {name: tables[name] or own[name] for name in own}
-    return Source(
+    return BenchTables(
         plain(f"{record.dataset}, {record.model}"),
         {"predictions": loaded.predictions(), **chosen},
     )
 
 
-def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress) -> Source:
+def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress) -> BenchTables:
     for name in ("users", "items", "history"):
         if tables[name] is not None:
             raise InputError(f"--shape makes its own tables. Leave out --{name}.")
@@ -172,7 +172,7 @@ def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress)
     progress("making a world", 0, 0)
     bundle = synthetic_bundle(shaped_like(shape, seed=seed))
     data = training_data(bundle, seed=seed)
-    return Source(
+    return BenchTables(
         f"synthetic world shaped like {shape}, ranked by popularity and taste",
         {
             "predictions": taste_predictions(bundle, data),

@@ -10,26 +10,23 @@ import numpy as np
 from fairrec.core.options import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.accuracy import pooled_auc
-from fairrec.reproduction.cells import Cell, Row
+from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
+from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import Permuted, gap_p_value, null_distribution, observed_gaps
 from fairrec.statistics.pooled import pooled_per_cell
 
-MIN_SUPPORT = 0.001
-"""The smallest group as a share of all users: the paper's, for all methods."""
 POOLED = "pooled_auc"
-CODE = 1
-"""Raise it when the work changes, so that cells kept from before are worked out again."""
 
 
-def chance_cell(
+def chance_trial(
     subject: Subject,
     labels: Mapping[str, Any],
     permutations: int,
     min_support: float = MIN_SUPPORT,
     by: Sequence[str] | None = None,
-) -> Cell:
+) -> Trial:
     """The exact gap of each metric between full combinations, and what chance shows: a row each.
 
     Parameters
@@ -37,9 +34,9 @@ def chance_cell(
     by : some of the attributes; all by default
     """
 
-    def work(told: Progress) -> list[Row]:
+    def work(progress: Progress) -> list[Row]:
         space = subject.space(min_support, by)
-        told("testing against chance", 0, 0)
+        progress("testing against chance", 0, 0)
         first, *others = _tested(subject, space, permutations)
         about = {
             "n_users": subject.inputs.n_users,
@@ -50,17 +47,16 @@ def chance_cell(
         # the pooled AUC stands beside the other
         return [{**about, **row} for row in (first, _pooled(subject, space), *others)]
 
-    def about(told: Progress) -> dict[str, Any]:
+    def about(progress: Progress) -> dict[str, Any]:
         return {
-            "code": CODE,
-            **subject.identity(told),
+            **subject.identity(progress),
             "min_support": min_support,
             "by": None if by is None else [*by],
             "permutations": permutations,
         }
 
     name = f"{labels['dataset']}: {subject.model}, chance"
-    return Cell("chance", name, about, work, labels)
+    return Trial("chance", name, about, work, labels)
 
 
 def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:

@@ -7,41 +7,23 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.options import Progress
 from fairrec.report.words import number
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell, Row
-from fairrec.reproduction.chance import MIN_SUPPORT
-from fairrec.reproduction.experiment import (
-    Experiment,
-    Frames,
-    Outcome,
-    Setting,
-    Table,
-)
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
+from fairrec.reproduction.outcome import Outcome, OutcomeTable
 from fairrec.reproduction.published import published
-from fairrec.reproduction.subject import Subject
-from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.workflows.mitigate import mitigate
+from fairrec.reproduction.trials.mitigation import FRESH, ORACLE, SAME, WAYS, mitigation_trial
+from fairrec.reproduction.trials.trial import Trial
 
-CODE = 1
-"""Raise it when the work changes, so that cells kept from before are worked out again."""
-WORST = "worst:10%"
 METRICS = ("mrr@5", "ndcg@5", "urd@5", "urp@5")
-TARGETS = {"urp@5": "urp_abs@5"}
-"""The paper's URP is better when lower, which is our absolute value; its gap is of the signed."""
-FRESH = "chosen on other targets"
-SAME = "chosen on the same targets"
-ORACLE = "same targets, labels seen"
-WAYS = (FRESH, SAME, ORACLE)
 LABELLED = ("mrr@5", "ndcg@5")
 """What an oracle that sees the labels can raise."""
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """A mitigation for each metric and way, on every model."""
     models = setting.options.models[: 1 if setting.options.quick else None]
-    cells = []
+    trials = []
     for source in setting.sources:
         for model in models:
             subject = setting.subject(source, model)
@@ -50,68 +32,10 @@ def plan(setting: Setting) -> list[Cell]:
                     continue
                 for way in WAYS:
                     if way != ORACLE or metric in LABELLED:
-                        cells.append(_cell(subject, metric, way, setting.options.permutations))
-    return cells
-
-
-def _cell(subject: Subject, metric: str, way: str, permutations: int) -> Cell:
-    def work(told: Progress) -> list[Row]:
-        recommender = subject.recommender
-        predictions = recommender.predictions()
-        chosen_by = recommender.predictions("validation") if way == FRESH else predictions
-        result = mitigate(
-            predictions,
-            metric=TARGETS.get(metric, metric),
-            **recommender.tables,
-            validation=chosen_by,
-            groups=WORST,
-            reranker="oracle" if way == ORACLE else None,
-            # an oracle has nothing to lose
-            strength=1.0 if way == ORACLE else "auto",
-            depth="full",
-            min_support=MIN_SUPPORT,
-            permutations=permutations,
-            progress=told,
-        )
-        return [_row(result.summary, metric)]
-
-    def about(told: Progress) -> dict[str, Any]:
-        return {
-            "code": CODE,
-            **subject.identity(told),
-            "metric": metric,
-            "way": way,
-            "permutations": permutations,
-        }
-
-    labels = {"dataset": subject.source.name, "model": subject.model, "metric": metric, "way": way}
-    name = f"{subject.source.name}: {subject.model}, {metric} {way}"
-    return Cell("mitigation", name, about, work, labels)
-
-
-def _row(summary: MitigationSummary, metric: str) -> Row:
-    """What the tables show of a mitigation."""
-    chosen = summary.effects[summary.metric].chosen
-    gap = summary.effects[metric].gap
-    ndcg = summary.effects["ndcg@5"].everyone
-    levels = {"before": gap.chance_before, "after": gap.chance_after}
-    return {
-        "reranker": summary.reranker,
-        "strength": summary.strength,
-        "n_groups": len(summary.groups),
-        "n_chosen": chosen.n_users,
-        "n_users": summary.n_users_reported,
-        "chosen_by": summary.regression.chosen_by,
-        "before": chosen.before,
-        "after": chosen.after,
-        "p_change": chosen.p_value,
-        "gap_before": gap.before,
-        "gap_after": gap.after,
-        **{f"chance_{when}": level and level.mean for when, level in levels.items()},
-        **{f"p_{when}": level and level.p_value for when, level in levels.items()},
-        "ndcg_before": ndcg.before,
-        "ndcg_after": ndcg.after,
-    }
+                        trials.append(
+                            mitigation_trial(subject, metric, way, setting.options.permutations)
+                        )
+    return trials
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
@@ -119,17 +43,14 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     rows = frames["mitigation"].join(
         _published(), on=["dataset", "model", "metric"], how="left", maintain_order="left"
     )
-    tables: list[Table] = []
+    tables: list[OutcomeTable] = []
     for source in setting.sources:
         part = rows.filter(dataset=source.name)
         where = source.title
-        groups = layout.lay_out(
-            f"The worst tenth of the groups: {where}", part, GROUP_COLUMNS, GROUP_NOTE, 3
-        )
-        gaps = layout.lay_out(f"The gap: {where}", part, GAP_COLUMNS, "", 3)
+        groups = f"The worst tenth of the groups: {where}"
         tables += [
-            Table(f"groups-{source.name}", part, groups),
-            Table(f"gaps-{source.name}", part, gaps),
+            layout.table(f"groups-{source.name}", groups, part, GROUP_COLUMNS, GROUP_NOTE, 3),
+            layout.table(f"gaps-{source.name}", f"The gap: {where}", part, GAP_COLUMNS, "", 3),
         ]
     notes = (
         f"'{FRESH}': groups and strength are chosen on the validation targets, the effect is "

@@ -10,7 +10,8 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import write_bundle
 from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
-from fairrec.reproduction.data import TITLES, Sources, small, world_source
+from fairrec.reproduction.data_catalogue import DataCatalogue, small, world_source
+from fairrec.reproduction.data_source import TITLES
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -48,7 +49,7 @@ def raw_online_retail(folder: Path) -> None:
 
 
 def test_a_bundle_is_known_by_its_manifest(tmp_path: Path):
-    sources = Sources([bundle_in(tmp_path / "any", "movielens-1m")], tmp_path / "scratch")
+    sources = DataCatalogue([bundle_in(tmp_path / "any", "movielens-1m")], tmp_path / "scratch")
     assert sources.given == ("movielens-1m",)
     source = sources.get("movielens-1m", silent)
     assert source.title == "MovieLens-1M, 60 users"
@@ -62,7 +63,7 @@ def test_a_publishers_folder_is_known_by_its_name_or_by_the_one_given(
     folder: str, prefix: str, tmp_path: Path
 ):
     raw_online_retail(tmp_path / folder)
-    sources = Sources([f"{prefix}{tmp_path / folder}"], tmp_path / "scratch")
+    sources = DataCatalogue([f"{prefix}{tmp_path / folder}"], tmp_path / "scratch")
     source = sources.get("amazon-electronics", silent)
     assert source.title == "Online Retail in the place of Amazon, 12 users"
     assert source.folder == tmp_path / "scratch/online-retail"
@@ -70,7 +71,7 @@ def test_a_publishers_folder_is_known_by_its_name_or_by_the_one_given(
 
 
 def test_a_data_set_that_is_not_given_is_a_synthetic_shape_and_says_so(tmp_path: Path):
-    sources = Sources([], tmp_path, quick=True)
+    sources = DataCatalogue([], tmp_path, quick=True)
     for name, title in TITLES.items():
         source = sources.get(name, silent)
         assert source.is_synthetic
@@ -79,7 +80,9 @@ def test_a_data_set_that_is_not_given_is_a_synthetic_shape_and_says_so(tmp_path:
 
 
 def test_a_synthetic_bundle_that_is_given_says_so_too(tmp_path: Path):
-    sources = Sources([bundle_in(tmp_path / "world", "synthetic blackfriday")], tmp_path / "s")
+    sources = DataCatalogue(
+        [bundle_in(tmp_path / "world", "synthetic blackfriday")], tmp_path / "s"
+    )
     source = sources.get("blackfriday", silent)
     assert source.title == "synthetic shape of BlackFriday, 60 users"
 
@@ -120,4 +123,4 @@ def test_what_cannot_be_used_is_refused(given, says, tmp_path: Path, monkeypatch
     bundle_in(Path("ml"), "movielens-1m")
     bundle_in(Path("again"), "movielens-100k")
     with pytest.raises(InputError, match=says):
-        Sources(given, tmp_path / "scratch")
+        DataCatalogue(given, tmp_path / "scratch")

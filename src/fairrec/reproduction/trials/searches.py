@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairrec.core.options import Progress
-from fairrec.reproduction.cells import Cell, Row
-from fairrec.reproduction.chance import MIN_SUPPORT
+from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
+from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget, paper_seconds
@@ -19,9 +19,6 @@ from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.searcher import hyper_parameters
 from fairrec.workflows.search import stand_in
-
-CODE = 1
-"""Raise it when the work changes, so that cells kept from before are worked out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +44,20 @@ class Method:
     min_support: float = MIN_SUPPORT
 
 
-def search_cell(subject: Subject, labels: Mapping[str, Any], method: Method, seed: int) -> Cell:
+def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, seed: int) -> Trial:
     """The gap a method finds in each metric, and what it took: one row for each metric.
 
     As in the paper each metric is searched by itself; a user whose scores one search paid for
     costs the next one nothing. Methods that enumerate find the same either way and go once.
     """
 
-    def work(told: Progress) -> list[Row]:
-        told("searching", 0, 0)
+    def work(progress: Progress) -> list[Row]:
+        progress("searching", 0, 0)
         return _searched(subject, method, seed)
 
-    def about(told: Progress) -> dict[str, Any]:
+    def about(progress: Progress) -> dict[str, Any]:
         return {
-            "code": CODE,
-            **subject.identity(told),
+            **subject.identity(progress),
             "searcher": method.searcher,
             "hyper": dict(method.hyper),
             "users": method.users,
@@ -70,7 +66,7 @@ def search_cell(subject: Subject, labels: Mapping[str, Any], method: Method, see
             "seed": seed,
         }
 
-    return Cell(
+    return Trial(
         "search",
         f"{labels['dataset']}: {subject.model}, {method.title}, seed {seed}",
         about,

@@ -6,22 +6,23 @@ import polars as pl
 
 from fairrec.report.figures.grouped_bars import grouped_bars
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
 from fairrec.reproduction.comparison import SUBJECT, compared_gaps
-from fairrec.reproduction.data import TITLES
-from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.data_source import TITLES
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
 from fairrec.reproduction.gap_tables import gap_table
-from fairrec.reproduction.methods import DPSO, PSO, ByDataset, method_cells
+from fairrec.reproduction.methods import DPSO, PSO, ByDataset, method_trials
+from fairrec.reproduction.outcome import Drawing, Outcome
 from fairrec.reproduction.published import published
+from fairrec.reproduction.trials.trial import Trial
 
 
 def _methods(setting: Setting) -> ByDataset:
     return {source.name: [PSO, DPSO] for source in setting.sources}
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """Both kinds of swarms on every subject, and the chance levels."""
-    return method_cells(setting, _methods(setting))
+    return method_trials(setting, _methods(setting))
 
 
 def improvements(search: pl.DataFrame) -> pl.DataFrame:
@@ -69,7 +70,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
             "dataset", (pl.col("published") / 100).alias(name)
         )
         rows = rows.join(known, on="dataset", how="left", maintain_order="left")
-    rows = rows.with_columns(data=pl.col("dataset").map_elements(setting.title_of, pl.String))
+    rows = setting.with_titles(rows)
     columns: list[layout.Column] = [
         ("data", layout.text("data")),
         ("larger gap", layout.percent_spread("larger_gap", "larger_gap_sd")),
@@ -81,7 +82,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     ]
     note = "Mean over cases (models and metrics); spread over seeds."
     title = f"FairRec (dpso) over vanilla pso: {setting.title}"
-    tables = [Table("improvement", rows, layout.lay_out(title, rows, columns, note))]
+    tables = [layout.table("improvement", title, rows, columns, note)]
     for dataset, methods in _methods(setting).items():
         search = frames["search"].filter(dataset=dataset)
         chance = frames["chance"].filter(dataset=dataset)

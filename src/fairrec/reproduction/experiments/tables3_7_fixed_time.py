@@ -1,4 +1,4 @@
-"""Table 3 and its continuation in the appendix: what methods find within a limit."""
+"""Tables 3 and 7 (its continuation in the appendix): what methods find within a limit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import POOLED
-from fairrec.reproduction.comparison import SUBJECT, compared_gaps
-from fairrec.reproduction.experiment import Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.comparison import SUBJECT, compared_gaps, mean_accuracy
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
 from fairrec.reproduction.gap_tables import gap_table
 from fairrec.reproduction.methods import (
     ADAPTIVE,
@@ -23,10 +21,13 @@ from fairrec.reproduction.methods import (
     THETAS,
     ByDataset,
     large_groups,
-    method_cells,
+    method_trials,
 )
+from fairrec.reproduction.outcome import Outcome, OutcomeTable
 from fairrec.reproduction.published import published_gaps, published_seconds
-from fairrec.reproduction.searches import Method
+from fairrec.reproduction.trials.chance import POOLED
+from fairrec.reproduction.trials.searches import Method
+from fairrec.reproduction.trials.trial import Trial
 from fairrec.search.budget import paper_seconds
 
 PAPER_SIZES = {
@@ -78,14 +79,14 @@ def _methods(setting: Setting) -> ByDataset:
     }
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """All searches under both limits, and all chance levels."""
-    return method_cells(setting, _methods(setting))
+    return method_trials(setting, _methods(setting))
 
 
 def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
     """Gaps within a share of the users, how often each method leads, and the literal fixed time."""
-    tables: list[Table] = []
+    tables: list[OutcomeTable] = []
     for source in setting.sources:
         dataset, where = source.name, source.title
         search = frames["search"].filter(dataset=dataset)
@@ -113,7 +114,7 @@ def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
 
 def _leads(
     name: str, title: str, gaps: pl.DataFrame, methods: Sequence[Method], experiment: str
-) -> Table:
+) -> OutcomeTable:
     """How often each of the paper's methods has found the largest gap; ties count for each."""
     theirs = [method.title for method in methods if method.published]
     cases = gaps.filter(pl.col("metric") != POOLED, pl.col("method").is_in(theirs))
@@ -148,7 +149,7 @@ def _leads(
         "In how many of the cases (models and metrics) a method finds the largest gap of all the "
         "paper's methods, and how much of the exact gap it finds in the mean."
     )
-    return Table(name, rows, layout.lay_out(f"Who leads. {title}", rows, columns, note))
+    return layout.table(name, f"Who leads. {title}", rows, columns, note)
 
 
 def _share_of_leads(rows: pl.DataFrame, by: str, column: str) -> dict[str, float]:
@@ -164,7 +165,7 @@ def _finished(search: pl.DataFrame) -> str:
     return f"{int(ended.sum()):,} of {len(ended):,}"
 
 
-def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFrame) -> Table:
+def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFrame) -> OutcomeTable:
     exact = chance.select(*SUBJECT, "metric", "min_support", exact="gap").filter(
         pl.col("min_support") == pl.col("min_support").min()
     )
@@ -173,7 +174,7 @@ def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFram
         .join(exact, on=[*SUBJECT, "metric"])
         .group_by(*SUBJECT, "method", maintain_order=True)
         .agg(
-            (pl.col("gap") / pl.col("exact")).filter(pl.col("exact") > 0).mean().alias("accuracy"),
+            mean_accuracy(),
             pl.col("limit").first(),
             pl.col("seconds_of_search").max(),
             (pl.col("ending") == "finished").mean().alias("finished"),
@@ -190,8 +191,7 @@ def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFram
         ("accuracy", layout.percent("accuracy")),
         ("users scored", layout.whole("users")),
     ]
-    title = f"The fixed time itself: {where}"
-    return Table(name, rows, layout.lay_out(title, rows, columns, "", 2))
+    return layout.table(name, f"The fixed time itself: {where}", rows, columns, "", 2)
 
 
 def _experiment(name: str, label: str, datasets: tuple[str, ...]) -> Experiment:

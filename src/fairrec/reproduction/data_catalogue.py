@@ -5,69 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Progress
 from fairrec.datasets import DATASETS
-from fairrec.datasets.bundle import Bundle, read_bundle, write_bundle
+from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
 from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
-
-TITLES = {
-    "movielens-1m": "MovieLens-1M",
-    "lfm360k": "LFM360K",
-    "blackfriday": "BlackFriday",
-    "amazon-electronics": "Amazon",
-}
-"""The paper's data sets."""
-STAND_INS = {
-    "online-retail": ("amazon-electronics", "Online Retail in the place of Amazon"),
-    "movielens-100k": ("movielens-1m", "MovieLens-100K in the place of MovieLens-1M"),
-}
-"""Data sets that can be had, by the paper's data set they are used for."""
-SYNTHETIC = "synthetic "
+from fairrec.reproduction.data_source import STAND_INS, SYNTHETIC, TITLES, DataSource
 
 
-@dataclass(frozen=True)
-class Source:
-    """What is used for a data set of the paper.
-
-    Parameters
-    ----------
-    name : the paper's data set
-    folder : a bundle
-    key : short and different for different data, for the names of trained runs
-    """
-
-    name: str
-    folder: Path
-    key: str
-
-    @cached_property
-    def bundle(self) -> Bundle:
-        """The tables."""
-        return read_bundle(self.folder)
-
-    @property
-    def is_synthetic(self) -> bool:
-        """Whether no real user is in it."""
-        return self.bundle.manifest.name.startswith(SYNTHETIC)
-
-    @property
-    def title(self) -> str:
-        """What it is, in words that any table or figure can carry."""
-        manifest = self.bundle.manifest
-        users = f"{manifest.n_users:,} users"
-        if self.is_synthetic:
-            return f"synthetic shape of {TITLES[self.name]}, {users}"
-        stands_in = STAND_INS.get(manifest.name)
-        return f"{TITLES[self.name] if stands_in is None else stands_in[1]}, {users}"
-
-
-class Sources:
+class DataCatalogue:
     """The data sets given, and synthetic ones made when they are asked for.
 
     Parameters
@@ -81,7 +31,7 @@ class Sources:
     ) -> None:
         self._scratch, self._quick, self._seed = scratch, quick, seed
         self._folders: dict[str, tuple[str, Path]] = {}
-        self._made: dict[str, Source] = {}
+        self._made: dict[str, DataSource] = {}
         for text in given:
             holds, folder = _named(text)
             name = paper_name(holds, folder)
@@ -97,26 +47,28 @@ class Sources:
         """The paper's data sets for which files were given."""
         return tuple(self._folders)
 
-    def get(self, name: str, told: Progress) -> Source:
+    def get(self, name: str, progress: Progress) -> DataSource:
         """What is used for a data set of the paper."""
         if name not in self._made:
-            self._made[name] = self._make(name, told)
+            self._made[name] = self._make(name, progress)
         return self._made[name]
 
-    def _make(self, name: str, told: Progress) -> Source:
+    def _make(self, name: str, progress: Progress) -> DataSource:
         if name not in self._folders:
-            return self._synthetic(name, told)
+            return self._synthetic(name, progress)
         holds, folder = self._folders[name]
         if (folder / "manifest.json").exists():
             key = "-".join(holds.split())
-            return Source(name, folder, key)
-        told(f"preparing {holds}", 0, 0)
+            return DataSource(name, folder, key)
+        progress(f"preparing {holds}", 0, 0)
         prepare(holds, folder, self._scratch / holds)
-        return Source(name, self._scratch / holds, holds)
+        return DataSource(name, self._scratch / holds, holds)
 
-    def _synthetic(self, name: str, told: Progress) -> Source:
+    def _synthetic(self, name: str, progress: Progress) -> DataSource:
         options = shaped_like(name, seed=self._seed)
-        return world_source(name, small(options) if self._quick else options, self._scratch, told)
+        return world_source(
+            name, small(options) if self._quick else options, self._scratch, progress
+        )
 
 
 def small(options: WorldOptions) -> WorldOptions:
@@ -140,15 +92,15 @@ def fewer_values(options: WorldOptions, most: Mapping[str, int]) -> dict[str, Ma
     }
 
 
-def world_source(name: str, options: WorldOptions, scratch: Path, told: Progress) -> Source:
+def world_source(name: str, options: WorldOptions, scratch: Path, progress: Progress) -> DataSource:
     """A synthetic world on disk; one made before with the same options is taken again."""
     about = json.dumps(asdict(options), sort_keys=True)
     key = f"synthetic-{name}-{hashlib.sha256(about.encode()).hexdigest()[:8]}"
     folder = scratch / key
     if not (folder / "manifest.json").exists():
-        told("making a world", 0, 0)
+        progress("making a world", 0, 0)
         write_bundle(synthetic_bundle(options), folder)
-    return Source(name, folder, key)
+    return DataSource(name, folder, key)
 
 
 def _named(text: str) -> tuple[str, Path]:
