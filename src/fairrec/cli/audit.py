@@ -56,7 +56,7 @@ from fairrec.cli.table_options import (
 from fairrec.core.errors import FairRecError, InputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.core.options import Progress
+    from fairrec.core.progress import Progress
     from fairrec.scoring.models.model import Model
 
 

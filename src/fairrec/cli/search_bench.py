@@ -32,7 +32,7 @@ from fairrec.cli.table_options import (
 from fairrec.core.errors import InputError, OutputError, plain
 
 if TYPE_CHECKING:
-    from fairrec.core.options import Progress
+    from fairrec.core.progress import Progress
     from fairrec.workflows.search_bench import SearchBench
 
 FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")

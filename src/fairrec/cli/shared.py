@@ -16,7 +16,7 @@ from rich.text import Text
 from fairrec.core.errors import FairRecError, InputError
 
 if TYPE_CHECKING:
-    from fairrec.core.options import Progress
+    from fairrec.core.progress import Progress
     from fairrec.result.audit_result import AuditResult
 
 BAD_INPUT = 2

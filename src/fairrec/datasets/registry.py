@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.datasets.bundle import Bundle
 

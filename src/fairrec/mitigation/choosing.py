@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.cells import cells_by
 from fairrec.groups.group import Group
 from fairrec.groups.membership import group_of_users, refuse_empty

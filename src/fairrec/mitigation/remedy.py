@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import AuditOptions
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
 from fairrec.inputs.candidates import gather_lists

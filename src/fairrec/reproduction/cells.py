@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 
 Row = dict[str, Any]
 

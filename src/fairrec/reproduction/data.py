@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.report.text.view import TableView
 from fairrec.reproduction.cells import Cell

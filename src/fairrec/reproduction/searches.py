@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.metrics.measure import Measure
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.chance import MIN_SUPPORT

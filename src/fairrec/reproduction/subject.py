@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.core.options import AuditOptions
+from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.cells import Cells
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice

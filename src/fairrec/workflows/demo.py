@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
 from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
 from fairrec.models.deep.training_data import TrainingData, training_data

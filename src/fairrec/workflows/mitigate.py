@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, as_unicode
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice

@@ -12,7 +12,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measure import Measure, values_per_user

@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.audit_inputs import AuditInputs

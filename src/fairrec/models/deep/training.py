@@ -17,7 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel, chosen_device

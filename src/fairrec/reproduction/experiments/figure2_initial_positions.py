@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.progress import Progress
 from fairrec.groups.cells import cells_by
 from fairrec.groups.lattice import build_lattice
 from fairrec.inputs.tables import Table as TableFile

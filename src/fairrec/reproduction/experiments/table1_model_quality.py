@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell, Row
 from fairrec.reproduction.data import TITLES

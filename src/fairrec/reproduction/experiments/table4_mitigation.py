@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.report.words import number
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell, Row

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +11,6 @@ from fairrec.core.threads import available_threads
 
 MOST_PERMUTATIONS = 10_000_000
 MOST_TOP = 1000
-Progress = Callable[[str, int, int], None]
-"""Told the stage, the steps done and the steps in all (0 where they are not known)."""
 
 
 @dataclass(frozen=True, slots=True)
