@@ -143,10 +143,11 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
 
     from fairrec.groups.cells import cells_of
     from fairrec.groups.lattice import build_lattice
+    from fairrec.search.bench_options import SearchBenchOptions
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
     from fairrec.search.space import Space
-    from fairrec.workflows.search_bench import OwnWork, SearchBenchOptions, evidence_of
+    from fairrec.workflows.search_bench import OwnWork, evidence_of
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

@@ -1,61 +1,73 @@
-"""The options of an audit and what is asked of them."""
+"""The options of an audit."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from fairrec.core.errors import InputError
+from fairrec.core.kinds import number, one_of, share_or_users, whole
+from fairrec.core.options import GROUPS, STATISTICS, Option, Options
 from fairrec.core.threads import available_threads
 
-MOST_PERMUTATIONS = 10_000_000
-MOST_TOP = 1000
+Depth = Annotated[
+    int | Literal["full"],
+    Option(
+        whole(1).or_word("full"),
+        "Every combination of up to so many attributes; 'full' for intersections of all alone",
+        GROUPS,
+    ),
+]
+MinSupport = Annotated[
+    float,
+    Option(
+        share_or_users(), "Smallest group: a share of users (0.001, 1%), or a number from 1", GROUPS
+    ),
+]
+Top = Annotated[
+    int,
+    Option(
+        whole(1, 1000),
+        "How many of the best and of the worst served intersections of all attributes to name",
+        GROUPS,
+    ),
+]
+Permutations = Annotated[
+    int,
+    Option(
+        whole(0, 10_000_000),
+        "How often values are shuffled across users; 0 for no tests",
+        STATISTICS,
+    ),
+]
+Alpha = Annotated[float, Option(number(above=0, below=1), "Significance level", STATISTICS)]
+Correction = Annotated[
+    Literal["max", "bh"],
+    Option(
+        one_of("max", "bh"),
+        "What alpha bounds. max: the family-wise error rate (Westfall-Young); bh: the false "
+        "discovery rate (Benjamini-Hochberg)",
+        STATISTICS,
+    ),
+]
+Seed = Annotated[int, Option(whole(0, 2**32 - 1), "Same seed, same numbers", STATISTICS)]
+Threads = Annotated[
+    int | None, Option(whole(1).or_none(), "Threads to use", STATISTICS, default="all cores")
+]
 
 
-@dataclass(frozen=True, slots=True)
-class AuditOptions:
-    """How an audit is done.
+@dataclass(frozen=True)
+class AuditOptions(Options):
+    """How an audit is done."""
 
-    Parameters
-    ----------
-    depth : every combination of up to so many attributes, or "full" for full combinations only
-    min_support : share of users below 1, number of users from 1
-    permutations : how often attributes are dealt out anew; 0 for no tests
-    alpha : where attributes have nothing to do with the values, an audit has findings with at
-        most this probability
-    correction : "max" bounds the chance of any false finding, "bh" the share of false ones
-    top : how many of the best and of the worst served full combinations to name
-    """
-
-    depth: int | Literal["full"] = 3
-    min_support: float = 0.001
-    permutations: int = 1000
-    alpha: float = 0.05
-    correction: Literal["max", "bh"] = "max"
-    seed: int = 0
-    threads: int | None = None
-    top: int = 1
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.depth, int) and self.depth >= 1
-        _require(whole or self.depth == "full", "depth", self.depth, "a number from 1, or 'full'")
-        share_or_count = 0 < self.min_support < math.inf and (
-            self.min_support < 1 or self.min_support == int(self.min_support)
-        )
-        _require(
-            share_or_count,
-            "min_support",
-            self.min_support,
-            "a share between 0 and 1 (0.001) or a number of users (50)",
-        )
-        few = 0 <= self.permutations <= MOST_PERMUTATIONS
-        _require(few, "permutations", self.permutations, f"0 to {MOST_PERMUTATIONS:,}")
-        _require(0 < self.alpha < 1, "alpha", self.alpha, "a number between 0 and 1")
-        _require(self.correction in ("max", "bh"), "correction", self.correction, "'max' or 'bh'")
-        _require(0 <= self.seed < 2**32, "seed", self.seed, f"0 to {2**32 - 1}")
-        _require(1 <= self.top <= MOST_TOP, "top", self.top, f"1 to {MOST_TOP:,}")
-        _require(self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more")
+    depth: Depth = 3
+    min_support: MinSupport = 0.001
+    permutations: Permutations = 1000
+    alpha: Alpha = 0.05
+    correction: Correction = "max"
+    seed: Seed = 0
+    threads: Threads = None
+    top: Top = 1
 
     def min_users(self, n_users: int) -> int:
         """The smallest number of users a group must have.
@@ -77,9 +89,3 @@ class AuditOptions:
     def n_threads(self) -> int:
         """Threads to use."""
         return self.threads or available_threads()
-
-
-def _require(holds: bool, name: str, value: object, allowed: str) -> None:
-    if not holds:
-        option = name.replace("_", "-")
-        raise InputError(f"--{option} {value} is not possible. Give {allowed}.")

@@ -33,4 +33,4 @@ class Dataset:
     read: Callable[[Path, Progress], Bundle]
 
 
-DATASETS: Registry[Dataset] = Registry("data set")
+DATASETS: Registry[Dataset] = Registry("data set", "fairrec.datasets.readers")

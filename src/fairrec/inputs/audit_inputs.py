@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, as_unicode
 from fairrec.core.files import file_sum
+from fairrec.core.names import names_in
 from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
@@ -120,7 +121,7 @@ def read_inputs(
     may_lack_metrics : nothing is to be measured
     wants : side data to read where its table is given, whether or not a metric needs it
     """
-    by, wanted = names_of(by), _wanted_metrics(metrics, items, history)
+    by, wanted = names_in(by), _wanted_metrics(metrics, items, history)
     if not (wanted or may_lack_metrics):
         raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
     check_mapping(columns or {})
@@ -157,12 +158,6 @@ def read_inputs(
     )
 
 
-def names_of(given: Sequence[str] | str) -> list[str]:
-    """Names from a sequence or from text with commas."""
-    parts = given.split(",") if isinstance(given, str) else given
-    return [part.strip() for part in parts if part.strip()]
-
-
 def _wanted_metrics(
     metrics: Sequence[str] | str | None, items: Any, history: Any
 ) -> list[MetricAtK]:
@@ -171,7 +166,7 @@ def _wanted_metrics(
         names += ["urd"] if items is not None else []
         names += ["urp"] if history is not None else []
     else:
-        names = names_of(metrics)
+        names = names_in(metrics)
     wanted = list({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         for need, table in (("items", items), ("history", history)):

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.audit_inputs import AuditInputs, names_of, read_inputs
+from fairrec.core.names import names_in
+from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import predictions_table
@@ -76,7 +77,7 @@ def metric_names(
         names += [f"urd@{k}"] if tables["items"] is not None else []
         names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
     else:
-        names = [*names_of(metrics), plan.target.name]
+        names = [*names_in(metrics), plan.target.name]
     return [*names, cost_name(plan)] if has_labels else names
 
 

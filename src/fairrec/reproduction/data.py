@@ -14,7 +14,8 @@ from fairrec.core.progress import Progress
 from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import Bundle, read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
-from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
+from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 
 TITLES = {
     "movielens-1m": "MovieLens-1M",

@@ -149,7 +149,8 @@ class Subject:
 
     def trained(self, told: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec.models.deep.training import TrainingOptions, train
+        from fairrec.models.deep.training import train
+        from fairrec.models.deep.training_options import TrainingOptions
         from fairrec.models.runs.checkpoint import load_record
 
         bundle = self.source.bundle

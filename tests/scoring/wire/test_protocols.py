@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError, ScoringError, UnknownNameError
+from fairrec.core.errors import InputError, ScoringError
 from fairrec.scoring.http.address import parse_address
 from fairrec.scoring.http.json_text import to_json
 from fairrec.scoring.wire import PROTOCOLS
@@ -336,25 +336,6 @@ def test_tensorflow_serving_is_asked_in_columns_by_its_signature():
 def test_an_address_of_another_protocol_is_refused(protocol, url, says):
     with pytest.raises(InputError, match=re.escape(says)):
         fairrec.Endpoint(url, protocol=protocol)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"rate": 0}, "--rate 0 is not possible"),
-        ({"timeout": 0}, "--timeout 0 is not possible"),
-        ({"retries": -1}, "--retries -1 is not possible"),
-        ({"concurrency": 0}, "--concurrency 0 is not possible"),
-        ({"rows_per_call": 0}, "--rows-per-call 0 is not possible"),
-        ({"max_reply_mb": 0}, "--max-reply-mb 0 is not possible"),
-        ({"features": "age"}, "TABLE:COLUMN"),
-    ],
-)
-def test_impossible_options_are_refused(options, says):
-    with pytest.raises(InputError, match=re.escape(says)):
-        fairrec.Endpoint("http://host/score", **{"protocol": "json", **options})
-    with pytest.raises(UnknownNameError, match="Did you mean 'json'"):
-        fairrec.Endpoint("http://host/score", protocol="jsn")
 
 
 def test_ids_reach_a_model_as_they_are_in_the_table(tmp_path: Path):
