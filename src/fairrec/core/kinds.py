@@ -205,10 +205,9 @@ def _switch(given: Any) -> bool:
 
 
 def _names(given: Any) -> tuple[str, ...]:
-    names = names_in(given)
-    if not all(isinstance(name, str) for name in names):
+    if not all(isinstance(name, str) for name in given):
         raise ValueError
-    return tuple(names)
+    return tuple(names_in(given))
 
 
 TEXT = Kind(_text, "text")
