@@ -13,7 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -96,7 +96,8 @@ class Subject:
 
     def trained(self, progress: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec.models.deep.training import TrainingOptions, train
+        from fairrec.models.deep.training import train
+        from fairrec.models.deep.training_options import TrainingOptions
         from fairrec.models.runs.checkpoint import load_run_record
 
         bundle = self.source.bundle

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.accuracy import pooled_auc
 from fairrec.reproduction.space import MIN_SUPPORT

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users

@@ -13,7 +13,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import errors_of_disk, write_text
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction.code_sum import code_sum
 
 Row = dict[str, Any]

@@ -73,14 +73,17 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
         (("--scorer", "my_ranker:score", "--timeout", "3"), "--timeout is for a model named by"),
         (("--scorer", "my_ranker:score", "--features", "users:age"), "--features is for a model"),
         (("--onnx", "m.onnx", "--token-env", "X"), "--token-env is for a model named by --end"),
-        (("--onnx", "m.onnx", "--inputs", "uid"), "is not of the form INPUT=COLUMN"),
+        (("--onnx", "m.onnx", "--inputs", "uid"), "invalid --inputs: expected INPUT=COLUMN"),
         (("--onnx", "m.onnx", "--inputs", "a=b,a=c"), "each input once"),
         (("--onnx", "m.onnx"), "there is no such file"),
         (("--scorer-identity", "v1"), "--scorer-identity is for a model named by"),
         (("--scorer", "my_ranker"), "is not of the form package.module:function"),
         (("--endpoint", "http://x/y"), "Give http://HOST/v2/models/NAME"),
         (("--endpoint", "http://x/y", "--protocol", "grpc"), "No protocol 'grpc'"),
-        (("--endpoint", "http://x/y", "--protocol", "json", "--retries", "-1"), "--retries -1"),
+        (
+            ("--endpoint", "http://x/y", "--protocol", "json", "--retries", "-1"),
+            "invalid --retries: expected",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_one_line(options, says, tables: Path):
