@@ -141,7 +141,10 @@ def test_with_everyone_scored_the_result_is_that_of_the_plain_audit(name):
     assert result.group_table.equals(plain.group_table)
     assert result.per_user.equals(plain.per_user)
     summary = result.summary.search
-    assert (summary.n_verified, summary.n_not_verified) == (plain.summary.coverage.n_full, 0)
+    assert (summary.n_fully_scored, summary.n_not_fully_scored) == (
+        plain.summary.coverage.n_full,
+        0,
+    )
     assert [metric.may_be_larger_by for metric in summary.metrics.values()] == [0, 0]
 
 
@@ -171,11 +174,11 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
     assert search.rows_paid == 20 * n_scored
     assert 1 <= search.calls <= n_scored
     n_full = result.summary.coverage.n_full
-    assert search.n_verified + search.n_not_verified == n_full
+    assert search.n_fully_scored + search.n_not_fully_scored == n_full
     for metric, found in result.metrics.items():
         assert found.n_defined == n_scored
         means = verified(result, metric)
-        assert search.n_verified == len(means)
+        assert search.n_fully_scored == len(means)
         history = search.metrics[metric].history
         users, gaps = [p.users for p in history], [p.gap for p in history]
         assert users == sorted(set(users))
@@ -210,10 +213,10 @@ def test_groups_are_whole_where_all_their_users_are_scored(name):
     for row in result.groups("auc").iter_rows(named=True):
         is_member = [pl.col(by) == row[by] for by in BY if row[by] is not None]
         members = result.per_user.filter(is_member)
-        is_whole = members["auc"].null_count() == 0
-        assert row["is_whole"] == is_whole
-        n_whole[is_whole] += 1
-        if is_whole:
+        is_fully_scored = members["auc"].null_count() == 0
+        assert row["is_fully_scored"] == is_fully_scored
+        n_whole[is_fully_scored] += 1
+        if is_fully_scored:
             assert row["support"] == members.height
             assert row["value"] == approx(members["auc"].mean(), abs=1e-12)
         else:
@@ -235,7 +238,7 @@ def test_what_is_said_of_all_users_rests_on_those_drawn_at_random(name):
     everyone_scored = result.per_user["auc"]
     assert everyone_scored.count() == 200
     assert everyone_scored.mean() != approx(mean, abs=1e-4)
-    part = result.groups("auc").filter(~pl.col("is_whole"), pl.col("gender") == "M", depth=1)
+    part = result.groups("auc").filter(~pl.col("is_fully_scored"), pl.col("gender") == "M", depth=1)
     men = drawn.filter(gender="M")
     assert part["support"].to_list() == [men.height]
     assert part["value"].to_list() == approx([men["auc"].mean()], abs=1e-12)
@@ -307,7 +310,7 @@ def test_another_seed_draws_other_groups():
     for seed in range(6):
         options = SearchOptions("random", budget_users="50%", reference=0.01)
         whole = audit(options, seed=seed, permutations=0).groups("auc")
-        whole = whole.filter(pl.col("is_whole"), depth=2).select(BY).rows()
+        whole = whole.filter(pl.col("is_fully_scored"), depth=2).select(BY).rows()
         found.add(frozenset(whole))
     assert len(found) > 3
 
@@ -385,7 +388,7 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     is_worse = (gender == "F").to_numpy()[:, None]
     scores = PREDICTIONS["score"].to_numpy() - 5 * is_worse * PREDICTIONS["label"].to_numpy()
     result = audit(SearchOptions("random", budget_users="60%"), predictions=with_scores(scores))
-    part = [f for name in result.metrics for f in result.findings(name) if not f.is_whole]
+    part = [f for name in result.metrics for f in result.findings(name) if not f.is_fully_scored]
     assert part
     for finding in part:
         assert finding.support < finding.n_users
@@ -472,7 +475,7 @@ def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(nam
     options = SearchOptions(name, budget_users="40%", reference=0.5)
     result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
     search = result.summary.search
-    assert (search.n_verified, search.n_not_verified) == (0, 0)
+    assert (search.n_fully_scored, search.n_not_fully_scored) == (0, 0)
     assert 80 <= search.users_scored <= 160
     for metric, found in result.metrics.items():
         assert found.gap is None
@@ -557,7 +560,7 @@ def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
         assert found["hyper_parameters"] == {"theta": float(theta)}
         assert found["ending"] == "finished"
         n_large = (sizes >= float(theta) * N_USERS).sum()
-        assert 0 < n_large <= found["n_verified"] < len(sizes)
+        assert 0 < n_large <= found["n_fully_scored"] < len(sizes)
         n_users[theta] = found["users_scored"]
     assert n_users["0.2"] < n_users["0.05"]
 
@@ -596,14 +599,14 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
     assert (ran.code, ran.stderr) == (0, "")
     said = " ".join(ran.stdout.replace("\\", "").split())
     found = searched(*options)["search"]
-    n_full = found["n_verified"] + found["n_not_verified"]
-    assert 0 < found["n_verified"] < n_full
+    n_full = found["n_fully_scored"] + found["n_not_fully_scored"]
+    assert 0 < found["n_fully_scored"] < n_full
     assert "400 users (120 of them scored), 8,000 candidates" in said
     assert (
         "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
         "120 users was spent." in said
     )
-    assert f"Scored in full: {found['n_verified']} of {n_full} full combinations." in said
+    assert f"Scored in full: {found['n_fully_scored']} of {n_full} full combinations." in said
     assert "Drawn at random before anything was scored: 24 users." in said
     assert f"asked for 2,400 scores in {found['calls']} calls." in said
     assert said.count("The exact gap is at most") == 2
@@ -614,7 +617,7 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
 def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
     options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
     said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
-    n_open = searched(*options)["search"]["n_not_verified"]
+    n_open = searched(*options)["search"]["n_not_fully_scored"]
     assert said.count(f"{n_open} full combinations not scored in full may lie beyond.") == 2
     assert "and ended because it had finished." in said
     everyone = " ".join(run_here(*SEARCH, *FEW, "--search", "exact").stdout.split())

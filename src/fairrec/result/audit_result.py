@@ -55,7 +55,7 @@ class AuditResult:
         """The gap between full combinations, with what chance alone would show."""
         key = self._key(metric)
         found = self.metrics[key]
-        if found.gap is None and self.summary.search.n_not_verified:
+        if found.gap is None and self.summary.search.n_not_fully_scored:
             raise InputError(
                 f"{key}: Too few users were scored to know two full combinations in full, and a "
                 "gap needs two. Raise the budget."

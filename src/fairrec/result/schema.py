@@ -50,7 +50,7 @@ class Finding(Part):
     value: float
     support: int = Field(description="users of the group whose value is known")
     n_users: int = Field(description="users of the group, known or not")
-    is_whole: bool = Field(
+    is_fully_scored: bool = Field(
         description="every user of the group is scored; otherwise it is judged by those of its "
         "users that a search drew at random"
     )
@@ -178,8 +178,8 @@ class SearchSummary(Part):
         default=0, description="scored first, at random; tests against chance rest on them"
     )
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
-    n_verified: int = Field(default=0, description="full combinations with every user scored")
-    n_not_verified: int = Field(default=0, description="eligible ones without")
+    n_fully_scored: int = Field(default=0, description="full combinations with every user scored")
+    n_not_fully_scored: int = Field(default=0, description="eligible ones without")
     model_identity: str = Field(
         default="",
         description="the model that was asked for scores, as its ledger names it; empty for a "

@@ -38,11 +38,11 @@ class Analysis:
     test: PermutationTest | None
 
     @property
-    def is_whole(self) -> BoolArray:
+    def is_fully_scored(self) -> BoolArray:
         """(n_groups,), groups of which every user is scored."""
         sample = self.moments.sample
         n_groups = len(self.grouping.lattice)
-        return np.ones(n_groups, dtype=bool) if sample is None else sample.is_whole_group
+        return np.ones(n_groups, dtype=bool) if sample is None else sample.is_fully_scored_group
 
     @cached_property
     def estimates(self) -> Estimates:

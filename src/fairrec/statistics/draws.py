@@ -102,7 +102,7 @@ class Resamples:
         self._rounds = []
         for is_defined, metrics, rows in by_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
-            size = np.where(sample.is_whole_cell, cells.sums(is_defined), cells.n_users)
+            size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
             self.n_users[metrics] = size
             pool = rows[is_defined] if is_defined.any() else rows[:1]

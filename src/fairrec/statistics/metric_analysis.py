@@ -73,7 +73,7 @@ class MetricAnalysis:
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
     """All metrics of an analysis."""
     lattice, moments = analysis.grouping.lattice, analysis.moments
-    is_compared = analysis.is_tested & analysis.is_whole & lattice.is_full
+    is_compared = analysis.is_tested & analysis.is_fully_scored & lattice.is_full
     gaps = observed_gaps(moments, lattice, is_compared)
     found = []
     for i, metric in enumerate(analysis.measured.metrics):
@@ -142,7 +142,7 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
             n_folded,
             # a few users of a group cannot tell which of its conditions carries the difference
             shapley_contributions(i, grouping.lattice.codes[position], moments, grouping.cells)
-            if analysis.is_whole[position]
+            if analysis.is_fully_scored[position]
             else {},
         )
         for position, n_folded in zip(selection.groups, selection.n_folded, strict=True)

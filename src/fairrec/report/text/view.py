@@ -91,7 +91,7 @@ def _findings(summary: AuditSummary) -> TableView:
         note=" ".join(
             [f"and {n_more:,} more in result.json"] * bool(n_more)
             + ["Where not all users of a group are scored, its value is that of a few at random."]
-            * any(not finding.is_whole for finding in found)
+            * any(not finding.is_fully_scored for finding in found)
         ),
     )
 
@@ -152,10 +152,10 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
         f"{plural(search.users_total, 'user')} ({share:.1%}) and ended because "
         f"{endings[search.ending]}."
     ]
-    n_full = search.n_verified + search.n_not_verified
-    if search.n_not_verified:
+    n_full = search.n_fully_scored + search.n_not_fully_scored
+    if search.n_not_fully_scored:
         lines.append(
-            f"Scored in full: {search.n_verified:,} of {plural(n_full, 'full combination')}. "
+            f"Scored in full: {search.n_fully_scored:,} of {plural(n_full, 'full combination')}. "
             "The gap is measured between these only."
         )
     if search.users_scored < search.users_total:
