@@ -83,7 +83,7 @@ def test_with_everyone_scored_and_in_the_sample_all_is_as_without_a_search(share
 
 
 def test_moments_by_hand():
-    # group 0 is scored in full, of group 1 the two in the sample and one more
+    # group 0 is fully scored, of group 1 the two in the sample and one more
     world = population([[0, 0, 0, 1, 1, 1, 1]], [[1.0, 2.0, 6.0, 3.0, 4.0, 9.0, 50.0]])
     is_reference = np.array([1, 0, 0, 1, 1, 0, 0], dtype=bool)
     is_scored = np.array([1, 1, 1, 1, 1, 1, 0], dtype=bool)
@@ -259,11 +259,11 @@ def test_draws_equal_a_slow_loop_over_users():
 def test_with_everyone_scored_chance_is_about_what_permutations_show():
     world = random_population(4, n_users=1000, min_users=20)
     drawn, _ = run(world, everyone(world), 499)
-    dealt = permutation_test(world.moments, world.grouping, world.is_tested, 499, 0)
-    assert drawn.statistic == approx(dealt.statistic, abs=1e-9)
-    assert drawn.critical(0.05) == approx(dealt.critical(0.05), rel=0.1)
-    assert np.median(drawn.largest) == approx(np.median(dealt.largest), rel=0.05)
-    assert drawn.gaps.mean(axis=0) == approx(dealt.gaps.mean(axis=0), rel=0.05)
+    permuted = permutation_test(world.moments, world.grouping, world.is_tested, 499, 0)
+    assert drawn.statistic == approx(permuted.statistic, abs=1e-9)
+    assert drawn.critical(0.05) == approx(permuted.critical(0.05), rel=0.1)
+    assert np.median(drawn.largest) == approx(np.median(permuted.largest), rel=0.05)
+    assert drawn.gaps.mean(axis=0) == approx(permuted.gaps.mean(axis=0), rel=0.05)
 
 
 def test_same_seed_same_numbers_on_any_number_of_threads():

@@ -1,4 +1,4 @@
-"""Chance, drawn: sums over cells when values and attributes have nothing to do with each other.
+"""Draws under the null hypothesis: sums over cells when values are independent of attributes.
 
 A draw has a number and a seed and no other source of randomness, so that it is the same in
 whichever thread or order it is made. Metrics that are defined for the same users share what is

@@ -14,15 +14,15 @@ from fairrec.metrics.measured import Measured
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known where not everyone is scored: a fair sample of everyone, and whole groups.
+    """What is known where not everyone is scored: a reference sample, and groups fully scored.
 
     Parameters
     ----------
     is_scored : (n_users,)
-    is_reference : (n_users,), the fair sample
+    is_reference : (n_users,), the sample, drawn at random among all users
     is_fully_scored_cell : (n_cells,), cells of which every user is scored
     is_fully_scored_group : (n_groups,), groups made of such cells
-    n, total, squares : (n_metrics, n_groups), of the fair sample alone, centred
+    n, total, squares : (n_metrics, n_groups), of the reference sample alone, centred
     """
 
     is_scored: BoolArray
@@ -39,9 +39,9 @@ class Moments:
     """What every estimate and test is made of.
 
     Values are centred on their mean over all users first, so that squares lose no digits. Where
-    only some users are scored, "all users" is the fair sample among them, a group is known by
-    all its users where it is whole and else by those in the sample, and it is compared with
-    the others in the sample.
+    only some users are scored, "all users" is the reference sample among them, a group is known by
+    all its users where it is fully scored and else by those in the sample, and it is compared
+    with the others in the sample.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ class Moments:
         is_defined, centred = self.is_defined[metric], self.centred_per_user[metric]
         n, total = cells.sums(is_defined), cells.sums(centred)
         if self.sample is None:
-            whole = np.ones(len(cells), dtype=bool)
-            return KnownCells(n, total, n, total, whole, float(self.n_users[metric]))
+            everywhere = np.ones(len(cells), dtype=bool)
+            return KnownCells(n, total, n, total, everywhere, float(self.n_users[metric]))
         is_reference = self.sample.is_reference
         reference_n, reference_total = (
             cells.sums(is_defined & is_reference),
@@ -114,7 +114,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class KnownCells:
-    """Numbers and centred sums of the scored users of each cell, all and of the fair sample."""
+    """Numbers and centred sums of the scored users of each cell, all and of the sample alone."""
 
     n: FloatArray
     total: FloatArray
