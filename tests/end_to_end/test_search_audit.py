@@ -107,7 +107,7 @@ def full_groups(result: AuditResult, metric: str) -> dict[tuple[str, ...], tuple
     return found
 
 
-def verified(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
+def fully_scored(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
     """The values of full combinations of enough users, all of whom are scored."""
     return {
         labels: sum(values) / n
@@ -177,7 +177,7 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
     assert search.n_fully_scored + search.n_not_fully_scored == n_full
     for metric, found in result.metrics.items():
         assert found.n_defined == n_scored
-        means = verified(result, metric)
+        means = fully_scored(result, metric)
         assert search.n_fully_scored == len(means)
         history = search.metrics[metric].history
         users, gaps = [p.users for p in history], [p.gap for p in history]
@@ -329,16 +329,16 @@ def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(
     assert f"on a batch of {n_asked} user{'s' if n_asked > 1 else ''} (" in str(caught.value)
     for user in sound.calls[1][:3]:
         assert re.search(rf"\b{user}\b", str(caught.value))
-    mended = Model()
-    result = audit(options, predictions=without_scores, scorer=mended)
+    fixed = Model()
+    result = audit(options, predictions=without_scores, scorer=fixed)
     assert broken.asked == sound.calls[0]
     # asked for no user twice
-    assert sorted(broken.asked + mended.asked) == sorted(sound.asked)
+    assert sorted(broken.asked + fixed.asked) == sorted(sound.asked)
     assert answer_of(result, *COSTS) == answer_of(unbroken, *COSTS)
     assert result.per_user.equals(unbroken.per_user)
     search = result.summary.search
     assert search.users_before == len(broken.asked) > 0
-    assert search.users_paid == len(mended.asked)
+    assert search.users_paid == len(fixed.asked)
     assert search.users_scored == search.users_before + search.users_paid
     # and a third run asks for nobody
     third = Model()
@@ -606,7 +606,7 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
         "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
         "120 users was spent." in said
     )
-    assert f"Scored in full: {found['n_fully_scored']} of {n_full} full combinations." in said
+    assert f"Fully scored: {found['n_fully_scored']} of {n_full} full combinations." in said
     assert "Drawn at random before anything was scored: 24 users." in said
     assert f"asked for 2,400 scores in {found['calls']} calls." in said
     assert said.count("The exact gap is at most") == 2
@@ -618,7 +618,7 @@ def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
     options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
     said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
     n_open = searched(*options)["search"]["n_not_fully_scored"]
-    assert said.count(f"{n_open} full combinations not scored in full may lie beyond.") == 2
+    assert said.count(f"{n_open} full combinations not fully scored may lie beyond.") == 2
     assert "and ended because it had finished." in said
     everyone = " ".join(run_here(*SEARCH, *FEW, "--search", "exact").stdout.split())
     assert "The searcher exact scored 400 of 400 users (100.0%)" in everyone
@@ -660,7 +660,10 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         ),
         (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
         (("--search", "adaptive", "--theta", "0.1"), "No hyper-parameter of adaptive 'theta'"),
-        (("--search", "testsgd", "--theta", "-0.1"), "theta=-0.1 is not possible"),
+        (
+            ("--search", "testsgd", "--theta", "-0.1"),
+            "invalid hyper-parameter theta: expected a share from 0 to 1, got -0.1",
+        ),
         (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
         (("--search", "adaptive", "--metrics", "pooled_auc"), "'pooled_auc' is no mean over"),
         (("--search", "adaptive", "--ledger", "no/where.db"), "there is no folder"),

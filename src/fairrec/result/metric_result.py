@@ -1,4 +1,4 @@
-"""The result of each metric, named: its gap, what chance shows, and the findings."""
+"""The result of each metric, named: its gap and its null distribution, and the findings."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_search_shows_how_the_gap_grew():
     chart = view.charts[0]
     assert chart.funnel_fully_scored
     assert {point.is_fully_scored for point in chart.points} == {True, False}
-    # alone against a sample, a group scored in full needs a wider band than one inside it
+    # alone against a sample, a fully scored group needs a wider band than one inside it
     inside = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel), strict=True))
     whole = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel_fully_scored), strict=True))
     assert whole > inside

@@ -76,7 +76,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
             shape=alt.Shape("role:N", scale=alt.Scale(domain=ROLES, range=SHAPES), legend=None),
             size=alt.condition("datum.role === 'group'", alt.value(34), alt.value(125)),
             fill=alt.Fill("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
-            fillOpacity=alt.condition("datum.known === 'in full'", alt.value(1), alt.value(0)),
+            fillOpacity=alt.condition("datum.known === 'fully scored'", alt.value(1), alt.value(0)),
             opacity=alt.condition("datum.role === 'group'", alt.value(0.62), alt.value(1)),
             order=alt.Order("rank:Q"),
             tooltip=_tooltip(alt),
@@ -104,7 +104,7 @@ def _row(point: dict[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in point.items() if name != "depth"}
     return {
         **kept,
-        "known": "in full" if is_fully_scored else "from a sample",
+        "known": "fully scored" if is_fully_scored else "from a sample",
         "rank": 0 if point["role"] == "group" else 1,
     }
 

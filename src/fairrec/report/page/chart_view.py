@@ -42,7 +42,7 @@ class GroupChart:
     Parameters
     ----------
     funnel : of groups known by everyone compared: all users, or those drawn at random
-    funnel_fully_scored : of groups scored in full while the rest is known by a sample; else empty
+    funnel_fully_scored : of fully scored groups while the rest is known by a sample; else empty
     """
 
     metric: str

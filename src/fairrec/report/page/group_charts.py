@@ -1,4 +1,4 @@
-"""Value against size of the groups, in the funnel that chance alone makes."""
+"""Value against size of the groups, in the funnel of the null distribution."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _funnel(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, .
 
 
 def _funnel_of_fully_scored(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, ...]:
-    """For groups scored in full, of which the sample holds its share."""
+    """For fully scored groups, of which the sample holds its share."""
     search = summary.search
     if search.users_scored == search.users_total or not result.n_compared:
         return ()

@@ -28,9 +28,9 @@ COLUMNS = (
     ("group", False),
     ("users", True),
     ("value", True),
-    ("interval", True),
+    ("confidence interval", True),
     ("difference", True),
-    ("its interval", True),
+    ("its confidence interval", True),
     ("p adjusted", True),
 )
 _STATUS = {"gap found": "found", "no gap detected": "clear", "not tested": "untested"}

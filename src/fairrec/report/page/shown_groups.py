@@ -112,7 +112,7 @@ class GroupFrame:
         return {(int(first), int(second)): part for (first, second), part in parts.items()}
 
     def full_values(self, metrics: Sequence[str]) -> FloatArray:
-        """(n_metrics, n_groups), values of the full combinations known in full; NaN elsewhere."""
+        """(n_metrics, n_groups), values of the fully scored full combinations; NaN elsewhere."""
         full = pl.concat(
             frame.filter((pl.col("depth") == len(self.axes)) & pl.col("is_fully_scored")).select(
                 pl.lit(i).alias("metric"), *self.axes, "value"

@@ -60,7 +60,7 @@ def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> st
     if not result.findings:
         return (
             f"None of {looked_at} differs from the rest by more than chance "
-            f"(alpha {summary.alpha:g})."
+            f"(significance level {summary.alpha:g})."
         )
     first = result.findings[0]
     differ = (
@@ -83,9 +83,7 @@ def _served(finding: Finding, result: MetricResult) -> str:
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
     if result.gap is None and summary.search.n_not_fully_scored:
-        return (
-            "Too few users were scored to know two full combinations in full, and a gap needs two."
-        )
+        return "Fewer than two full combinations are fully scored, and a gap needs two."
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
     which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
@@ -110,7 +108,7 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
     bound = search.metrics[name].may_be_larger_by
     if bound is None:
         return (
-            f"{plural(search.n_not_fully_scored, 'full combination')} not scored in full may lie "
+            f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
             "beyond."
         )
     if number(bound) == "0":
