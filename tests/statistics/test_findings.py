@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.statistics.contributions import shapley_contributions
@@ -121,6 +121,8 @@ def test_without_significant_groups_there_is_no_finding():
     assert selection.n_left == 0
 
 
+# some 300 groups and metrics in each
+@settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_contributions_add_up_to_the_difference(seed):
     world = random_population(seed, n_users=80, share_undefined=0.2, min_users=1)
