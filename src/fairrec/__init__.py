@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
-    from fairrec.mitigation.remedy import rerank
     from fairrec.result.audit_result import AuditResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
     from fairrec.workflows.mitigate import mitigate
+    from fairrec.workflows.rerank import rerank
 
 __all__ = [
     "AuditResult",
@@ -52,7 +52,7 @@ _HOME = {
     "audit": "fairrec.workflows.audit",
     "metric": "fairrec.metrics",
     "mitigate": "fairrec.workflows.mitigate",
-    "rerank": "fairrec.mitigation.remedy",
+    "rerank": "fairrec.workflows.rerank",
 }
 
 

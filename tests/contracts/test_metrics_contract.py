@@ -19,7 +19,7 @@ import pytest
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric
-from tests.metrics.metric_lists import World, random_world, ranked_lists, user
+from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, user
 
 PER_USER = [name for name in METRICS if not METRICS[name].pooled]
 POOLED = [name for name in METRICS if METRICS[name].pooled]
@@ -53,7 +53,7 @@ def random_lists(threads: int = 1) -> RankedLists:
 def values_at_every_k(name: str, lists: RankedLists) -> np.ndarray:
     """(n_cutoffs, n_users); one row where there is no cut-off."""
     asked = [f"{name}@{k}" for k in CUTOFFS] if METRICS[name].has_cutoff else [name]
-    return np.stack([parse_metric(text).per_user(lists) for text in asked])
+    return np.stack([per_user(parse_metric(text), lists) for text in asked])
 
 
 def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.ndarray:
@@ -96,7 +96,7 @@ def test_metric_is_undefined_only_where_documented(name, situation):
     lists = lists_in(situation)
     for k in CUTOFFS if METRICS[name].has_cutoff else (None,):
         asked = name if k is None else f"{name}@{k}"
-        is_nan = np.isnan(parse_metric(asked).per_user(lists))
+        is_nan = np.isnan(per_user(parse_metric(asked), lists))
         assert not (is_nan & ~may_be_undefined(METRICS[name], lists, k)).any()
 
 

@@ -1,15 +1,12 @@
-"""`fairrec report`, `--no-report`, `save()` and `show()`; no browser needed."""
+"""`fairrec report` and `--no-report`; no browser needed."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import polars as pl
 import pytest
 
-from tests.builders import audit, make_tables, two_groups
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
 COMMAND = (*AUDIT, "--by", "gender,member", "--out", "out")
@@ -62,37 +59,3 @@ def test_a_page_that_cannot_be_written_is_an_error_in_words(saved: Path):
     ran = run_here("report", "out", "--out", "no/such/folder/page.html")
     assert ran.code == 2
     assert "cannot be written" in ran.stderr
-
-
-def test_show_writes_a_page_of_its_own_outside_a_notebook():
-    tables = make_tables()
-    result = audit(tables.predictions, tables.users, by="gender")
-    file = result.show()
-    assert file is not None
-    page = file.read_text("utf-8")
-    file.unlink()
-    file.parent.rmdir()
-    assert page.startswith("<!DOCTYPE html>")
-    # the table of groups was not written, so there is nothing to link to
-    assert 'href="groups.parquet"' not in page
-
-
-def test_show_displays_the_page_in_a_notebook(monkeypatch: pytest.MonkeyPatch):
-    shown: list[str] = []
-    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
-    ipython.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
-    display.HTML = lambda text: text  # type: ignore[attr-defined]
-    display.display = shown.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    assert audit(*two_groups(), by="group").show() is None
-    (frame,) = shown
-    assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
-    assert "<script" not in frame
-
-
-def test_a_saved_result_is_written_whole_or_not_at_all(tmp_path: Path):
-    (tmp_path / "report.html").mkdir()
-    with pytest.raises(OSError, match="cannot be written"):
-        audit(*two_groups(), by="group").save(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -93,7 +93,7 @@ def audit(search: SearchOptions | str | None = None, **more: Any) -> AuditResult
 def answer_of(result: AuditResult | Path, *also_left_out: str) -> dict[str, Any]:
     """All of `result.json` but the origin, the time, and more parts of the search."""
     numbers = numbers_of(result)
-    left_out = ("asked", "seconds_scoring", *also_left_out)
+    left_out = ("model_identity", "seconds_scoring", *also_left_out)
     numbers["search"] = {k: v for k, v in numbers["search"].items() if k not in left_out}
     return numbers
 
@@ -573,7 +573,7 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
     options = SearchOptions("adaptive", budget_users="35%", reference=0.3, hyper=hyper)
     result = audit(options, top=3, seed=4)
     printed = without_origin(printed)
-    del printed["search"]["seconds_scoring"], printed["search"]["asked"]
+    del printed["search"]["seconds_scoring"], printed["search"]["model_identity"]
     assert printed == answer_of(result)
     assert printed["search"]["users_scored"] == 140
     assert printed["search"]["users_reference"] == 42

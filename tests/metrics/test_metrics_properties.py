@@ -15,6 +15,7 @@ from tests.metrics.metric_lists import (
     Candidate,
     User,
     World,
+    per_user,
     ranked_lists,
     user,
     values_of,
@@ -51,7 +52,7 @@ def all_values(world: World, k: int) -> dict[str, FloatArray]:
     """The values of every metric, from ranked lists they share."""
     lists = ranked_lists(world.users, world.categories, world.history, max_k=k)
     names = ["auc", *(f"{name}@{k}" for name in AT_K)]
-    return {name: parse_metric(name).per_user(lists) for name in names}
+    return {name: per_user(parse_metric(name), lists) for name in names}
 
 
 def with_scores(world: World, change: Callable[[float], float]) -> World:
@@ -165,7 +166,7 @@ def test_metrics_bound_each_other(world, k):
 def test_looking_deeper_never_finds_less(world, k):
     lists = ranked_lists(world.users, max_k=k + 1)
     for name in ("hit", "mrr", "recall"):
-        near, far = (parse_metric(f"{name}@{at}").per_user(lists) for at in (k, k + 1))
+        near, far = (per_user(parse_metric(f"{name}@{at}"), lists) for at in (k, k + 1))
         np.testing.assert_array_equal(np.isnan(near), np.isnan(far))
         assert (far >= near)[~np.isnan(near)].all(), name
 

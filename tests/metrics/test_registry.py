@@ -11,7 +11,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
 from fairrec.metrics import METRICS, metric, parse_metric
-from tests.metrics.metric_lists import ranked_lists, user
+from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +163,7 @@ def test_a_removed_name_is_free_again():
     metric("mine")(lambda lists: np.zeros(lists.n_users))
     METRICS.remove("mine")
     metric("mine")(lambda lists: np.ones(lists.n_users))
-    assert parse_metric("mine").per_user(ranked_lists([user([1, 0])])).tolist() == [1]
+    assert per_user(parse_metric("mine"), ranked_lists([user([1, 0])])).tolist() == [1]
 
 
 def test_removing_an_unknown_name_suggests_the_nearest():
@@ -218,7 +218,7 @@ def test_a_metric_must_return_one_number_per_user(returned, complaint):
 )
 def test_whole_numbers_and_truth_values_become_floats(returned):
     metric("mine")(lambda lists: returned)
-    values = parse_metric("mine").per_user(ranked_lists([user([1, 0])] * 4))
+    values = per_user(parse_metric("mine"), ranked_lists([user([1, 0])] * 4))
     assert values.dtype == np.float64
     assert values.tolist() == [1, 0, 1, 1]
 

@@ -15,8 +15,8 @@ from scipy.stats import binom
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import observed_gaps, permutation_test
-from tests.statistics.small_population import Population, population
+from fairrec.statistics.permutation import observed_gaps
+from tests.statistics.small_population import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, random_users, random_world
 
 N_WORLDS = 250
@@ -51,9 +51,7 @@ def population_of(users: pl.DataFrame, values) -> Population:
 
 def chance_in(world: Population, seed: int):
     """The test against chance, (n_metrics, n_groups) adjusted p-values, (n_metrics,) of gaps."""
-    test = permutation_test(
-        world.moments, world.cells, world.lattice, world.is_tested, PERMUTATIONS, seed
-    )
+    test = permutation_test(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed)
     gaps = observed_gaps(world.moments, world.lattice, world.is_tested)
     adjusted = np.where(world.is_tested, test.adjusted_p_values, 1.0)
     return test, adjusted, test.gap_p_values(gaps)
@@ -121,8 +119,8 @@ def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
     test, adjusted, _ = chance_in(world, seed)
     assert world.is_tested.sum() > 250
     chosen = select_findings(
-        *(0, adjusted[0] <= ALPHA, test.critical(ALPHA), -1),
-        *(world.moments, world.cells, world.lattice),
+        *(0, adjusted[0] <= ALPHA, test.critical(ALPHA), True),
+        *(world.moments, world.grouping),
     )
     levels = {name: sorted(users[name].unique()) for name in ATTRIBUTES}
     return [

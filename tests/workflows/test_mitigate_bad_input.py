@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.mitigation.effect import RESERVED
 from tests.mitigation.planted import mitigate, planted
 
 WORLD = planted("accuracy", n_users=60)
@@ -43,6 +44,14 @@ BARE = WORLD._replace(
 def test_bad_options_are_refused(metric, options, message):
     with pytest.raises(FairRecError, match=message):
         mitigate(WORLD, metric, **options)
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_attribute_named_as_a_column_of_ours_is_refused(name):
+    world = WORLD._replace(users=WORLD.users.rename({"age": name}))
+    says = f"Attribute '{name}' has the name of a column of the result. Rename that column"
+    with pytest.raises(InputError, match=says):
+        mitigate(world, "ndcg@5", by=f"gender,{name}")
 
 
 def test_metric_without_a_reranker_of_its_own_is_refused():

@@ -10,8 +10,9 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.inputs.audit_inputs import read_inputs
+from fairrec.metrics.reading import read_inputs
 from fairrec.report.figures.search_curves import search_curves, write_search_curves
+from fairrec.workflows import search_bench
 from fairrec.workflows.search_bench import CURVE, SearchBenchOptions, bench_searchers
 from tests.builders import make_tables, one_each
 from tests.worlds import random_world
@@ -34,7 +35,7 @@ def random_inputs():
 
 
 def bench(inputs, *searchers: str, **options):
-    return bench_searchers(inputs, SearchBenchOptions(searchers, **{"n_seeds": 1, **options}))
+    return bench_searchers(*inputs, SearchBenchOptions(searchers, **{"n_seeds": 1, **options}))
 
 
 def test_the_share_of_the_gap_found_with_its_numbers_written_out():
@@ -145,13 +146,22 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
     assert note.startswith("hit@4 is left out")
 
 
+def test_the_popularity_proxy_is_computed_only_where_a_searcher_uses_it(monkeypatch):
+    computed = []
+    monkeypatch.setattr(search_bench, "stand_in", lambda *given: computed.append(given))
+    bench(four_groups(), "themis", "random", "exact", min_support=4)
+    assert computed == []
+    bench(four_groups(), "themis", "adaptive", min_support=4)
+    assert len(computed) == 1
+
+
 def test_the_stand_in_is_used_where_there_is_a_history():
     tables = make_tables(200)
     sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     with_history = read_inputs(
         tables.predictions, **sources, history=tables.history, wants=("history",)
     )
-    assert with_history.side.popularity is not None
+    assert with_history[0].side.popularity is not None
     for inputs in (with_history, read_inputs(tables.predictions, **sources)):
         assert bench(inputs, "adaptive").convergence["accuracy"].to_list() == [1]
 

@@ -163,7 +163,7 @@ def rerank_command(
     """Apply a re-ranker to new candidate lists."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.core.files import write_table
-        from fairrec.mitigation.remedy import rerank
+        from fairrec.workflows.rerank import rerank
 
         progress("re-ranking", 0, 0)
         table = rerank(
@@ -212,11 +212,11 @@ def _settings_of(source: Path) -> dict[str, Any]:
     return {"predictions": source}
 
 
-def _of_run(folder: Path) -> dict[str, Any]:
+def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     need_torch()
     from fairrec.models.runs.run import load_run
 
-    run = load_run(folder, "auto")
+    run = load_run(folder, "auto", sha256)
     return {
         "predictions": run.predictions("test"),
         "validation": run.predictions("validation"),
@@ -235,7 +235,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
             "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
         )
-    if summary.search.asked and "run" not in summary.inputs:
+    if summary.search.model_identity and "run" not in summary.inputs:
         raise InputError(
             f"{folder}: the scores of this audit came from a model that was asked for them. Write "
             "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
@@ -252,8 +252,10 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "seed": summary.seed,
     }
     paths = {name: table.path for name, table in summary.inputs.items()}
+    scored = {}
     if run := paths.pop("run", None):
-        return {**_of_run(Path(run)), **options}
+        scored = _of_run(Path(run), summary.inputs["run"].sha256)
+        del paths["predictions"]
     for name, path in paths.items():
         if path is None:
             raise InputError(
@@ -270,7 +272,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             raise InputError(
                 f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
             )
-    return {**{name: Path(path) for name, path in paths.items() if path}, **options}
+    return {**scored, **{name: Path(path) for name, path in paths.items() if path}, **options}
 
 
 def _strength(text: str) -> float | Literal["auto"]:

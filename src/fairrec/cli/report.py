@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, say
-from fairrec.core.errors import OutputError
 
 
 def report_command(
@@ -29,12 +28,7 @@ def report_command(
         summary, groups = load_summary(folder), load_groups(folder)
         mitigation = load_mitigation(folder)
         file = out or folder / "report.html"
-        try:
-            link = os.path.relpath(folder / "groups.parquet", file.parent)
-            write_page(file, summary, groups, Path(link).as_posix(), mitigation)
-        except OSError as error:
-            raise OutputError(
-                f"{file}: cannot be written ({error}). Choose another --out."
-            ) from error
+        link = os.path.relpath(folder / "groups.parquet", file.parent)
+        write_page(file, summary, groups, Path(link).as_posix(), mitigation)
     if not quiet:
         say(f"Written: {file}")

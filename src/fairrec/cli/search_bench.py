@@ -29,7 +29,7 @@ from fairrec.cli.table_options import (
     ItemsOption,
     UsersOption,
 )
-from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, plain
 
 if TYPE_CHECKING:
     from fairrec.core.options import Progress
@@ -89,8 +89,9 @@ def search_bench_command(
     """Compare searchers: how much of the exact gap each finds after how many users."""
     with errors_in_words(debug), shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
-        from fairrec.inputs.audit_inputs import names_of, read_inputs
-        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers
+        from fairrec.inputs.audit_inputs import names_of
+        from fairrec.metrics.reading import read_inputs
+        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers, uses_proxy
 
         options = SearchBenchOptions(
             searchers=tuple(dict.fromkeys(names_of(searchers))),
@@ -106,13 +107,13 @@ def search_bench_command(
         tables = {"users": users, "items": items, "history": history, "by": by}
         source = _source(predictions, run, shape, tables, seed, progress)
         progress("reading", 0, 0)
-        inputs = read_inputs(
+        inputs, wanted = read_inputs(
             **source.tables,
             metrics=metrics,
             columns=column_mapping(columns),
-            wants=("history",),
+            wants=("history",) if uses_proxy(options.searchers) else (),
         )
-        bench = bench_searchers(inputs, options, progress)
+        bench = bench_searchers(inputs, wanted, options, progress)
         if out is not None:
             progress("drawing", 0, 0)
             _write(bench, source.title, out)
@@ -263,23 +264,13 @@ def _spread(mean: float, sd: float | None) -> str:
 
 def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
-    import tempfile
-
-    from fairrec.core.files import put_in_place
+    from fairrec.core.files import put_table
+    from fairrec.core.folders import whole_folder
     from fairrec.report.figures.search_curves import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-            part = Path(scratch)
-            for name, frame in (("accuracy", bench.accuracy), ("convergence", bench.convergence)):
-                with (part / f"{name}.csv").open("wb") as file:
-                    frame.write_csv(file)
-            for name in ("search.svg", "search.html"):
-                write_search_curves(chart, part / name)
-            put_in_place(part, folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error}). Choose another --out."
-        ) from error
+    with whole_folder(folder, owned=("accuracy.csv",)) as part:
+        for name, frame in (("convergence", bench.convergence), ("accuracy", bench.accuracy)):
+            put_table(frame, part / f"{name}.csv", as_csv=True)
+        for name in ("search.svg", "search.html"):
+            write_search_curves(chart, part / name)

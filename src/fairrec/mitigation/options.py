@@ -9,8 +9,8 @@ from typing import Literal
 from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.mitigation import RERANKERS
-from fairrec.mitigation.choice import parse_worst
 from fairrec.mitigation.reranker import default_reranker
+from fairrec.mitigation.worst import parse_worst
 
 
 @dataclass(frozen=True, slots=True)

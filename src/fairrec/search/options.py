@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from fairrec.core.errors import InputError
+from fairrec.groups.grouping import Grouping
 from fairrec.search.budget import Budget, paper_seconds, users_allowed
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
-from fairrec.search.space import Space
 
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
@@ -63,7 +63,7 @@ class SearchOptions:
                 f"--reference {self.reference:g} is not possible. Give a share above 0, up to 1."
             )
 
-    def budget_in(self, space: Space) -> Budget:
+    def budget_in(self, space: Grouping) -> Budget:
         """The budget for so many users and groups."""
         seconds = self.budget_seconds
         if self.budget == "paper":
@@ -71,7 +71,7 @@ class SearchOptions:
         users = users_allowed(self.budget_users, space.n_users)
         return Budget(users if users is None else min(users, space.n_users), seconds)
 
-    def n_reference(self, space: Space) -> int:
+    def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""
         if self.name == "exact":
             # whoever is scored when a budget ends is a fair sample

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.files import check_writable
+from fairrec.core.files import check_writable, put_table
+from fairrec.core.folders import whole_folder
 from fairrec.core.options import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
 from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
@@ -37,26 +38,26 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
-    told("making a world", 0, 0)
+    progress("making a world", 0, 0)
     bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
-    told(f"training {model}", 0, 0)
+    progress(f"training {model}", 0, 0)
     if model == "ease":
         data = training_data(bundle, seed=seed)
         predictions, history = _score_with_ease(bundle, data), data.history
     else:
         predictions, history = _score_with_deep_model(bundle, model, folder, seed, progress)
-    folder.mkdir(parents=True, exist_ok=True)
     tables = {
         "users": bundle.users,
         "items": bundle.items,
         "history": history,
         "predictions": predictions,
     }
-    for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
+    with whole_folder(folder, owned=("predictions.parquet",)) as part:
+        for name, table in tables.items():
+            put_table(table, part / f"{name}.parquet")
     result = audit(
         folder / "predictions.parquet",
         users=folder / "users.parquet",
@@ -67,7 +68,7 @@ def run_demo(
         progress=progress,
         command=audit_command(folder, seed),
     )
-    told("writing", 0, 0)
+    progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
 

@@ -7,7 +7,7 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,16 +16,15 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import AuditOptions, Progress
-from fairrec.groups.cells import cells_by
-from fairrec.groups.lattice import build_lattice
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.measure import values_per_user
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone
 from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import Request, Searcher, hyper_parameters
-from fairrec.search.space import Space
 from fairrec.workflows.search import searchable, stand_in
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -141,7 +140,10 @@ class SearchBench:
 
 
 def bench_searchers(
-    inputs: AuditInputs, options: SearchBenchOptions, progress: Progress | None = None
+    inputs: AuditInputs,
+    metrics: Sequence[MetricAtK],
+    options: SearchBenchOptions,
+    progress: Progress | None = None,
 ) -> SearchBench:
     """Run every searcher with every seed, and compare with the exact answer.
 
@@ -149,14 +151,13 @@ def bench_searchers(
     ----------
     inputs : with scores in the table
     """
-    told = progress or (lambda stage, done, total: None)
-    told("measuring", 0, 0)
+    progress = progress or (lambda stage, done, total: None)
+    progress("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = searchable(inputs)
-    values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
-    values = values[:, inputs.list_of_user]
-    guesses = stand_in(inputs, threads)
+    metrics = searchable(metrics)
+    values = measure_everyone(inputs, metrics, threads).values
+    guesses = stand_in(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -174,7 +175,7 @@ def bench_searchers(
     tables = _Tables([metric.name for metric in metrics], gaps, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        told(f"searching with {name}", done, n_searches)
+        progress(f"searching with {name}", done, n_searches)
         own = OwnWork()
         outcome = search(
             name,
@@ -198,8 +199,13 @@ def bench_searchers(
     )
 
 
+def uses_proxy(searchers: Iterable[str]) -> bool:
+    """Whether one of these searchers takes the popularity of items into account."""
+    return any(SEARCHERS[name].uses_proxy for name in searchers)
+
+
 def evidence_of(
-    space: Space, values: FloatArray, seed: int, guesses: FloatArray | None = None
+    space: Grouping, values: FloatArray, seed: int, guesses: FloatArray | None = None
 ) -> Evidence:
     """Evidence that looks values up; a user is paid for when it does.
 
@@ -210,7 +216,7 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
 
 
-def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
+def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     """(n_metrics,), the largest minus the smallest value of eligible full combinations.
 
     0 where fewer than two have a value.
@@ -221,8 +227,7 @@ def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
-    gaps: FloatArray = np.where(is_known.any(axis=1), highest - lowest, 0.0)
-    return gaps
+    return gaps_between(highest, lowest)
 
 
 class OwnWork:
@@ -310,10 +315,10 @@ class _Tables:
         # 0.07 * 100 is a hair above 7 in binary
         return int(share * self._n_users + 1e-9)
 
-    def _accuracy(self, history: History, part: IntArray, shares: Sequence[float]) -> FloatArray:
+    def _accuracy(self, history: GapHistory, part: IntArray, shares: Sequence[float]) -> FloatArray:
         return self._found(history, part, np.array([self._users(share) for share in shares]))
 
-    def _found(self, history: History, part: IntArray, users: IntArray) -> FloatArray:
+    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
         """(len(part), len(users)), of the exact gap."""
         found = history.gaps_after(users) / self._gaps[part][:, None]
         # values added up in another order may be apart in the last digits
@@ -329,16 +334,13 @@ def _searches(
                 yield name, seed, part
 
 
-def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
+def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     audit = options.as_audit_options()
-    cells = cells_by(inputs.attributes)
-    min_users = audit.min_users(inputs.n_users)
-    lattice = build_lattice(cells, audit.lattice_depth, min_users, audit.n_threads)
-    space = Space(cells, lattice, min_users)
+    space = Grouping.of(inputs.attributes, audit)
     if len(space.full) < 2:
         have = "No full combination of attributes has" if not len(space.full) else "Only one has"
         raise InputError(
-            f"{have} {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{have} {space.min_users:,} users (--min-support {options.min_support:g} of "
             f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
             "fewer attributes in --by."
         )

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
-from fairrec.core.files import check_writable
+from fairrec.core.files import check_writable, write_table
 from fairrec.core.options import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
@@ -28,7 +28,7 @@ from fairrec.models.runs.checkpoint import (
     RunRecord,
     build_model,
     hyper_as_dict,
-    load_record,
+    load_run_record,
     save_record,
     save_tensors,
 )
@@ -227,7 +227,7 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
     """The run in the folder where it is this one, the fresh record where there is none."""
     if not (folder / "run.json").exists():
         return fresh
-    record = load_record(folder)
+    record = load_run_record(folder)
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
     for name, value in asked.items():
         if there[name] != value:
@@ -312,12 +312,12 @@ def _batches(
 
 def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
     """The tables an audit of the run needs, so that the folder stands by itself."""
-    bundle.users.write_parquet(folder / "users.parquet")
-    bundle.items.write_parquet(folder / "items.parquet")
-    data.history.write_parquet(folder / "history.parquet")
+    write_table(bundle.users, folder / "users.parquet")
+    write_table(bundle.items, folder / "items.parquet")
+    write_table(data.history, folder / "history.parquet")
     for name, targets in (("validation", data.validation), ("test", data.test)):
         item_ids = bundle.items["item_id"]
-        pl.DataFrame(
+        table = pl.DataFrame(
             {
                 "user_id": bundle.users["user_id"].gather(targets.users),
                 "item_id": pl.Series(item_ids.gather(targets.items.ravel()))
@@ -325,4 +325,5 @@ def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
                 .arr.to_list(),
                 "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
             }
-        ).write_parquet(folder / f"{name}.parquet")
+        )
+        write_table(table, folder / f"{name}.parquet")

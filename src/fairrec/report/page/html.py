@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.result.mitigation_schema import MitigationSummary
@@ -68,9 +69,8 @@ def write_page(
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
 ) -> None:
-    """Write the page of a result."""
-    page = page_html(summary, groups, group_file, mitigation)
-    file.write_text(page, encoding="utf-8", newline="\n")
+    """Write the page of a result, whole or not at all."""
+    write_text(file, page_html(summary, groups, group_file, mitigation))
 
 
 def lay_out(view: PageView) -> str:

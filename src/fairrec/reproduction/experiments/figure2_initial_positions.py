@@ -10,8 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.options import AuditOptions, Progress
-from fairrec.groups.cells import cells_by
-from fairrec.groups.lattice import build_lattice
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table as TableFile
 from fairrec.inputs.users import read_users
 from fairrec.report.figures.initial_positions import WAYS, initial_positions
@@ -23,7 +22,6 @@ from fairrec.reproduction.data import TITLES, Source
 from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
 from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
 from fairrec.search.searchers.pso import uniform_positions
-from fairrec.search.space import Space
 
 CODE = 1
 MOST_SQUARES = 1500
@@ -71,15 +69,14 @@ def _cell(source: Source, way: str, seed: int) -> Cell:
     return Cell("particles", f"{source.name}: particles {way}", about, work, labels)
 
 
-def space_of(source: Source) -> tuple[Space, list[list[str]]]:
+def space_of(source: Source) -> tuple[Grouping, list[list[str]]]:
     """The combinations of a bundle's users, and the values of each attribute as text."""
     users = source.bundle.users
     table = read_users(TableFile(users, "users", None), list(source.bundle.manifest.attributes))
     attributes = table.attributes(np.arange(users.height))
     values = [[str(value) for value in attribute.values] for attribute in attributes]
-    cells = cells_by(attributes)
-    min_users = AuditOptions(min_support=MIN_SUPPORT).min_users(users.height)
-    return Space(cells, build_lattice(cells, None, min_users), min_users), values
+    options = AuditOptions(depth="full", min_support=MIN_SUPPORT)
+    return Grouping.of(attributes, options), values
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:

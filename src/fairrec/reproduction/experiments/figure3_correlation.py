@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.still import still
-from fairrec.report.page.view import Correlation, CorrelationCell
+from fairrec.report.page.chart_view import Correlation, CorrelationCell
 from fairrec.reproduction import layout
 from fairrec.reproduction.cells import Cell
 from fairrec.reproduction.chance import MIN_SUPPORT, POOLED, chance_cell

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.scoring.http.address import parse_address
-from fairrec.scoring.http.patience import Pace
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import Patience
 from fairrec.scoring.models.features import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput, check_calls
 from fairrec.scoring.wire import PROTOCOLS, Seen
@@ -147,11 +148,11 @@ class Endpoint:
         self.open()
         return self._wire.bind(columns)
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
-        reply = self._open_client().post(self._wire.url, self._wire.body(inputs))
-        return self._wire.answer(reply, n_pairs)
+        reply = self._open_client().request("POST", self._wire.url, self._wire.body(inputs))
+        return self._wire.scores_in(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
@@ -169,7 +170,7 @@ class Endpoint:
 
     def _open_client(self) -> JsonClient:
         if self._client is None:
-            from fairrec.scoring.http.client import JsonClient, Patience
+            from fairrec.scoring.http.client import JsonClient
 
             options = self.options
             self._client = JsonClient(

@@ -61,7 +61,7 @@ class Model(Protocol):
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs it takes, from the columns there are: one value for each user or item."""
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, from one value per pair for each input."""
 
     def faults(self) -> dict[str, int]:
@@ -112,7 +112,7 @@ class FunctionModel:
         """The two ids as they are."""
         return tuple(ModelInput(name, name, columns[name]) for name in ("user_id", "item_id"))
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What the function returns."""
         return self._function(inputs["user_id"], inputs["item_id"])
 
