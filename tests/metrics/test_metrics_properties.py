@@ -179,15 +179,6 @@ def test_with_a_single_target_map_is_mrr_and_recall_is_hit(scores, k, data):
     np.testing.assert_array_equal(values_of(f"recall@{k}", one), values_of(f"hit@{k}", one))
 
 
-@given(one=candidates(min_size=1), k=cutoffs)
-def test_equal_scores_rank_the_earlier_row_first(one, k):
-    tied = [c._replace(score=7.0) for c in one]
-    lists = ranked_lists([tied], max_k=k)
-    ids = lists.candidates.item_ids.to_list()
-    ranked = [ids[item] for item in lists.items(k)[0] if item >= 0]
-    assert ranked == [c.item for c in one[:k]]
-
-
 @given(one=candidates(min_size=2))
 def test_auc_of_equal_scores_is_a_half(one):
     tied = [one[0]._replace(score=1.0, label=1.0), one[1]._replace(score=1.0, label=0.0)]
