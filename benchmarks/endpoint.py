@@ -103,7 +103,7 @@ def speed_over_http(folder: str, url: str, server: int) -> dict[str, float]:
 
 
 def _rows_per_call() -> int:
-    from fairrec.scoring.http.endpoint import ENDPOINT_ROWS
+    from fairrec.scoring.models.call_options import ENDPOINT_ROWS
 
     return ENDPOINT_ROWS
 

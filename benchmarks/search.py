@@ -141,12 +141,13 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     """Every combination of LFM360K's attributes with five users, and a budget of 1,000."""
     import numpy as np
 
-    from fairrec.core.options import AuditOptions
+    from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.grouping import Grouping
     from fairrec.inputs.users import Attribute
+    from fairrec.search.bench_options import SearchBenchOptions
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
-    from fairrec.workflows.search_bench import OwnWork, SearchBenchOptions, evidence_of
+    from fairrec.workflows.search_bench import OwnWork, evidence_of
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

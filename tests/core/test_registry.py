@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
@@ -38,3 +41,14 @@ def test_a_removed_name_is_free_again(colours):
 def test_an_unknown_name_is_explained(colours, look_up):
     with pytest.raises(UnknownNameError, match=r"No colour 'gren'\. Did you mean 'green'"):
         look_up(colours, "gren")
+
+
+def test_what_registers_the_entries_is_loaded_when_they_are_asked_for():
+    # in a process where nothing else has loaded them
+    code = (
+        "import sys\n"
+        "from fairrec.search.searcher import SEARCHERS\n"
+        "assert 'fairrec.search.searchers' not in sys.modules\n"
+        "assert 'adaptive' in SEARCHERS and 'fairrec.search.searchers' in sys.modules\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -248,3 +248,25 @@ def test_a_pooled_metric_must_return_a_number_or_nan(returned):
     metric("mine", pooled=True)(lambda scores, labels: returned)
     with pytest.raises(MetricError, match="Metric 'mine'"):
         audited_values("auc,mine")
+
+
+def test_a_metric_is_known_in_any_case_unless_two_differ_by_it_alone():
+    assert parse_metric("NDCG@3").name == "ndcg@3"
+    assert parse_metric(" Auc ").name == "auc"
+
+    @metric("Gain")
+    def gain(lists):
+        return lists.labels(1)[:, 0]
+
+    @metric("gain")
+    def other_gain(lists):
+        return lists.labels(1)[:, 0]
+
+    try:
+        assert parse_metric("Gain").metric.compute is gain
+        assert parse_metric("gain").metric.compute is other_gain
+        with pytest.raises(UnknownNameError, match="Did you mean"):
+            parse_metric("GAIN")
+    finally:
+        METRICS.remove("Gain")
+        METRICS.remove("gain")

@@ -7,35 +7,11 @@ import pytest
 
 from fairrec.core.errors import FairRecError
 from fairrec.reproduction.comparison import check_enumeration, compared_gaps, costs
-from fairrec.reproduction.experiments.figure3_correlation import correlations
-from fairrec.reproduction.experiments.figure4_plain_swarms import improvements
-from fairrec.reproduction.experiments.table3_fixed_time import (
-    share_of_work,
-    within_time,
-    within_users,
-)
-from fairrec.reproduction.methods import DPSO, EXACT, PSO, THEMIS, large_groups
+from fairrec.reproduction.methods import DPSO, EXACT, THEMIS, large_groups
+from tests.reproduction.trial_rows import chance, found
 
-WHO = {"dataset": "movielens-1m", "model": "wide_deep"}
 BY_CHANCE = [0.1, 0.2, 0.3, 0.4]
 SMALL = large_groups(0.01)
-
-
-def found(method: str, gap: float, seed: int = 0, metric: str = "auc", users: int = 50, **more):
-    cost = {"users": users, "n_users": 100, "users_together": users, "seconds": 2.0}
-    return {**WHO, "method": method, "seed": seed, "metric": metric, "gap": gap, **cost, **more}
-
-
-def chance(metric: str, gap: float, by_chance: list[float], min_support: float = 0.001):
-    return {
-        **WHO,
-        "min_support": min_support,
-        "metric": metric,
-        "gap": gap,
-        "chance_mean": 0.25 if by_chance else None,
-        "chance_q95": 0.4 if by_chance else None,
-        "by_chance": by_chance,
-    }
 
 
 @pytest.fixture
@@ -128,48 +104,3 @@ def test_enumeration_and_one_pass_must_agree_to_twelve_digits():
     assert check_enumeration(both(5e-13), THEMIS.title, EXACT.title) < 1e-12
     with pytest.raises(FairRecError, match=r"differ by 2e-12 in 1 cells.*movielens-1m"):
         check_enumeration(both(2e-12), THEMIS.title, EXACT.title)
-
-
-def test_correlations_are_over_models():
-    gaps = pl.DataFrame(
-        {
-            "model": ["a", "b", "c"] * 3,
-            "metric": ["auc"] * 3 + ["mrr@5"] * 3 + ["urd@5"] * 3,
-            "gap": [0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.5, 0.5, 0.5],
-        }
-    )
-    values = {(row, column): value for row, column, value in correlations(gaps).iter_rows()}
-    assert values["auc", "auc"] == pytest.approx(1)
-    assert values["auc", "mrr@5"] == pytest.approx(-1)
-    # what does not vary goes with nothing
-    assert values["auc", "urd@5"] is None
-    two = correlations(gaps.filter(pl.col("model") != "c"))
-    assert two["correlation"].to_list() == [None] * 9
-
-
-def test_improvements_are_means_over_cases():
-    search = pl.DataFrame(
-        [
-            found(PSO.title, 0.2, 0, seconds=1.0, users=40),
-            found(PSO.title, 0.2, 1, seconds=1.0, users=40),
-            found(DPSO.title, 0.3, 0, seconds=1.5, users=50),
-            found(DPSO.title, 0.5, 1, seconds=1.5, users=50),
-            found(PSO.title, 0.0, 0, "urd@5", seconds=1.0, users=40),
-            found(DPSO.title, 0.3, 0, "urd@5", seconds=1.5, users=50),
-        ]
-    )
-    (row,) = improvements(search).to_dicts()
-    # the mean gap of auc doubled; without a gap to begin with there is no ratio
-    assert (row["larger_gap"], row["cases"]) == (pytest.approx(1.0), 1)
-    assert row["longer_time"] == pytest.approx(0.5)
-    assert row["more_users"] == pytest.approx(0.25)
-
-
-def test_the_share_of_work_is_the_fixed_time_over_the_time_of_the_papers_themis():
-    seconds = 0.005 * (6040 + 294)
-    by_hand = sum(seconds / themis for themis in (140.53, 117.41, 112.28, 181.09)) / 4
-    assert share_of_work("movielens-1m") == pytest.approx(by_hand)
-    assert {method.users for method in within_users("movielens-1m")} == {
-        share_of_work("movielens-1m")
-    }
-    assert all(method.fixed_time and method.users is None for method in within_time("lfm360k"))

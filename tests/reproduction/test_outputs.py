@@ -9,12 +9,9 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import OutputError
-from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.report.figures.grouped_bars import grouped_bars
-from fairrec.report.figures.hyper_curves import hyper_curves
-from fairrec.report.figures.still import svg_of
 from fairrec.reproduction import layout
-from fairrec.reproduction.experiment import Drawing, Outcome, Table
+from fairrec.reproduction.outcome import Drawing, Outcome
 from fairrec.reproduction.outputs import as_latex, as_markdown, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
@@ -27,8 +24,8 @@ def outcome() -> Outcome:
         {"data": [EVIL, EVIL], "series": ["here", "published"], "value": [-0.1, 0.3]}
     )
     chart = grouped_bars(bars, EVIL, "larger by")
-    view = layout.lay_out(EVIL, data, columns, EVIL)
-    return Outcome((Table("gaps", data, view),), (Drawing("bars", EVIL, chart),), (EVIL,))
+    table = layout.table("gaps", EVIL, data, columns, EVIL)
+    return Outcome((table,), (Drawing("bars", EVIL, chart),), (EVIL,))
 
 
 def test_every_form_is_written(tmp_path: Path):
@@ -77,29 +74,3 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path):
     with pytest.raises(OutputError, match=r"gaps\.csv is a folder"):
         write_outcome(tmp_path, "table2", "title", outcome(), "")
     assert [path.name for path in tmp_path.iterdir()] == ["gaps.csv"]
-
-
-def test_figures_are_valid_and_drawn():
-    curves = pl.DataFrame(
-        {
-            "parameter": ["epsilon"] * 2 + ["iterations"] * 2,
-            "value": [0.1, 0.2, 1.0, 5.0],
-            "accuracy": [0.5, 0.9, 0.4, 0.8],
-            "accuracy_sd": [0.1, None, 0.1, 0.1],
-            "seconds": [1.0, 2.0, 1.0, 3.0],
-            "seconds_sd": [2.0, 0.1, 0.1, None],
-        }
-    )
-    advice = {"epsilon": (0.1, 0.2), "iterations": (5.0, 10.0)}
-    drawn = svg_of(hyper_curves(curves, "By hyper-parameters", advice))
-    assert all(word in drawn for word in ("By hyper-parameters", "epsilon", "iterations"))
-    times = pl.DataFrame(
-        {
-            "method": ["Themis"] * 4 + ["dpso"] * 4,
-            "users": [10, 10, 100, 100] * 2,
-            "groups": [5, 50] * 4,
-            "seconds": [0.1, 0.3, 1.0, 4.0] * 2,
-        }
-    )
-    drawn = svg_of(side_by_side(times, "Time", "users scored"))
-    assert all(word in drawn for word in ("Time", "Themis", "dpso", "users scored"))

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, IntArray
-from fairrec.core.options import AuditOptions
+from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice, build_lattice, members

@@ -11,6 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.names import names_in
 from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
@@ -124,7 +125,7 @@ def read_tables(
     reserved : names that no attribute can have
     has_scores : whether the scores are in the table; otherwise a model will give them
     """
-    by = names_of(by)
+    by = names_in(by)
     everyone = read_users(tables["users"], by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     candidates, row_of_list = read_candidates(
@@ -146,12 +147,6 @@ def read_tables(
         columns=dict(tables["users"].mapping),
         tables=tables,
     )
-
-
-def names_of(given: Sequence[str] | str) -> list[str]:
-    """Names from a sequence or from text with commas."""
-    parts = given.split(",") if isinstance(given, str) else given
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.audit_inputs import AuditInputs, names_of, open_tables, read_tables
+from fairrec.core.names import names_in
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics.registry import MetricAtK, parse_metric
 
@@ -65,7 +66,7 @@ def wanted_metrics(
                 "for relevant, 0 for not), or give --items FILE or --history FILE."
             )
     else:
-        names = names_of(metrics)
+        names = names_in(metrics)
         if not names:
             raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())

@@ -177,13 +177,13 @@ def metric(
 
 
 def parse_metric(text: str) -> MetricAtK:
-    """`ndcg@10` as asked for; a metric with a cut-off and no `@k` gets the default.
+    """`ndcg@10` as asked for, in any case; a metric with a cut-off and no `@k` gets the default.
 
-    >>> parse_metric("ndcg").name
-    'ndcg@5'
+    >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
+    ('ndcg@5', 'ndcg@10')
     """
     name, at, cutoff = text.strip().partition("@")
-    found = METRICS[name]
+    found = _in_any_case(name)
     if not found.has_cutoff:
         if at:
             raise InputError(
@@ -198,3 +198,9 @@ def parse_metric(text: str) -> MetricAtK:
             f"Example: {name}@5"
         )
     return MetricAtK(found, int(cutoff))
+
+
+def _in_any_case(name: str) -> Metric:
+    """The metric of this name, or the only one whose name differs in case alone."""
+    alike = [known for known in METRICS if known.lower() == name.lower()]
+    return METRICS[alike[0] if len(alike) == 1 else name]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone

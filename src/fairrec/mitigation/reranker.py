@@ -69,7 +69,7 @@ class RerankerKind:
         return "labels" in self.needs
 
 
-RERANKERS: Registry[RerankerKind] = Registry("re-ranker")
+RERANKERS: Registry[RerankerKind] = Registry("re-ranker", "fairrec.mitigation.rerankers")
 
 
 def reranker(

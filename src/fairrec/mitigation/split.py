@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.audit_inputs import AuditInputs, names_of
+from fairrec.core.names import names_in
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import DEFAULT_K
@@ -91,7 +92,7 @@ def metric_names(
         names += [f"urd@{k}"] if tables["items"] is not None else []
         names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
     else:
-        names = [*names_of(metrics), plan.target.name]
+        names = [*names_in(metrics), plan.target.name]
     return [*names, cost_name(plan)] if has_labels else names
 
 

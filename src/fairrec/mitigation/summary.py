@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import as_unicode
-from fairrec.core.options import AuditOptions
 from fairrec.core.version import __version__
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.before_after import BeforeAfter

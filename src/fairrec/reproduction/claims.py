@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from fairrec.reproduction import layout
-from fairrec.reproduction.chance import POOLED
 from fairrec.reproduction.comparison import SUBJECT
-from fairrec.reproduction.experiment import Setting, Table
+from fairrec.reproduction.experiment import Setting
 from fairrec.reproduction.methods import ADAPTIVE, ADAPTIVE_TENTH, DPSO, EXACT, THEMIS
+from fairrec.reproduction.outcome import OutcomeTable
+from fairrec.reproduction.trials.chance import POOLED
 
 ALPHA = 0.05
 PAPER = (THEMIS.title, DPSO.title)
@@ -19,7 +20,7 @@ Part = tuple[str, pl.DataFrame, pl.DataFrame]
 """A data set, its gaps and its costs."""
 
 
-def claims_table(setting: Setting, parts: Sequence[Part]) -> Table:
+def claims_table(setting: Setting, parts: Sequence[Part]) -> OutcomeTable:
     """A row for each data set and claim."""
     rows = [
         {"dataset": dataset, "data": setting.title_of(dataset), "claim": claim, **values}
@@ -38,7 +39,7 @@ def claims_table(setting: Setting, parts: Sequence[Part]) -> Table:
         "Times and users are those of all metrics together, in the mean over models."
     )
     title = f"The paper's claims: {setting.title}"
-    return Table("claims", data, layout.lay_out(title, data, columns, note, 4))
+    return layout.table("claims", title, data, columns, note, 4)
 
 
 def _claims(gaps: pl.DataFrame, spent: pl.DataFrame) -> dict[str, dict[str, str]]:

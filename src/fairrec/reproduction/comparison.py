@@ -8,14 +8,20 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import FairRecError
-from fairrec.reproduction.chance import MIN_SUPPORT, POOLED
 from fairrec.reproduction.published import published_gaps, published_seconds
-from fairrec.reproduction.searches import Method
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.chance import POOLED
+from fairrec.reproduction.trials.searches import Method
 from fairrec.statistics.permutation import gap_p_value
 
 SUBJECT = ["dataset", "model"]
 AGREE_TO = 1e-12
 """Enumerating all combinations and scoring everyone must give the same gap."""
+
+
+def mean_accuracy() -> pl.Expr:
+    """`accuracy`: the mean share of the exact gap that was found; where that is 0 there is none."""
+    return (pl.col("gap") / pl.col("exact")).filter(pl.col("exact") > 0).mean().alias("accuracy")
 
 
 def compared_gaps(
@@ -25,8 +31,8 @@ def compared_gaps(
 
     Parameters
     ----------
-    search : rows of search cells
-    chance : rows of chance cells, with `min_support`
+    search : rows of search trials
+    chance : rows of chance trials, with `min_support`
 
     Returns
     -------
@@ -95,18 +101,19 @@ def _pooled(rows: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method])
     return pl.concat(parts) if parts else rows.clear()
 
 
+def with_pooled(gaps: pl.DataFrame) -> pl.DataFrame:
+    """The gaps, and those of `auc` once more as those of `pooled_auc`, which the paper's is."""
+    pooled = gaps.filter(metric="auc").with_columns(metric=pl.lit(POOLED))
+    return pl.concat([gaps, pooled])
+
+
 def published_exact() -> pl.DataFrame:
     """`dataset, model, metric, published`: the gaps that the paper takes for exact, Themis'."""
-    exact = published_gaps("table2").filter(method="themis").drop("method")
-    # the paper's auc is the pooled one; it stands beside both of ours
-    return pl.concat([exact, exact.filter(metric="auc").with_columns(metric=pl.lit(POOLED))])
+    return with_pooled(published_gaps("table2").filter(method="themis").drop("method"))
 
 
 def _with_published(rows: pl.DataFrame, experiment: str) -> pl.DataFrame:
-    known = published_gaps(experiment)
-    known = pl.concat(
-        [known, known.filter(metric="auc").with_columns(metric=pl.lit(POOLED))]
-    ).rename({"method": "published_as"})
+    known = with_pooled(published_gaps(experiment)).rename({"method": "published_as"})
     best = published_exact().rename({"published": "best"})
     joined = rows.join(
         known, on=[*SUBJECT, "metric", "published_as"], how="left", maintain_order="left"
@@ -130,7 +137,7 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
         .filter(pl.col("exact") > 0)
         .group_by(*SUBJECT, "method", "seed", maintain_order=True)
         .agg(
-            (pl.col("gap") / pl.col("exact")).mean().round(12).alias("accuracy"),
+            mean_accuracy().round(12),
             pl.col("users").mean(),
             (pl.col("users") / pl.col("n_users")).mean().alias("share"),
             pl.col("users_together", "seconds").first(),

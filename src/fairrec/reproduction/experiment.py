@@ -1,27 +1,23 @@
-"""What an experiment is: cells to work out, and tables and figures made from them."""
+"""What an experiment is: trials to work out, and tables and figures made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import Progress
-from fairrec.core.registry import Registry
-from fairrec.report.text.view import TableView
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.data import TITLES, Source
-from fairrec.reproduction.subject import MODEL_TITLES, PAPER_MODELS, Shelf, Subject, Training
-
-if TYPE_CHECKING:
-    import altair as alt
+from fairrec.core.progress import Progress
+from fairrec.reproduction.data_source import TITLES, DataSource
+from fairrec.reproduction.outcome import Outcome
+from fairrec.reproduction.recommender import MODEL_TITLES, PAPER_MODELS
+from fairrec.reproduction.subject import Shelf, Subject, TrainingPlan
+from fairrec.reproduction.trials.trial import Trial
 
 Frames = Mapping[str, pl.DataFrame]
-"""The rows of all cells of an experiment, by the kind of cell."""
+"""The rows of all trials of an experiment, by the kind of trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +76,15 @@ class Setting:
     """
 
     options: ReproduceOptions
-    sources: tuple[Source, ...]
+    sources: tuple[DataSource, ...]
     runs: Path
     scratch: Path
-    told: Progress
+    progress: Progress
     shelf: Shelf = field(default_factory=Shelf)
 
-    def subject(self, source: Source, model: str) -> Subject:
+    def subject(self, source: DataSource, model: str) -> Subject:
         """A recommender on a data set; it is loaded when it is first needed."""
-        training = Training(quick=self.options.quick, seed=self.options.seed)
+        training = TrainingPlan(quick=self.options.quick, seed=self.options.seed)
         return Subject(source, model, self.runs, training, self.shelf)
 
     def subjects(self) -> list[tuple[Subject, dict[str, str]]]:
@@ -99,9 +95,19 @@ class Setting:
             for model in self.options.models
         ]
 
+    def one_subject(self, source: DataSource, preferred: str) -> tuple[Subject, dict[str, str]]:
+        """The preferred model on a data set, or the first one where that is not tested."""
+        models = self.options.models
+        model = preferred if preferred in models else models[0]
+        return self.subject(source, model), {"dataset": source.name, "model": model}
+
     def title_of(self, dataset: str) -> str:
         """What stands for a data set of the paper."""
         return next(source.title for source in self.sources if source.name == dataset)
+
+    def with_titles(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows with a column `data`: what stands for each `dataset`."""
+        return rows.with_columns(data=pl.col("dataset").map_elements(self.title_of, pl.String))
 
     @property
     def title(self) -> str:
@@ -115,38 +121,6 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table of an experiment: numbers for files, and text for people.
-
-    Parameters
-    ----------
-    name : of its files
-    """
-
-    name: str
-    data: pl.DataFrame
-    view: TableView
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A figure of an experiment."""
-
-    name: str
-    title: str
-    chart: alt.TopLevelMixin
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an experiment came to."""
-
-    tables: tuple[Table, ...]
-    drawings: tuple[Drawing, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Experiment:
     """A registered experiment.
 
@@ -154,8 +128,8 @@ class Experiment:
     ----------
     label : in the paper
     datasets : of the paper, as far as it says; none where a world is made for the purpose
-    plan : all cells, in the order of work
-    outcome : made from the rows of the cells
+    plan : all trials, in the order of work
+    outcome : made from the rows of the trials
     needs_models : whether the models are trained
     made_for : in words, the world that is made where it uses no data set
     """
@@ -164,11 +138,7 @@ class Experiment:
     label: str
     title: str
     datasets: tuple[str, ...]
-    plan: Callable[[Setting], Sequence[Cell]]
+    plan: Callable[[Setting], Sequence[Trial]]
     outcome: Callable[[Setting, Frames], Outcome]
     needs_models: bool = True
     made_for: str = ""
-
-
-EXPERIMENTS: Registry[Experiment] = Registry("experiment")
-"""In the order of the paper."""

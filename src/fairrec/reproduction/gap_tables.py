@@ -9,10 +9,10 @@ import polars as pl
 
 from fairrec.report.words import number
 from fairrec.reproduction import layout
-from fairrec.reproduction.chance import MIN_SUPPORT
 from fairrec.reproduction.comparison import SUBJECT, published_exact
-from fairrec.reproduction.experiment import Table
-from fairrec.reproduction.searches import Method
+from fairrec.reproduction.outcome import OutcomeTable
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.searches import Method
 
 ENUMERATE = ("themis", "exact")
 """Searchers that find the exact gap, which has its own column."""
@@ -20,13 +20,13 @@ ENUMERATE = ("themis", "exact")
 
 def gap_table(
     name: str, title: str, gaps: pl.DataFrame, chance: pl.DataFrame, methods: Sequence[Method]
-) -> Table:
+) -> OutcomeTable:
     """A row for each model and metric, and a column for each method.
 
     Parameters
     ----------
     gaps : as `compared_gaps` gives them, of one data set
-    chance : rows of chance cells
+    chance : rows of chance trials
     """
     exact = chance.filter(min_support=MIN_SUPPORT)
     found = {
@@ -59,7 +59,7 @@ def gap_table(
         "p: how often shuffled attributes show a gap at least as large as the exact one; the "
         "p-value of every method's gap is in the CSV and Parquet files."
     )
-    return Table(name, gaps, layout.lay_out(title, rows, columns, note, 2))
+    return layout.table(name, title, rows, columns, note, 2, data=gaps)
 
 
 def about_groups(chance: pl.DataFrame) -> str:
@@ -78,7 +78,7 @@ def _found(row: dict[str, Any] | None) -> str:
     return ours if row["published"] is None else f"{ours} ({number(row['published'])})"
 
 
-def cost_table(name: str, title: str, spent: pl.DataFrame) -> Table:
+def cost_table(name: str, title: str, spent: pl.DataFrame) -> OutcomeTable:
     """A row for each model and method, as `costs` gives them."""
     columns: list[layout.Column] = [
         ("model", layout.model_title),
@@ -95,4 +95,4 @@ def cost_table(name: str, title: str, spent: pl.DataFrame) -> Table:
         "Accuracy: gap found as a share of the exact one, mean over metrics, spread over seeds. "
         "Users scored: for one metric, and for all metrics together. Seconds: for all metrics."
     )
-    return Table(name, spent, layout.lay_out(title, spent, columns, note, 2))
+    return layout.table(name, title, spent, columns, note, 2)

@@ -10,7 +10,8 @@ import polars as pl
 from fairrec.report.text.view import TableView
 from fairrec.report.words import number
 from fairrec.report.words import p_value as p_words
-from fairrec.reproduction.subject import MODEL_TITLES
+from fairrec.reproduction.outcome import OutcomeTable
+from fairrec.reproduction.recommender import MODEL_TITLES
 
 Row = Mapping[str, Any]
 Shown = Callable[[Row], str]
@@ -18,17 +19,30 @@ Column = tuple[str, Shown]
 """The heading, and the text of a row."""
 
 
-def lay_out(
-    title: str, rows: pl.DataFrame, columns: Sequence[Column], note: str = "", n_labels: int = 1
-) -> TableView:
-    """A table of text; the first `n_labels` columns are words, the others numbers."""
-    return TableView(
+def table(
+    name: str,
+    title: str,
+    rows: pl.DataFrame,
+    columns: Sequence[Column],
+    note: str = "",
+    n_labels: int = 1,
+    data: pl.DataFrame | None = None,
+) -> OutcomeTable:
+    """A table as numbers and as text.
+
+    Parameters
+    ----------
+    n_labels : so many columns are words, the others numbers
+    data : the numbers, where they are more than the rows that are shown
+    """
+    view = TableView(
         title=title,
         columns=tuple(heading for heading, _ in columns),
         numeric=tuple(at >= n_labels for at in range(len(columns))),
         rows=tuple(tuple(shown(row) for _, shown in columns) for row in rows.to_dicts()),
         note=note,
     )
+    return OutcomeTable(name, rows if data is None else data, view)
 
 
 def model_title(row: Row) -> str:
@@ -46,9 +60,14 @@ def figure(name: str) -> Shown:
     return lambda row: number(row[name])
 
 
+def fixed(name: str, decimals: int) -> Shown:
+    """A column of numbers with so many decimals."""
+    return lambda row: "-" if row[name] is None else f"{row[name]:,.{decimals}f}"
+
+
 def whole(name: str) -> Shown:
     """A column of whole numbers."""
-    return lambda row: "-" if row[name] is None else f"{row[name]:,.0f}"
+    return fixed(name, 0)
 
 
 def percent(name: str, decimals: int = 1) -> Shown:
@@ -82,8 +101,8 @@ def percent_spread(name: str, spread_name: str) -> Shown:
         mean, sd = row[name], row[spread_name]
         if mean is None:
             return "-"
-        told = f"{100 * mean:.1f}%"
-        return told if _is_nothing(sd) else f"{told} ±{100 * sd:.1f}"
+        share = f"{100 * mean:.1f}%"
+        return share if _is_nothing(sd) else f"{share} ±{100 * sd:.1f}"
 
     return shown
 

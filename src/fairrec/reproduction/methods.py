@@ -1,14 +1,15 @@
-"""The methods that the tables compare, and their cells."""
+"""The methods that the tables compare, and their trials."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
 from fairrec.reproduction.experiment import Setting
-from fairrec.reproduction.searches import Method, search_cell
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.chance import chance_trial
+from fairrec.reproduction.trials.searches import Method, search_trial
+from fairrec.reproduction.trials.trial import Trial
 
 THETAS = {
     "movielens-1m": (0.01, 0.005),
@@ -46,14 +47,16 @@ def for_setting(method: Method, setting: Setting) -> Method:
     return replace(method, hyper={**method.hyper, "steps": 1, "at_once": 16})
 
 
-def method_cells(setting: Setting, methods: ByDataset) -> list[Cell]:
+def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
     """Every method on every subject with every seed, and the chance level of every gap."""
-    cells = []
+    trials = []
     for subject, labels in setting.subjects():
         own = [for_setting(method, setting) for method in methods[labels["dataset"]]]
         for min_support in sorted({MIN_SUPPORT, *(method.min_support for method in own)}):
             about = {**labels, "min_support": min_support}
-            cells.append(chance_cell(subject, about, setting.options.permutations, min_support))
+            trials.append(chance_trial(subject, about, setting.options.permutations, min_support))
         for method in own:
-            cells += [search_cell(subject, labels, method, seed) for seed in setting.options.seeds]
-    return cells
+            trials += [
+                search_trial(subject, labels, method, seed) for seed in setting.options.seeds
+            ]
+    return trials

@@ -1,4 +1,4 @@
-"""The conductor of the experiments: data, cells, outcome, files."""
+"""The conductor of the experiments: data, trials, outcome, files."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
-from fairrec.reproduction.cells import CellStore, run_cells
-from fairrec.reproduction.data import TITLES, Sources
-from fairrec.reproduction.experiment import (
-    EXPERIMENTS,
-    Experiment,
-    Outcome,
-    ReproduceOptions,
-    Setting,
-)
+from fairrec.core.progress import Progress
+from fairrec.reproduction.data_catalogue import DataCatalogue
+from fairrec.reproduction.data_source import TITLES
+from fairrec.reproduction.experiment import Experiment, ReproduceOptions, Setting
+from fairrec.reproduction.outcome import Outcome
 from fairrec.reproduction.outputs import write_outcome
+from fairrec.reproduction.registry import EXPERIMENTS
 from fairrec.reproduction.subject import Shelf
+from fairrec.reproduction.trials.trial import TrialStore, run_trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +27,14 @@ class Reproduced:
     Parameters
     ----------
     title : with the data it was run on
-    n_cells, n_worked : cells it is made of, and those that were worked out now
+    n_trials, n_worked : trials it is made of, and those that were worked out now
     """
 
     experiment: Experiment
     title: str
     outcome: Outcome
     folder: Path
-    n_cells: int
+    n_trials: int
     n_worked: int
 
 
@@ -56,7 +53,7 @@ def reproduce(
     Parameters
     ----------
     names : registered experiments
-    out : each experiment has a folder there; beside them are cells, worlds and trained runs
+    out : each experiment has a folder there; beside them are trials, worlds and trained runs
     data : bundles or folders with publishers' files, `FOLDER` or `NAME=FOLDER`
     datasets : of the paper; by default those of the experiment that are given, or all of them, as
         synthetic shapes, where none is
@@ -66,38 +63,40 @@ def reproduce(
     An experiment that has none of the data sets named is left out.
     """
     options = options or ReproduceOptions()
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     experiments = [EXPERIMENTS[name] for name in names]
     for name in datasets or ():
         if name not in TITLES:
             raise unknown_name("data set of the paper", name, TITLES)
     check_writable(out)
-    sources = Sources(data, out / "data", options.quick, options.seed)
+    sources = DataCatalogue(data, out / "data", options.quick, options.seed)
     if options.quick and sources.given:
         raise InputError("--quick makes small synthetic worlds of its own. Leave out --data.")
-    store = CellStore(out / "cells")
+    store = TrialStore(out / "trials")
     shelf = Shelf()
     done = []
     for experiment in _with_data(experiments, sources.given, datasets):
-        used = [sources.get(name, told) for name in _chosen(experiment, sources.given, datasets)]
-        setting = Setting(options, tuple(used), runs or out / "runs", out / "data", told, shelf)
-        cells = experiment.plan(setting)
+        used = [
+            sources.get(name, progress) for name in _chosen(experiment, sources.given, datasets)
+        ]
+        setting = Setting(options, tuple(used), runs or out / "runs", out / "data", progress, shelf)
+        trials = experiment.plan(setting)
         before = store.n_worked
 
         def stage(words: str, n_done: int, n: int, name: str = experiment.name) -> None:
-            told(f"{name}: {words}", n_done, n)
+            progress(f"{name}: {words}", n_done, n)
 
         is_small = options.quick and options.has_deep_models and experiment.needs_models
         with _one_thread(is_small):
-            frames = run_cells(cells, store, stage)
-        told(f"{experiment.name}: writing", 0, 0)
+            frames = run_trials(trials, store, stage)
+        progress(f"{experiment.name}: writing", 0, 0)
         outcome = experiment.outcome(setting, frames)
         title = f"{experiment.label}: {experiment.title}"
         title = f"{title}. {setting.title}" if used else f"{title}. {experiment.made_for}"
         folder = out / experiment.name
         write_outcome(folder, experiment.name, title, outcome, command)
         done.append(
-            Reproduced(experiment, title, outcome, folder, len(cells), store.n_worked - before)
+            Reproduced(experiment, title, outcome, folder, len(trials), store.n_worked - before)
         )
     return done
 

@@ -104,7 +104,7 @@ class NoHyperParameters:
     """Nothing to set."""
 
 
-SEARCHERS: Registry[SearcherKind] = Registry("searcher")
+SEARCHERS: Registry[SearcherKind] = Registry("searcher", "fairrec.search.searchers")
 
 
 def searcher(

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
+from fairrec.core.audit_options import (
+    Alpha,
+    AuditOptions,
+    Correction,
+    Depth,
+    MinSupport,
+    Permutations,
+    Seed,
+    Threads,
+    Top,
+)
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.options import documented
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
@@ -28,6 +41,7 @@ from fairrec.statistics.pooled import analyse_pooled
 from fairrec.workflows.search import THE_TABLE, Asked, measure_by_search
 
 
+@documented(AuditOptions, TableOptions)
 def audit(
     predictions: Any,
     *,
@@ -37,14 +51,14 @@ def audit(
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | None = None,
-    depth: int | Literal["full"] = 3,
-    min_support: float = 0.001,
-    permutations: int = 1000,
-    alpha: float = 0.05,
-    correction: Literal["max", "bh"] = "max",
-    seed: int = 0,
-    threads: int | None = None,
-    top: int = 1,
+    depth: Depth = AuditOptions.depth,
+    min_support: MinSupport | str = AuditOptions.min_support,
+    permutations: Permutations = AuditOptions.permutations,
+    alpha: Alpha = AuditOptions.alpha,
+    correction: Correction = AuditOptions.correction,
+    seed: Seed = AuditOptions.seed,
+    threads: Threads = AuditOptions.threads,
+    top: Top = AuditOptions.top,
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
@@ -59,19 +73,8 @@ def audit(
     ----------
     predictions : `user_id, item_id, score, label`, one row a candidate; or one row a user with
         lists in the last three
-    users : `user_id` and attributes
-    by : attributes that define the groups; numbers are binned on request: `age:10`, `income:q5`
-    items : `item_id, categories`, for URD
-    history : `user_id, item_id` of training, for URP
-    metrics : names with an optional cut-off; by default those the tables allow
-    columns : other names of columns, such as {"user_id": "uid"}
-    depth : every combination of up to so many attributes, or "full" for full combinations only
-    min_support : share of users below 1, number of users from 1
-    permutations : how often attributes are dealt out anew; 0 for no tests
-    alpha : where attributes have nothing to do with the values, an audit has findings with at
-        most this probability
-    correction : "max" bounds the chance of any false finding, "bh" the share of false ones
-    top : how many of the best and of the worst served full combinations to name
+    users, items, history, columns, by, metrics : see TableOptions
+    depth, min_support, permutations, alpha, correction, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table
@@ -95,7 +98,16 @@ def audit(
     {'gender': 'F'}
     """
     started = time.perf_counter()
-    options = AuditOptions(depth, min_support, permutations, alpha, correction, seed, threads, top)
+    options = AuditOptions.of(
+        depth=depth,
+        min_support=min_support,
+        permutations=permutations,
+        alpha=alpha,
+        correction=correction,
+        seed=seed,
+        threads=threads,
+        top=top,
+    )
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
@@ -203,7 +215,7 @@ def _search_options(
         return SearchOptions(search)
     if not isinstance(search, SearchOptions):
         raise InputError(
-            f"search={search!r} is not possible. Give a searcher's name or SearchOptions(...)."
+            f"invalid search: expected a searcher's name or SearchOptions(...), got {search!r}"
         )
     return search
 

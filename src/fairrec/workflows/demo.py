@@ -11,9 +11,10 @@ import polars as pl
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable, put_table
 from fairrec.core.folders import whole_folder
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
-from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
 from fairrec.result.audit_result import AuditResult
@@ -115,7 +116,8 @@ def _require_model(model: str) -> None:
 def _score_with_deep_model(
     bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    from fairrec.models.deep.training import TrainingOptions, train
+    from fairrec.models.deep.training import train
+    from fairrec.models.deep.training_options import TrainingOptions
     from fairrec.models.runs.run import load_run
 
     write_bundle(bundle, folder / "bundle")

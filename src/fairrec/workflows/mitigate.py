@@ -5,23 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from fairrec.core.audit_options import (
+    Alpha,
+    AuditOptions,
+    Depth,
+    MinSupport,
+    Permutations,
+    Seed,
+    Threads,
+)
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.options import documented
+from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import GroupChanges, group_changes
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.options import Groups, MaxLoss, MitigationOptions, Strength
 from fairrec.mitigation.predictions import predictions_table
 from fairrec.mitigation.record import record_of
 from fairrec.mitigation.remedy import Remedy
@@ -34,6 +44,7 @@ from fairrec.result.schema import InputSummary
 from fairrec.workflows.audit import audit_inputs
 
 
+@documented(AuditOptions, MitigationOptions, TableOptions)
 def mitigate(
     predictions: Any,
     *,
@@ -43,19 +54,19 @@ def mitigate(
     items: Any = None,
     history: Any = None,
     validation: Any = None,
-    groups: str | Path = "worst:10%",
-    reranker: str | None = None,
-    strength: float | Literal["auto"] = "auto",
-    max_loss: float = 0.02,
-    allow_level_down: bool = False,
+    groups: Groups = MitigationOptions.groups,
+    reranker: str | None = MitigationOptions.reranker,
+    strength: Strength = MitigationOptions.strength,
+    max_loss: MaxLoss = MitigationOptions.max_loss,
+    allow_level_down: bool = MitigationOptions.allow_level_down,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | None = None,
-    depth: int | Literal["full"] = 3,
-    min_support: float = 0.001,
-    permutations: int = 1000,
-    alpha: float = 0.05,
-    seed: int = 0,
-    threads: int | None = None,
+    depth: Depth = AuditOptions.depth,
+    min_support: MinSupport | str = AuditOptions.min_support,
+    permutations: Permutations = AuditOptions.permutations,
+    alpha: Alpha = AuditOptions.alpha,
+    seed: Seed = AuditOptions.seed,
+    threads: Threads = AuditOptions.threads,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> MitigationResult:
@@ -67,18 +78,20 @@ def mitigate(
 
     Parameters
     ----------
-    predictions, users, by, items, history, columns : as of an audit
-    metric : what to improve, such as "urd@5"
+    predictions : as of an audit
     validation : `user_id, item_id, score, label` of other targets of the same users
-    groups : "worst:10%" or "worst:5" of full combinations, "findings", or a file with one group a
-        row
-    reranker : its name; by default the one made for the metric
-    strength : 0, which changes nothing, to 1; "auto" tunes it
-    max_loss : largest relative loss of NDCG among the chosen groups when the strength is tuned
-    allow_level_down : also serve as many of the best served groups worse, to close the gap
-    metrics : all that are reported; by default those the tables allow
+    metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
+    users, items, history, columns, by, metrics : see TableOptions
+    depth, min_support, permutations, alpha, seed, threads : see AuditOptions
     """
-    options = AuditOptions(depth, min_support, permutations, alpha, "max", seed, threads)
+    options = AuditOptions.of(
+        depth=depth,
+        min_support=min_support,
+        permutations=permutations,
+        alpha=alpha,
+        seed=seed,
+        threads=threads,
+    )
     plan = MitigationOptions(metric, groups, reranker, strength, max_loss, allow_level_down)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)

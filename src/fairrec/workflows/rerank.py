@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import AuditOptions
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs

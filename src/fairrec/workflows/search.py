@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK

@@ -7,89 +7,29 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
+from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.search import SEARCHERS
+from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.searcher import Request, Searcher, hyper_parameters
+from fairrec.search.searcher import Request, Searcher
 from fairrec.workflows.search import searchable, stand_in
 
-BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-"""Shares of the users of eligible full combinations."""
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """The same, where curves are drawn."""
-PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
-"""Hyper-parameters unless others are given: only the gap is asked for here."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchBenchOptions:
-    """What is compared.
-
-    Parameters
-    ----------
-    searchers : registered names
-    n_seeds : searches of each searcher, with the seeds from `seed` on
-    budgets : shares of the users of eligible full combinations
-    hyper : hyper-parameters by name, by searcher
-    together : one search serves all metrics; otherwise each metric is searched by itself
-    min_support : share of users below 1, number of users from 1
-    """
-
-    searchers: tuple[str, ...]
-    n_seeds: int = 10
-    budgets: tuple[float, ...] = BUDGETS
-    hyper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    together: bool = False
-    min_support: float = 0.001
-    seed: int = 0
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        if not self.searchers:
-            raise InputError("No searcher is named. Example: --searchers adaptive,dpso")
-        for name in self.searchers:
-            SEARCHERS[name]
-            self.hyper_of(name)
-        for name in self.hyper:
-            SEARCHERS[name]
-            if name not in self.searchers:
-                raise InputError(
-                    f"--hyper {name}: that searcher is not among those compared "
-                    f"({', '.join(self.searchers)}). Add it to --searchers or leave it out."
-                )
-        if self.n_seeds < 1:
-            raise InputError(f"--seeds {self.n_seeds} is not possible. Give a number from 1.")
-        if not self.budgets:
-            raise InputError("No budget is named. Example: --budgets 2%,10%")
-        for share in self.budgets:
-            if not 0 < share <= 1:
-                raise InputError(
-                    f"--budgets {100 * share:g}% is not possible. Give shares above 0% and up to "
-                    "100% of the users of eligible groups, such as 2%,10%."
-                )
-        self.as_audit_options()
-
-    def as_audit_options(self) -> AuditOptions:
-        """What an audit would check too: support, seed and threads."""
-        return AuditOptions(min_support=self.min_support, seed=self.seed, threads=self.threads)
-
-    def hyper_of(self, name: str) -> object:
-        """The hyper-parameters of a searcher."""
-        return hyper_parameters(name, {**PRESETS.get(name, {}), **self.hyper.get(name, {})})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.models.deep import training
 from fairrec.models.deep.registry import MODELS
-from fairrec.models.deep.training import TrainingOptions, train
+from fairrec.models.deep.training import train
 from fairrec.models.deep.training_data import training_data
+from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.runs.run import load_run
 from tests.models.small_bundle import small_bundle
 
@@ -179,24 +180,10 @@ def test_training_rows_held_out_rows_and_targets_do_not_overlap(bundle):
     assert history.height == len(parts[0]) + len(parts[1])
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"epochs": 0}, "--epochs"),
-        ({"learning_rate": 0}, "--learning-rate"),
-        ({"holdout": 1.0}, "--holdout"),
-        ({"candidates": 1}, "--candidates"),
-        ({"seed": -1}, "--seed"),
-        ({"seed": 2**40}, "--seed"),
-    ],
-)
-def test_impossible_options_are_refused(options, said):
-    with pytest.raises(InputError, match=said):
-        TrainingOptions(**options)
-
-
 def test_an_unknown_device_is_refused(bundle, tmp_path):
-    with pytest.raises(fairrec.FairRecError, match="No device 'tpu'"):
+    with pytest.raises(
+        fairrec.FairRecError, match="invalid device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"
+    ):
         train(bundle, "dcn", tmp_path / "run", options=TrainingOptions(device="tpu"))
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="no CUDA device"):

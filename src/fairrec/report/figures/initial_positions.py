@@ -11,8 +11,6 @@ from fairrec.report.figures.palette import BETTER, WORSE
 if TYPE_CHECKING:
     import altair as alt
 
-WAYS = ("uniform", "by distribution")
-
 
 def initial_positions(
     users: pl.DataFrame, particles: pl.DataFrame, names: tuple[str, str], size: int = 260
@@ -22,13 +20,13 @@ def initial_positions(
     Parameters
     ----------
     users : `first, second, users`, one row for each two values, in the order of the values
-    particles : `way, first, second, particles`; the ways are `WAYS`
+    particles : `way, first, second, particles`; a map for each way, in their order
     names : the two attributes
     """
     import altair as alt
 
-    ways = pl.DataFrame({"way": WAYS})
-    rows = users.join(ways, how="cross").join(
+    ways = particles["way"].unique(maintain_order=True)
+    rows = users.join(ways.to_frame(), how="cross").join(
         particles, on=["way", "first", "second"], how="left", coalesce=True, maintain_order="left"
     )
     # values stay in the order of the rows, and labels that would overlap are left out
@@ -49,13 +47,13 @@ def initial_positions(
     dots = base.mark_circle(opacity=0.9, stroke="white").encode(
         size=alt.Size("particles:Q", title="particles", scale=alt.Scale(range=[0, 320])),
         fill=alt.Fill(
-            "way:N", scale=alt.Scale(domain=list(WAYS), range=[WORSE, BETTER]), legend=None
+            "way:N", scale=alt.Scale(domain=ways.to_list(), range=[WORSE, BETTER]), legend=None
         ),
         tooltip=["first:N", "second:N", "users:Q", "particles:Q"],
     )
     chart: alt.FacetChart = (
         alt.layer(shades, dots)
         .properties(width=size, height=size)
-        .facet(column=alt.Column("way:N", title=None, sort=list(WAYS)))
+        .facet(column=alt.Column("way:N", title=None, sort=ways.to_list()))
     )
     return chart

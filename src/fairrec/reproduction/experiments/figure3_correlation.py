@@ -11,11 +11,13 @@ from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.still import still
 from fairrec.report.page.chart_view import Correlation, CorrelationCell
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import MIN_SUPPORT, POOLED, chance_cell
 from fairrec.reproduction.comparison import published_exact
-from fairrec.reproduction.data import TITLES
-from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.data_source import TITLES
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
+from fairrec.reproduction.outcome import Drawing, Outcome, OutcomeTable
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.chance import POOLED, chance_trial
+from fairrec.reproduction.trials.trial import Trial
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,10 +27,10 @@ FEWEST_MODELS = 3
 WIDTH = 340
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """The exact gaps of every model on every data set."""
     return [
-        chance_cell(subject, {**labels, "min_support": MIN_SUPPORT}, setting.options.permutations)
+        chance_trial(subject, {**labels, "min_support": MIN_SUPPORT}, setting.options.permutations)
         for subject, labels in setting.subjects()
     ]
 
@@ -97,12 +99,12 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         columns: list[layout.Column] = [
             ("metric", layout.text("row")),
             ("against", layout.text("column")),
-            ("correlation", _two("correlation")),
-            ("published", _two("published")),
+            ("correlation", layout.fixed("correlation", 2)),
+            ("published", layout.fixed("published", 2)),
         ]
-        view = layout.lay_out(f"Correlation of gaps: {where}", both, columns, "", 2)
+        title = f"Correlation of gaps: {where}"
         tables += [
-            Table(f"correlation-{source.name}", both, view),
+            layout.table(f"correlation-{source.name}", title, both, columns, "", 2),
             _gaps(f"gaps-{source.name}", f"Exact gaps: {source.title}", exact),
         ]
     notes = (
@@ -113,11 +115,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     return Outcome(tuple(tables), tuple(drawings), notes)
 
 
-def _two(name: str) -> layout.Shown:
-    return lambda row: "-" if row[name] is None else f"{row[name]:.2f}"
-
-
-def _gaps(name: str, title: str, exact: pl.DataFrame) -> Table:
+def _gaps(name: str, title: str, exact: pl.DataFrame) -> OutcomeTable:
     rows = exact.drop("by_chance")
     columns: list[layout.Column] = [
         ("model", layout.model_title),
@@ -128,7 +126,7 @@ def _gaps(name: str, title: str, exact: pl.DataFrame) -> Table:
         ("p", layout.p_value()),
         ("users scored", layout.whole("n_users")),
     ]
-    return Table(name, rows, layout.lay_out(title, rows, columns, "", 2))
+    return layout.table(name, title, rows, columns, "", 2)
 
 
 EXPERIMENT = Experiment(

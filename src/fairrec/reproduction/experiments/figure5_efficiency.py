@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec.datasets.synthetic import WorldOptions, shaped_like
+from fairrec.datasets.synthetic import shaped_like
+from fairrec.datasets.world_options import WorldOptions
 from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
-from fairrec.reproduction.data import fewer_values, world_source
-from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.comparison import mean_accuracy
+from fairrec.reproduction.data_catalogue import fewer_values, world_source
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
 from fairrec.reproduction.methods import (
     ADAPTIVE_TENTH,
     DPSO,
@@ -21,8 +21,12 @@ from fairrec.reproduction.methods import (
     for_setting,
     large_groups,
 )
+from fairrec.reproduction.outcome import Drawing, Outcome, OutcomeTable
 from fairrec.reproduction.published import published
-from fairrec.reproduction.searches import search_cell
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.chance import chance_trial
+from fairrec.reproduction.trials.searches import search_trial
+from fairrec.reproduction.trials.trial import Trial
 
 SHAPE = "lfm360k"
 USERS = (20_000, 40_000, 70_000, 100_000)
@@ -44,14 +48,14 @@ def world(n_users: int, n_ages: int, n_countries: int, seed: int = 0) -> WorldOp
     )
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """Every method in every world, once."""
     quick = setting.options.quick
-    cells = []
+    trials = []
     for n_users in QUICK_USERS if quick else USERS:
         for n_ages, n_countries in QUICK_GROUPS if quick else GROUPS:
             options = world(n_users, n_ages, n_countries, setting.options.seed)
-            source = world_source(SHAPE, options, setting.scratch, setting.told)
+            source = world_source(SHAPE, options, setting.scratch, setting.progress)
             subject = setting.subject(source, "taste")
             labels = {
                 "dataset": source.key,
@@ -60,10 +64,10 @@ def plan(setting: Setting) -> list[Cell]:
                 "groups": 2 * n_ages * n_countries,
             }
             about = {**labels, "min_support": MIN_SUPPORT}
-            cells.append(chance_cell(subject, about, setting.options.permutations))
+            trials.append(chance_trial(subject, about, setting.options.permutations))
             methods = [for_setting(method, setting) for method in METHODS]
-            cells += [search_cell(subject, labels, method, 0) for method in methods]
-    return cells
+            trials += [search_trial(subject, labels, method, 0) for method in methods]
+    return trials
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
@@ -75,7 +79,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         .group_by("n_world", "groups", "method", maintain_order=True)
         .agg(
             pl.col("n_groups").first(),
-            (pl.col("gap") / pl.col("exact")).filter(pl.col("exact") > 0).mean().alias("accuracy"),
+            mean_accuracy(),
             pl.col("users_together", "seconds").first(),
             pl.col("p_value").min().alias("smallest_p"),
         )
@@ -97,8 +101,8 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     )
     title = f"Time over users and groups. {MADE_FOR}"
     tables = (
-        Table("efficiency", rows, layout.lay_out(title, rows, columns, note)),
-        _growth(setting, rows),
+        layout.table("efficiency", title, rows, columns, note),
+        _growth(rows),
     )
     by_users = rows.with_columns(seconds=pl.col("users_together").cast(pl.Float64))
     drawings = (
@@ -112,7 +116,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     return Outcome(tables, drawings)
 
 
-def _growth(setting: Setting, rows: pl.DataFrame) -> Table:
+def _growth(rows: pl.DataFrame) -> OutcomeTable:
     """The simplest and the largest world, where the paper gives its times."""
     size = pl.col("users") * pl.col("groups")
     ends = rows.filter((size == size.min()) | (size == size.max()))
@@ -140,7 +144,7 @@ def _growth(setting: Setting, rows: pl.DataFrame) -> Table:
         ("users scored", layout.whole("users_together")),
     ]
     title = f"The simplest and the largest world. {MADE_FOR}"
-    return Table("ends", data, layout.lay_out(title, data, columns, "Published: of DCN."))
+    return layout.table("ends", title, data, columns, "Published: of DCN.")
 
 
 EXPERIMENT = Experiment(

@@ -9,12 +9,15 @@ import polars as pl
 
 from fairrec.report.figures.hyper_curves import hyper_curves
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import MIN_SUPPORT, chance_cell
-from fairrec.reproduction.data import TITLES, Source
-from fairrec.reproduction.experiment import Drawing, Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.comparison import mean_accuracy
+from fairrec.reproduction.data_source import TITLES, DataSource
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
 from fairrec.reproduction.methods import DPSO
-from fairrec.reproduction.searches import Method, search_cell
+from fairrec.reproduction.outcome import Drawing, Outcome
+from fairrec.reproduction.space import MIN_SUPPORT
+from fairrec.reproduction.trials.chance import chance_trial
+from fairrec.reproduction.trials.searches import Method, search_trial
+from fairrec.reproduction.trials.trial import Trial
 from fairrec.search.searchers.swarm import FEW_COMBINATIONS
 
 PAPER_MODEL = "deepfm"
@@ -37,13 +40,13 @@ ADVICE = {
 """What the paper suggests."""
 
 
-def has_few(source: Source) -> bool:
+def has_few(source: DataSource) -> bool:
     """Whether the attributes have few combinations."""
     users, names = source.bundle.users, source.bundle.manifest.attributes
     return math.prod(users[name].n_unique() for name in names) <= FEW_COMBINATIONS
 
 
-def _variants(setting: Setting, source: Source) -> list[tuple[str, float, Method]]:
+def _variants(setting: Setting, source: DataSource) -> list[tuple[str, float, Method]]:
     grids = GRIDS[has_few(source)]
     return [
         (name, value, replace(DPSO, title=f"dpso {name}={value:g}", hyper={name: value}))
@@ -52,20 +55,17 @@ def _variants(setting: Setting, source: Source) -> list[tuple[str, float, Method
     ]
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """Searches over both grids, and the exact gaps."""
-    models = setting.options.models
-    model = PAPER_MODEL if PAPER_MODEL in models else models[0]
-    cells = []
+    trials = []
     for source in setting.sources:
-        subject = setting.subject(source, model)
-        labels = {"dataset": source.name, "model": model}
+        subject, labels = setting.one_subject(source, PAPER_MODEL)
         about = {**labels, "min_support": MIN_SUPPORT}
-        cells.append(chance_cell(subject, about, setting.options.permutations))
+        trials.append(chance_trial(subject, about, setting.options.permutations))
         for name, value, method in _variants(setting, source):
             about = {**labels, "parameter": name, "value": float(value)}
-            cells += [search_cell(subject, about, method, seed) for seed in setting.options.seeds]
-    return cells
+            trials += [search_trial(subject, about, method, seed) for seed in setting.options.seeds]
+    return trials
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
@@ -78,7 +78,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         .filter(pl.col("exact") > 0)
         .group_by(*keys, "seed", maintain_order=True)
         .agg(
-            (pl.col("gap") / pl.col("exact")).mean().alias("accuracy"),
+            mean_accuracy(),
             (pl.col("users") / pl.col("n_users")).mean().alias("share"),
             pl.col("users").mean(),
             pl.col("seconds").first(),
@@ -111,8 +111,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
             "Mean over metrics, spread over seeds; the other parameter keeps its default. "
             f"p-values of the exact gaps against chance: {chance}."
         )
-        view = layout.lay_out(title, part, columns, note)
-        tables.append(Table(f"hyper-{source.name}", part, view))
+        tables.append(layout.table(f"hyper-{source.name}", title, part, columns, note))
         chart = hyper_curves(part, title, ADVICE[has_few(source)])
         drawings.append(Drawing(f"hyper-{source.name}", title, chart))
     notes = ("Shaded: what the paper suggests for that number of combinations.",)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fairrec.reproduction.cells import Cell
 from fairrec.reproduction.claims import claims_table
 from fairrec.reproduction.comparison import check_enumeration, compared_gaps, costs
-from fairrec.reproduction.data import TITLES
-from fairrec.reproduction.experiment import Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.data_source import TITLES
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
 from fairrec.reproduction.gap_tables import cost_table, gap_table
 from fairrec.reproduction.methods import (
     ADAPTIVE,
@@ -17,8 +16,10 @@ from fairrec.reproduction.methods import (
     THETAS,
     ByDataset,
     large_groups,
-    method_cells,
+    method_trials,
 )
+from fairrec.reproduction.outcome import Outcome, OutcomeTable
+from fairrec.reproduction.trials.trial import Trial
 
 NOTES = (
     "Seconds are of the whole test of all metrics (scoring, metrics, search) on this machine. "
@@ -46,16 +47,16 @@ def _methods(setting: Setting) -> ByDataset:
     }
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """All searches and all chance levels."""
-    return method_cells(setting, _methods(setting))
+    return method_trials(setting, _methods(setting))
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
     """The paper's claims, gaps and costs."""
     search, chance = frames["search"], frames["chance"]
     largest = check_enumeration(search, THEMIS.title, EXACT.title)
-    tables: list[Table] = []
+    tables: list[OutcomeTable] = []
     claims = []
     for dataset, methods in _methods(setting).items():
         own_search, own_chance = search.filter(dataset=dataset), chance.filter(dataset=dataset)

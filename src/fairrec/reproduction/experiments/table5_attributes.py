@@ -5,10 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec.reproduction import layout
-from fairrec.reproduction.cells import Cell
-from fairrec.reproduction.chance import POOLED, chance_cell
-from fairrec.reproduction.experiment import Experiment, Frames, Outcome, Setting, Table
+from fairrec.reproduction.comparison import with_pooled
+from fairrec.reproduction.experiment import Experiment, Frames, Setting
+from fairrec.reproduction.outcome import Outcome
 from fairrec.reproduction.published import published_gaps
+from fairrec.reproduction.trials.chance import chance_trial
+from fairrec.reproduction.trials.trial import Trial
 
 STEPS = {
     "movielens-1m": ("gender", "age", "occupation"),
@@ -26,36 +28,31 @@ PAPER_MODEL = "wide_deep"
 """The paper does not say which; its last rows are the Themis rows of Wide&Deep in its Table 2."""
 
 
-def plan(setting: Setting) -> list[Cell]:
+def plan(setting: Setting) -> list[Trial]:
     """The exact gaps by more and more attributes, with their chance levels."""
-    models = setting.options.models
-    model = PAPER_MODEL if PAPER_MODEL in models else models[0]
-    cells = []
+    trials = []
     for source in setting.sources:
-        subject = setting.subject(source, model)
+        subject, labels = setting.one_subject(source, PAPER_MODEL)
         names = STEPS[source.name]
         for n in range(1, len(names) + 1):
-            labels = {"dataset": source.name, "model": model, "attributes": ", ".join(names[:n])}
-            cells.append(chance_cell(subject, labels, setting.options.permutations, by=names[:n]))
-    return cells
+            about = {**labels, "attributes": ", ".join(names[:n])}
+            trials.append(chance_trial(subject, about, setting.options.permutations, by=names[:n]))
+    return trials
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
     """A row for each set of attributes and metric."""
-    printed = published_gaps("table-attributes").rename({"method": "attributes"}).drop("model")
-    pooled = printed.filter(metric="auc").with_columns(metric=pl.lit(POOLED))
+    printed = with_pooled(published_gaps("table-attributes"))
     rows = (
         frames["chance"]
         .drop("by_chance")
         .join(
-            pl.concat([printed, pooled]),
+            printed.rename({"method": "attributes"}).drop("model"),
             on=["dataset", "attributes", "metric"],
             how="left",
             maintain_order="left",
         )
-        .with_columns(
-            times_chance=pl.col("gap") / pl.col("chance_mean"),
-        )
+        .with_columns(times_chance=pl.col("gap") / pl.col("chance_mean"))
     )
     columns: list[layout.Column] = [
         ("attributes", layout.text("attributes")),
@@ -78,8 +75,8 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         part = rows.filter(dataset=source.name)
         model = layout.model_title(part.row(0, named=True))
         title = f"Gaps by attributes: {source.title}, {model}"
-        view = layout.lay_out(title, part, columns, note, 2)
-        tables.append(Table(f"attributes-{source.name}", part, view))
+        name = f"attributes-{source.name}"
+        tables.append(layout.table(name, title, part, columns, note, 2))
     notes = (
         "A finer division has smaller groups, and the largest difference between small groups is "
         "large by chance alone: 'gap / chance' says how much of the growth is more than that.",

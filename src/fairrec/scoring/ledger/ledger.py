@@ -17,7 +17,7 @@ from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
-from fairrec.scoring.models.model import ROWS_PER_CALL
+from fairrec.scoring.models.call_options import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
+from fairrec.scoring.models.call_options import CallOptions
 from fairrec.scoring.models.features import Feature, parse_features
-from fairrec.scoring.models.model import ROWS_PER_CALL, ModelInput, check_calls
+from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.onnx_side_files import side_files
 from fairrec.scoring.models.tensors import (
     TensorSpec,
@@ -57,16 +58,16 @@ class OnnxModel:
         features: str | Sequence[str] | None = None,
         inputs: Mapping[str, str] | None = None,
         output: str | None = None,
-        concurrency: int = 1,
-        rows_per_call: int = ROWS_PER_CALL,
+        concurrency: int = CallOptions.concurrency,
+        rows_per_call: int = CallOptions.rows_per_call,
     ) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
         self.features: tuple[Feature, ...] = parse_features(features)
-        self.concurrency, self.rows_per_call = concurrency, rows_per_call
-        check_calls(concurrency, rows_per_call)
+        calls = CallOptions(concurrency, rows_per_call)
+        self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
         self._renamed = dict(inputs or {})
         self._wanted = output
         self._session: Any = None

@@ -1,0 +1,122 @@
+"""A recommender in memory, and the scorer that a search asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.datasets.bundle import Bundle
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.candidates import gather_lists
+from fairrec.inputs.ids import known_positions
+
+MODEL_TITLES = {
+    "wide_deep": "Wide&Deep",
+    "deepfm": "DeepFM",
+    "dcn": "DCN",
+    "fgcnn": "FGCNN",
+    "taste": "popularity and taste (no training)",
+}
+PAPER_MODELS = ("wide_deep", "deepfm", "dcn", "fgcnn")
+
+ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
+"""Positions of users and of items -> one score for each pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommender:
+    """A recommender in memory.
+
+    Parameters
+    ----------
+    candidates, validation : `user_id, item_id, label`, one row a user, for both targets
+    user_ids, item_ids : in the order of the positions that `score` takes
+    tables : what an audit needs besides
+    """
+
+    score: ScorePairs
+    candidates: pl.DataFrame
+    validation: pl.DataFrame
+    user_ids: pl.Series
+    item_ids: pl.Series
+    tables: dict[str, Any]
+
+    def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
+        """`user_id, item_id, label, score`, one row a candidate."""
+        lists = self.candidates if target == "test" else self.validation
+        rows = lists.explode("item_id", "label")
+        users = known_positions(rows["user_id"], self.user_ids)
+        items = known_positions(rows["item_id"], self.item_ids)
+        return rows.with_columns(pl.Series("score", self.score(users, items)))
+
+
+class PositionScorer:
+    """A scorer that looks ids up once, so that the time of a test is that of the model."""
+
+    def __init__(self, recommender: Recommender, inputs: AuditInputs) -> None:
+        self._score = recommender.score
+        self._candidates = inputs.candidates
+        user_ids = inputs.user_ids.gather(inputs.user_of_list)
+        self._user_at = known_positions(user_ids, recommender.user_ids)
+        self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
+
+    def ask(self, lists: IntArray) -> FloatArray:
+        """The scores of all candidates of these lists, one list after the other."""
+        offsets = self._candidates.offsets
+        users = np.repeat(self._user_at[lists], offsets[lists + 1] - offsets[lists])
+        items = self._item_at[gather_lists(self._candidates.items, offsets, lists)]
+        return self._score(users, items)
+
+
+def recommender_of_run(folder: Path) -> Recommender:
+    """The model of a finished run, loaded."""
+    from fairrec.models.deep.score import score_pairs
+    from fairrec.models.runs.run import load_run
+
+    run = load_run(folder, "auto")
+    return Recommender(
+        score=lambda users, items: score_pairs(run.model, users, items),
+        candidates=run.candidates(),
+        validation=run.candidates("validation"),
+        user_ids=run.users["user_id"],
+        item_ids=run.items["item_id"],
+        tables=run.tables(),
+    )
+
+
+def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
+    """Popularity and taste, without training."""
+    from fairrec.models.deep.training_data import Targets, training_data
+    from fairrec.models.shallow.taste import Taste
+
+    data = training_data(bundle, seed=seed)
+
+    def lists(targets: Targets) -> pl.DataFrame:
+        ids = bundle.items["item_id"].gather(targets.items.ravel().astype(np.int64))
+        return pl.DataFrame(
+            {
+                "user_id": bundle.users["user_id"].gather(targets.users),
+                "item_id": ids.reshape(targets.items.shape).arr.to_list(),
+                "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
+            }
+        )
+
+    return Recommender(
+        score=Taste(bundle, data.history).score,
+        candidates=lists(data.test),
+        validation=lists(data.validation),
+        user_ids=bundle.users["user_id"],
+        item_ids=bundle.items["item_id"],
+        tables={
+            "users": bundle.users,
+            "items": bundle.items if bundle.has_categories else None,
+            "history": data.history,
+            "by": bundle.manifest.attributes,
+        },
+    )

@@ -1,0 +1,1 @@
+"""What experiments are made of: pieces of work that are done once and kept."""

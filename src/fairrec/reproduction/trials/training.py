@@ -1,0 +1,32 @@
+"""The quality of a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairrec.core.progress import Progress
+from fairrec.reproduction.subject import Subject
+from fairrec.reproduction.trials.trial import Row, Trial
+
+
+def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
+    """Loss and AUC of a trained model: one row."""
+
+    def work(progress: Progress) -> list[Row]:
+        record = subject.trained(progress)
+        return [
+            {
+                "loss": record.holdout_loss,
+                "auc": record.holdout_auc,
+                "n_train": record.n_train,
+                "epochs": len(record.epochs),
+                "seconds": sum(epoch.seconds for epoch in record.epochs),
+                **{f"test_{name}": value for name, value in record.test.items()},
+            }
+        ]
+
+    def about(progress: Progress) -> dict[str, Any]:
+        return {**subject.identity(progress)}
+
+    return Trial("training", f"{labels['dataset']}: training {subject.model}", about, work, labels)
