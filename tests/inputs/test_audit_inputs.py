@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.audit_inputs import AuditInputs, names_of, open_tables, read_tables
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from tests.builders import one_each
 
 USERS = pl.DataFrame(
@@ -70,8 +70,3 @@ def test_a_table_that_is_not_given_is_asked_for(missing):
 def test_an_attribute_with_a_reserved_name_is_refused():
     with pytest.raises(InputError, match="'job' has the name of a column of the result"):
         read(reserved=("job", "value"))
-
-
-def test_names_come_from_text_with_commas_or_from_a_sequence():
-    assert names_of(" age, job ,,") == ["age", "job"]
-    assert names_of(["age", " ", "job"]) == ["age", "job"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.core.options import AuditOptions
+from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.result.coverage import SMALL_VALUES_SHOWN, VALUES_SHOWN, attribute_summaries, coverage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.core.options import AuditOptions
+from fairrec.core.audit_options import AuditOptions
 from fairrec.metrics import parse_metric
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis, analyse

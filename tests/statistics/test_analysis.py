@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy.stats import false_discovery_control
 
-from fairrec.core.options import AuditOptions
+from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.moments import group_moments
 from tests.groups.small_grouping import grouping_of
