@@ -19,8 +19,9 @@ def test_target_and_cost_are_measured_at_every_strength(has_labels):
     tables = {"users": WORLD.users, "by": "gender", "items": WORLD.items, "history": None}
     lists = WORLD.predictions if has_labels else WORLD.predictions.drop("label")
     names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
-    inputs = read_split(lists, None, tables, names, seed=0).everyone
-    measures = Measures.of(inputs.per_user_metrics, MitigationOptions("urd@5"), threads=1)
+    split = read_split(lists, None, tables, names, seed=0)
+    inputs = split.everyone
+    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
     assert measures.cost_name == ("ndcg@5" if has_labels else None)
     told = []
     unchanged = Rescored(inputs.candidates.scores, [])

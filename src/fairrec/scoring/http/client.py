@@ -192,7 +192,7 @@ class JsonClient:
     def _timeout(self) -> _Fault:
         return _Fault(
             "timeout",
-            f"no whole reply within {self._patience.timeout:g} s. Raise "
+            f"no complete reply within {self._patience.timeout:g} s. Raise "
             f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
         )
 
@@ -233,7 +233,7 @@ class JsonClient:
         try:
             found = from_json(text)
         except ValueError as error:
-            words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
+            words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
             raise _Fault("broken JSON", words) from error
         return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
 
