@@ -281,7 +281,7 @@ bad("out is a file", "users.parquet is a file", "not a folder", "Choose another 
     options("--out", "users.parquet")
 )
 if Path("/proc").is_dir():
-    bad("out where nothing can be made", "/proc/fairrec", "Choose another --out")(
+    bad("out where nothing can be made", "/proc/fairrec", "Choose another place")(
         options("--out", "/proc/fairrec/out")
     )
 

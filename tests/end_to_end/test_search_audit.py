@@ -190,7 +190,9 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
         assert gaps[-1] == approx(gap, abs=1e-12)
         if len(means) == 1:
             assert found.gap is None
-            with pytest.raises(InputError, match="Too few users were scored"):
+            with pytest.raises(
+                InputError, match="fewer than two full combinations are fully scored"
+            ):
                 result.gap(metric)
         else:
             assert found.gap == approx(gap, abs=1e-12)
@@ -395,7 +397,7 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
         assert finding.contributions == {}
     shown = [row for row in build_view(result.summary).findings.rows if " of " in row[2]]
     assert shown[0][2] == f"{part[0].support:,} of {part[0].n_users:,}"
-    assert "a few at random" in build_view(result.summary).findings.note
+    assert "a random sample" in build_view(result.summary).findings.note
 
 
 def test_no_bound_goes_beyond_the_range_of_its_metric():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fairrec.core.options import spelled
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.result.schema import MetricResult
 from fairrec.statistics.analysis import Analysis
@@ -67,8 +66,8 @@ def reader_notes(
         if n_tests / (options.permutations + 1) > options.alpha:
             said.append(
                 f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
-                f"{n_tests:,} groups only together with many others; raise "
-                f"{spelled('permutations')}"
+                f"{n_tests:,} groups only together with many others; use more "
+                "permutations"
             )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
