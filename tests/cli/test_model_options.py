@@ -81,7 +81,10 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
             ("--scorer", "my_ranker"),
             "invalid --scorer: expected package.module:function, got my_ranker",
         ),
-        (("--endpoint", "http://x/y"), "Give http://HOST/v2/models/NAME"),
+        (
+            ("--endpoint", "http://x/y"),
+            "expected an address of the Open Inference Protocol, http://HOST/v2/models/NAME",
+        ),
         (("--endpoint", "http://x/y", "--protocol", "grpc"), "No protocol 'grpc'"),
         (
             ("--endpoint", "http://x/y", "--protocol", "json", "--retries", "-1"),

@@ -43,7 +43,7 @@ def test_a_gap_that_cannot_be_told_is_noted():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"permutations": 0}, "no permutations: chance levels, p-values"),
+        ({"permutations": 0}, "no permutations: the null distribution, p-values"),
         ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 20"),
         ({"permutations": 19, "correction": "bh"}, "with 19 permutations Benjamini-Hochberg"),
     ],

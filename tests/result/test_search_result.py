@@ -37,4 +37,4 @@ def test_options_and_costs_are_told_as_they_were():
     assert found.ending == "users spent"
     # no ledger is kept in a file, and the scores are in the table
     assert (found.spent_in_all, found.model_identity, found.faults) == (None, "", {})
-    assert found.n_verified + found.n_not_verified == 6
+    assert found.n_fully_scored + found.n_not_fully_scored == 6
