@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,8 @@ import torch
 from safetensors.torch import load_file
 
 from fairrec.datasets.bundle import read_bundle
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.workflows import demo
 from tests.end_to_end.command_line import run_here, run_process
 
 SMALL = ("--users", "300", "--items", "120", "--seed", "1", "--quiet")
@@ -53,7 +56,7 @@ def test_a_run_on_a_path_that_is_no_unicode_is_audited(world):
     home = world.parent
     assert train(*QUICK).code == 0
     common = ("--permutations", "19", "--format", "json", "--no-report")
-    before = run_process("audit", "--run", "run", *common, folder=home)
+    before = run_here("audit", "--run", "run", *common)
     (home / "run").rename(home / os.fsdecode(b"caf\xe9"))
     after = run_process("audit", "--run", b"caf\xe9", *common, folder=home)
     assert after.code == 0, after.stderr
@@ -181,17 +184,22 @@ def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypa
 
 def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        demo,
+        "synthetic_bundle",
+        lambda options: synthetic_bundle(replace(options, n_users=300, n_items=120)),
+    )
     ran = run_here("demo", "--model", "wide_deep", "--out", "d", "--quiet", "--format", "json")
     assert ran.code == 0, ran.stderr
     assert json.loads(Path("d/run/run.json").read_text())["model"] == "wide_deep"
 
 
 def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
-    command = [sys.executable, "-m", "fairrec.cli", "train", "synthetic", "--data", "world"]
-    command += ["--model", "deepfm", "--epochs", "6", "--patience", "6", "--batch-size", "64"]
-    command += ["--quiet", "--out"]
-    subprocess.run([*command, "whole"], check=True, stdout=subprocess.DEVNULL)
-    killed = subprocess.Popen([*command, "broken"], stdout=subprocess.DEVNULL)
+    command = ["train", "synthetic", "--data", "world", "--model", "deepfm", "--epochs", "6"]
+    command += ["--patience", "6", "--batch-size", "64", *QUICK[-3:], "--out"]
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "fairrec.cli", *command, "broken"], stdout=subprocess.DEVNULL
+    )
     record = Path("broken/run.json")
     while not (record.exists() and json.loads(record.read_text())["epochs"]):
         assert killed.poll() is None, "training ended before it could be killed"
@@ -200,6 +208,6 @@ def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
     killed.wait()
     done = len(json.loads(record.read_text())["epochs"])
     assert 1 <= done < 6
-    subprocess.run([*command, "broken"], check=True, stdout=subprocess.DEVNULL)
+    assert [run_here(*command, folder).code for folder in ("broken", "whole")] == [0, 0]
     whole, broken = (load_file(Path(f, "model.safetensors")) for f in ("whole", "broken"))
     assert all(torch.equal(whole[name], broken[name]) for name in whole)
