@@ -12,10 +12,7 @@ from fairrec.datasets.bundle import write_bundle
 from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
 from fairrec.reproduction.data_catalogue import DataCatalogue, small, world_source
 from fairrec.reproduction.data_source import TITLES
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    pass
+from tests.reproduction.trial_rows import silent
 
 
 def bundle_in(folder: Path, name: str) -> str:
