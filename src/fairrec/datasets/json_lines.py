@@ -57,7 +57,7 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def read_records(path: Path, told: Progress) -> Iterator[Record]:
+def read_records(path: Path, progress: Progress) -> Iterator[Record]:
     """The records of a file, one at a time; a name ending in .gz is decompressed on the way."""
     size, number = path.stat().st_size, 0
     with path.open("rb") as file:
@@ -65,7 +65,7 @@ def read_records(path: Path, told: Progress) -> Iterator[Record]:
         try:
             for number, line in enumerate(stream, 1):
                 if number % TELL_EVERY == 1:
-                    told(f"reading {path.name}", file.tell(), size)
+                    progress(f"reading {path.name}", file.tell(), size)
                 if not line.isspace():
                     yield _record(line, f"{path.name}, line {number}")
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

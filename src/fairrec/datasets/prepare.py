@@ -20,7 +20,7 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     raw : folder with the publisher's files
     progress : called with stage, steps done and steps in all
     """
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     dataset = DATASETS[name]
     if not raw.is_dir():
         raise InputError(f"{raw}: is no folder. Give the folder of the data set's files as --raw.")
@@ -28,11 +28,11 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
         raise InputError(f"{out}: is the folder that is read. Choose another --out.")
     check_writable(out)
     try:
-        bundle = dataset.read(raw, told)
+        bundle = dataset.read(raw, progress)
     except OSError as error:
         raise InputError(
             f"{error.filename or raw}: cannot be read ({error.strerror or error}). "
             "Check the file and its permissions."
         ) from error
-    told("writing", 0, 0)
+    progress("writing", 0, 0)
     return write_bundle(bundle, out)
