@@ -103,7 +103,7 @@ def speed_over_http(folder: str, url: str, server: int) -> dict[str, float]:
 
 
 def _rows_per_call() -> int:
-    from fairrec.scoring.http.endpoint import ENDPOINT_ROWS
+    from fairrec.scoring.models.call_options import ENDPOINT_ROWS
 
     return ENDPOINT_ROWS
 
@@ -129,7 +129,7 @@ def _speed(folder: str, model: Any, processes: list[int]) -> dict[str, float]:
             candidates, scorer, model.rows_per_call, None, "", None, model.concurrency, model.stop
         ) as ledger:
             started, used = time.perf_counter(), sum(map(_processor_seconds, processes))
-            ledger.scores(lists)
+            ledger.pay_for(lists)
             speeds.append(ledger.rows / (time.perf_counter() - started))
             costs.append((sum(map(_processor_seconds, processes)) - used) / ledger.rows * 1e6)
     return {"rows": median(speeds), "processor": median(costs)}

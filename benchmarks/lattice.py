@@ -82,7 +82,7 @@ def ours(shrink: int) -> dict[str, object]:
     import numpy as np
     import polars as pl
 
-    from fairrec.core.options import AuditOptions
+    from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.cells import cells_of
     from fairrec.groups.lattice import build_lattice
 

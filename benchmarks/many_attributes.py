@@ -86,7 +86,7 @@ def ours(shrink: int) -> dict[str, object]:
     """Cells, lattice and means from attribute codes."""
     import numpy as np
 
-    from fairrec.core.options import AuditOptions
+    from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.cells import cells_of
     from fairrec.groups.lattice import build_lattice
 

@@ -46,11 +46,11 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     import numpy as np
     import polars as pl
 
-    from fairrec.inputs.history import History
+    from fairrec.inputs.history import Interactions
     from fairrec.inputs.side import Categories, Popularity, SideData
     from fairrec.mitigation import RERANKERS
     from fairrec.mitigation.lists import RerankLists
-    from fairrec.mitigation.reranker import Training
+    from fairrec.mitigation.reranker import TrainingSet
 
     rng = np.random.default_rng(0)
     n_users = N_USERS // shrink
@@ -60,7 +60,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     taken = (pairs % n_items).astype(np.int32)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(pairs // n_items, minlength=n_users))])
     ids = pl.Series(np.arange(n_items))
-    history = History(pl.Series(np.arange(n_users)), ids, offsets, taken)
+    history = Interactions(pl.Series(np.arange(n_users)), ids, offsets, taken)
 
     n_categories = rng.integers(1, 5, n_items)
     bounds = np.concatenate([[0], np.cumsum(n_categories)])
@@ -76,7 +76,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     group = rng.integers(0, N_GROUPS, n_users)
     labels = np.zeros(n_rows)
     labels[::N_CANDIDATES] = 1.0
-    training = Training(history, categories, group, N_GROUPS, rest=0.0)
+    training = TrainingSet(history, categories, group, N_GROUPS, rest=0.0)
     items = rng.integers(0, n_items, n_rows).astype(np.int32)
     scores = rng.standard_normal(n_rows)
 

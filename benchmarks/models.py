@@ -60,7 +60,8 @@ def training_speeds(shrink: int) -> dict[str, float]:
 
     import numpy as np
 
-    from fairrec.models.deep.training import TrainingOptions, train
+    from fairrec.models.deep.training import train
+    from fairrec.models.deep.training_options import TrainingOptions
 
     bundle, data = _world(shrink)
     rng = np.random.default_rng(0)
@@ -103,7 +104,8 @@ def gpu_speeds(shrink: int) -> dict[str, Any] | None:
 
     if not torch.cuda.is_available():
         return None
-    from fairrec.models.deep.training import TrainingOptions, train
+    from fairrec.models.deep.training import train
+    from fairrec.models.deep.training_options import TrainingOptions
 
     bundle, data = _world(shrink)
     model = _deepfm(data.features).eval()

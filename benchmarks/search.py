@@ -141,12 +141,13 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     """Every combination of LFM360K's attributes with five users, and a budget of 1,000."""
     import numpy as np
 
-    from fairrec.groups.cells import cells_of
-    from fairrec.groups.lattice import build_lattice
+    from fairrec.core.audit_options import AuditOptions
+    from fairrec.groups.grouping import Grouping
+    from fairrec.inputs.users import Attribute
+    from fairrec.search.bench_options import SearchBenchOptions
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
-    from fairrec.search.space import Space
-    from fairrec.workflows.search_bench import OwnWork, SearchBenchOptions, evidence_of
+    from fairrec.workflows.search_bench import OwnWork, evidence_of
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))
@@ -154,8 +155,11 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     rng = np.random.default_rng(data.SEED)
     effects = (rng.normal(0, 0.2, n)[column] for n, column in zip(n_values, codes, strict=True))
     values = sum(effects, rng.normal(size=codes.shape[1]))
-    cells = cells_of([*codes], n_values)
-    space = Space(cells, build_lattice(cells, 3, n_each), n_each)
+    attributes = [
+        Attribute(str(at), column, tuple(range(n)))
+        for at, (column, n) in enumerate(zip(codes, n_values, strict=True))
+    ]
+    space = Grouping.of(attributes, AuditOptions(depth=3, min_support=n_each))
     own = OwnWork()
     hyper = SearchBenchOptions((OURS,)).hyper_of(OURS)
     evidence = evidence_of(space, values[None], seed=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ def test_code_in_documents_runs(page, code, tmp_path, monkeypatch):
     finally:
         for name in set(METRICS) - known:
             METRICS.remove(name)
+
+
+def test_the_page_on_options_says_what_is_declared():
+    made = runpy.run_path(str(ROOT / "docs" / "make_options.py"))
+    assert made["PAGE"].read_text("utf-8") == made["page"](), "run python docs/make_options.py"
 
 
 def test_links_between_documents_lead_somewhere():

@@ -7,9 +7,9 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fairrec.core.lazy import loaded_on_use
 from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
-    from fairrec.mitigation.remedy import rerank
     from fairrec.result.audit_result import AuditResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
     from fairrec.workflows.mitigate import mitigate
+    from fairrec.workflows.rerank import rerank
 
 __all__ = [
     "AuditResult",
@@ -40,28 +40,22 @@ __all__ = [
     "rerank",
 ]
 
-# loaded when first used, so that `import fairrec` and `fairrec --help` answer at once
-_HOME = {
-    "AuditResult": "fairrec.result.audit_result",
-    "Endpoint": "fairrec.scoring.http.endpoint",
-    "FairRecError": "fairrec.core.errors",
-    "Group": "fairrec.groups.group",
-    "MitigationResult": "fairrec.mitigation.mitigation_result",
-    "OnnxModel": "fairrec.scoring.models.onnx_file",
-    "SearchOptions": "fairrec.search.options",
-    "audit": "fairrec.workflows.audit",
-    "metric": "fairrec.metrics",
-    "mitigate": "fairrec.workflows.mitigate",
-    "rerank": "fairrec.mitigation.remedy",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'fairrec' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = loaded_on_use(
+    __name__,
+    {
+        "AuditResult": "fairrec.result.audit_result",
+        "Endpoint": "fairrec.scoring.http.endpoint",
+        "FairRecError": "fairrec.core.errors",
+        "Group": "fairrec.groups.group",
+        "MitigationResult": "fairrec.mitigation.mitigation_result",
+        "OnnxModel": "fairrec.scoring.models.onnx_file",
+        "SearchOptions": "fairrec.search.options",
+        "audit": "fairrec.workflows.audit",
+        "metric": "fairrec.metrics",
+        "mitigate": "fairrec.workflows.mitigate",
+        "rerank": "fairrec.workflows.rerank",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric
-from tests.metrics.metric_lists import World, random_world, ranked_lists, user
+from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, user
 
 PER_USER = [name for name in METRICS if not METRICS[name].pooled]
 POOLED = [name for name in METRICS if METRICS[name].pooled]
@@ -39,8 +40,9 @@ SITUATIONS = {
 }
 
 
-def lists_of(users: list, threads: int = 1) -> RankedLists:
-    return ranked_lists(users, CATEGORIES, HISTORY, max_k=max(CUTOFFS), threads=threads)
+@cache
+def lists_in(situation: str) -> RankedLists:
+    return ranked_lists(SITUATIONS[situation], CATEGORIES, HISTORY, max_k=max(CUTOFFS))
 
 
 def random_lists(threads: int = 1) -> RankedLists:
@@ -51,7 +53,7 @@ def random_lists(threads: int = 1) -> RankedLists:
 def values_at_every_k(name: str, lists: RankedLists) -> np.ndarray:
     """(n_cutoffs, n_users); one row where there is no cut-off."""
     asked = [f"{name}@{k}" for k in CUTOFFS] if METRICS[name].has_cutoff else [name]
-    return np.stack([parse_metric(text).per_user(lists) for text in asked])
+    return np.stack([per_user(parse_metric(text), lists) for text in asked])
 
 
 def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.ndarray:
@@ -72,7 +74,7 @@ def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.nd
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_gives_one_float_per_user(name, situation):
-    lists = lists_of(SITUATIONS[situation])
+    lists = lists_in(situation)
     values = values_at_every_k(name, lists)
     assert values.dtype == np.float64
     assert values.shape[1] == len(SITUATIONS[situation])
@@ -82,7 +84,7 @@ def test_metric_gives_one_float_per_user(name, situation):
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_stays_within_its_bounds(name, situation):
-    values = values_at_every_k(name, lists_of(SITUATIONS[situation]))
+    values = values_at_every_k(name, lists_in(situation))
     low, high = METRICS[name].bounds or (-np.inf, np.inf)
     assert np.nanmin(values, initial=low) >= low
     assert np.nanmax(values, initial=high) <= high
@@ -91,10 +93,10 @@ def test_metric_stays_within_its_bounds(name, situation):
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_is_undefined_only_where_documented(name, situation):
-    lists = lists_of(SITUATIONS[situation])
+    lists = lists_in(situation)
     for k in CUTOFFS if METRICS[name].has_cutoff else (None,):
         asked = name if k is None else f"{name}@{k}"
-        is_nan = np.isnan(parse_metric(asked).per_user(lists))
+        is_nan = np.isnan(per_user(parse_metric(asked), lists))
         assert not (is_nan & ~may_be_undefined(METRICS[name], lists, k)).any()
 
 

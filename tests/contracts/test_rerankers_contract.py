@@ -6,6 +6,7 @@ A re-ranker that is registered when the tests are collected is tested here witho
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -14,16 +15,15 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.groups.group import Group
 from fairrec.groups.membership import is_member
-from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
-from fairrec.metrics import METRICS
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation import lists as rerank_lists
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.remedy import Remedy
-from fairrec.mitigation.reranker import default_reranker
 from tests.builders import Tables, make_tables
-from tests.metrics.metric_lists import Candidate, World, random_world, user
+from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
 
 ALL = list(RERANKERS)
@@ -59,11 +59,16 @@ SITUATIONS = {
 }
 
 
+@cache
+def lists_in(situation: str, is_worse: bool = False) -> RerankWorld:
+    return RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+
+
 @every_reranker
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
 def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
-    world = RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+    world = lists_in(situation, is_worse)
     for strength in STRENGTHS:
         order = world.order(name, strength)
         assert order.dtype == np.int64
@@ -74,7 +79,7 @@ def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
 @every_reranker
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_new_scores_rank_in_the_new_order(name, situation):
-    world = RerankWorld(SITUATIONS[situation], k=3)
+    world = lists_in(situation)
     for strength in STRENGTHS:
         order = world.order(name, strength)
         shown = world.ranked_after(order).items(50)
@@ -192,7 +197,7 @@ def test_user_without_history_keeps_the_models_order(name):
 
 
 def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
-    return read_inputs(
+    inputs, _ = read_inputs(
         tables.predictions,
         users=tables.users,
         by=by,
@@ -201,6 +206,7 @@ def inputs_of(tables: Tables, by: str = "gender") -> AuditInputs:
         metrics="urd@3,urp@3",
         wants=("items", "history"),
     )
+    return inputs
 
 
 def record_of(name: str, *groups: dict[str, str], lowered: tuple[dict[str, str], ...] = ()):
@@ -221,7 +227,10 @@ WOMEN, MEN = {"gender": "F"}, {"gender": "M"}
 
 
 def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> np.ndarray:
-    inputs = inputs_of(tables)
+    return scores_of(name, strength, inputs_of(tables), threads)
+
+
+def scores_of(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
     return Remedy(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
 
 
@@ -274,9 +283,9 @@ def test_labels_cannot_be_seen(name, poison):
         "reversed": tables.predictions.with_columns(label=1 - label.clip(0, 1)),
         "absent": tables.predictions.drop("label"),
     }[poison]
+    inputs = inputs_of(tables), inputs_of(tables._replace(predictions=other))
     for strength in STRENGTHS:
-        expected = scores_at(name, strength, tables)
-        poisoned = scores_at(name, strength, tables._replace(predictions=other))
+        expected, poisoned = (scores_of(name, strength, one) for one in inputs)
         assert poisoned.tobytes() == expected.tobytes()
 
 
@@ -322,7 +331,7 @@ def test_lowered_groups_are_re_ranked_the_other_way(name):
 def test_missing_table_is_refused_with_a_remedy(name, need):
     tables = make_tables()
     given = {table: getattr(tables, table) for table in ("items", "history") if table != need}
-    inputs = read_inputs(
+    inputs, _ = read_inputs(
         tables.predictions,
         users=tables.users,
         by="gender",
@@ -337,12 +346,6 @@ def test_missing_table_is_refused_with_a_remedy(name, need):
         Remedy(record_of(name, WOMEN), inputs)
 
 
-def test_every_metric_has_a_default_reranker_that_is_no_upper_bound():
-    for metric in (name for name in METRICS if not METRICS[name].pooled):
-        assert default_reranker(metric) in LABEL_FREE
-    assert default_reranker("nothing") is None
-
-
 def test_ranked_lists_of_the_world_are_the_rule_of_the_models_order():
     world = RerankWorld(SITUATIONS["random"])
     assert isinstance(world.ranked, RankedLists)
@@ -350,11 +353,3 @@ def test_ranked_lists_of_the_world_are_the_rule_of_the_models_order():
     for one in range(world.lists.n_lists):
         rows = world.part(world.lists.by_score, one)
         assert shown[one][shown[one] >= 0].tolist() == world.lists.items[rows].tolist()
-
-
-def test_scores_in_a_new_order_give_way_by_a_hair_where_they_were_equal():
-    one = [Candidate(item, score, 0.0) for item, score in enumerate([2.0, 1.0, 1.0, 1.0, 0.5])]
-    world = RerankWorld(world_of([one]))
-    scores = world.lists.scores_in(np.array([3, 0, 2, 1, 4]))
-    hair = np.nextafter(1.0, 0.0)
-    assert scores.tolist() == [1.0, np.nextafter(hair, 0.0), hair, 2.0, 0.5]

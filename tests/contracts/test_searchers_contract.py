@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec.groups.grouping import Grouping
 from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.space import Space
 from tests.search.search_worlds import (
     exact_gap,
     gap_found,
@@ -27,6 +27,7 @@ from tests.search.search_worlds import (
     product_space,
     skewed_space,
     space_of,
+    two_metrics,
     users_of,
 )
 
@@ -68,7 +69,7 @@ class Recorder:
 
 
 def run(
-    name: str, space: Space, measure: Recorder | np.ndarray, *, seed: int = 0, **more: object
+    name: str, space: Grouping, measure: Recorder | np.ndarray, *, seed: int = 0, **more: object
 ) -> SearchOutcome:
     recorder = measure if isinstance(measure, Recorder) else Recorder(measure)
     hyper = hyper_parameters(name, more.pop("hyper", {}))
@@ -76,20 +77,8 @@ def run(
     return search(name, evidence, hyper, seed=seed, clock=recorder.clock, **more)
 
 
-def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Space:
+def world(seed: int = 0, depth: int | None = None, n_users: int = 200) -> Grouping:
     return skewed_space(seed, (2, 3, 4), n_users, FEW, depth)
-
-
-def two_metrics(space: Space, seed: int = 0) -> np.ndarray:
-    """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
-    rng = np.random.default_rng(seed + 100)
-    codes = space.cells.codes[:, space.cells.of_user]
-    effects = sum(rng.normal(0, 0.5, 9)[column] for column in codes)
-    smooth = effects + rng.normal(size=space.n_users)
-    rare = (effects + rng.logistic(size=space.n_users) > 1.5).astype(float)
-    values = np.stack([smooth, rare])
-    values[:, ::5] = np.nan
-    return values
 
 
 def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int, ...], float]:
@@ -103,8 +92,7 @@ def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int
 
 
 @every_searcher
-@pytest.mark.parametrize("n_reference", [0, 40])
-@pytest.mark.parametrize("batch_users", [1, 7, 256])
+@pytest.mark.parametrize(("n_reference", "batch_users"), [(0, 1), (40, 1), (40, 7), (0, 256)])
 def test_budget_in_users_is_used_up_and_never_exceeded(name, n_reference, batch_users):
     space = world(depth=2)
     values = two_metrics(space)
@@ -413,6 +401,18 @@ def test_only_the_chosen_metrics_are_searched_by(name):
 
 
 @every_searcher
+def test_only_a_searcher_that_says_so_uses_the_popularity_proxy(name):
+    space = world()
+    values = two_metrics(space)
+    orders = []
+    for proxy in (None, np.nan_to_num(values)):
+        recorder = Recorder(values)
+        search(name, Evidence(space, recorder, 2, 0, proxy), hyper_parameters(name, {}))
+        orders.append(recorder.users)
+    assert (orders[0] != orders[1]) == SEARCHERS[name].uses_proxy
+
+
+@every_searcher
 def test_progress_is_told_after_each_batch(name):
     space = world()
     recorder = Recorder(two_metrics(space))
@@ -431,23 +431,3 @@ def test_whoever_looks_everywhere_finds_the_exact_gap(name, seed):
         assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
     everyone = space.n_users if name == "exact" else space.sizes.sum()
     assert outcome.evidence.users_scored == everyone
-
-
-@pytest.mark.parametrize("theta", [0, 0.01, 0.02, 0.05, 0.2, 0.9])
-def test_testsgd_is_exact_among_the_groups_with_a_share_of_theta(theta):
-    space = world(seed=1)
-    values = two_metrics(space, 1)
-    outcome = run("testsgd", space, values, hyper={"theta": theta})
-    for metric, own in enumerate(values):
-        found = exact_gap(space, own, min_share=theta)
-        assert gap_found(outcome, metric) == approx(found, abs=1e-12)
-    large = space.sizes[space.sizes / space.n_users >= theta - 1e-12]
-    assert outcome.evidence.users_scored == large.sum()
-
-
-def test_testsgd_takes_a_share_of_exactly_theta():
-    # 7 of 100: 0.07 x 100 is a hair above 7 for a computer
-    assert 0.07 * 100 > 7
-    space = space_of([[0] * 7 + [1] * 6 + [2] * 87], (3,))
-    outcome = run("testsgd", space, np.arange(100.0), hyper={"theta": 0.07})
-    assert outcome.evidence.users_scored == 7 + 87

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
+import typer
 from typer.testing import CliRunner
 
 from fairrec.cli import app
@@ -27,12 +30,25 @@ class Ran:
     stderr: str
 
 
+# an app builds all its commands anew each time it is called, which takes longer than an audit
+built_command = cache(lambda: typer.main.get_command(app))
+
+
 def run_here(*arguments: str) -> Ran:
     """Run the command line in this process; an exception that is no exit is raised."""
-    result = CliRunner().invoke(app, arguments)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Ran(result.exit_code, result.stdout, result.stderr)
+    code = 0
+    argv = patch.object(sys, "argv", ["fairrec", *arguments])
+    with argv, CliRunner().isolation() as (stdout, stderr, *_):
+        try:
+            built_command().main(args=arguments, prog_name="fairrec")
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        said = stdout.getvalue().decode(), stderr.getvalue().decode()
+    assert isinstance(code, int)
+    return Ran(code, *said)
 
 
 def run_process(

@@ -299,11 +299,14 @@ for option, value in (
     ("--seed", "-1"),
     ("--threads", "0"),
 ):
-    bad(f"{option} {value}", f"{option} {value}", "is not possible", "Give")(options(option, value))
+    bad(f"{option} {value}", f"invalid {option}: expected a", f", got {value}")(
+        options(option, value)
+    )
 
-bad("a mapping that is no pair", "--columns 'user_id'", "name=column", "user_id=uid")(
-    options("--columns", "user_id")
-)
+bad(
+    "a mapping that is no pair",
+    "invalid --columns: expected name=column, such as user_id=uid, got user_id",
+)(options("--columns", "user_id"))
 bad("a mapping of an unknown column", "'userid'", "Did you mean 'user_id'?")(
     options("--columns", "userid=uid")
 )
@@ -327,7 +330,8 @@ def _(folder: Path) -> list[str]:
 def _arrange(name: str, folder: Path) -> list[str]:
     write_tables(folder)
     added = CASES[name].arrange(folder)
-    return [*AUDIT, "--by", "gender,age:10", "--out", "out", *added]
+    by = [] if "--by" in added else ["--by", "gender,age:10"]
+    return [*AUDIT, *by, "--out", "out", *added]
 
 
 def _assert_refused(ran: Ran, *says: str) -> None:
@@ -356,8 +360,8 @@ def test_bad_input_gets_one_message_and_leaves_nothing_behind(
     assert files_in(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["missing predictions file", "a NaN score", "garbage as Parquet"])
-def test_bad_input_gets_one_message_in_a_process_of_its_own(name: str, tmp_path: Path):
+def test_bad_input_gets_one_message_in_a_process_of_its_own(tmp_path: Path):
+    name = "garbage as Parquet"
     arguments = _arrange(name, tmp_path)
     before = files_in(tmp_path)
     _assert_refused(run_process(*arguments, folder=tmp_path), *CASES[name].says)
@@ -377,10 +381,10 @@ def test_good_input_is_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("arguments", "says"),
     [
         (("--format", "xml"), ("--format", "'xml' is not one of", "markdown")),
-        (("--correction", "none"), ("--correction", "'none' is not one of", "bh")),
+        (("--correction", "none"), ("--correction", "expected 'max' or 'bh', got none")),
         (("--min-support", "few"), ("--min-support", "number")),
-        (("--permutations", "1.5"), ("--permutations", "integer")),
-        (("--seed", "x"), ("--seed", "integer")),
+        (("--permutations", "1.5"), ("--permutations", "whole number")),
+        (("--seed", "x"), ("--seed", "whole number")),
         (("--bye", "gender"), ("No such option", "--bye")),
     ],
 )

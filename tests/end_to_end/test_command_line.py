@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import re
 import shlex
-import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -26,12 +28,15 @@ from tests.builders import audit, make_tables, numbers_of, without_origin
 from tests.end_to_end.command_line import (
     AUDIT,
     Ran,
-    plain_environment,
+    built_command,
     run_here,
     run_process,
     write_tables,
 )
 from tests.worlds import random_world
+
+# one audit in a process of its own for many of them
+pytestmark = pytest.mark.xdist_group("command line")
 
 FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json"]
 
@@ -111,13 +116,14 @@ def test_every_option_reaches_the_result(full_run: tuple[Ran, Path]):
 
 
 def test_the_command_in_the_result_gives_the_same_numbers_on_one_thread(
-    full_run: tuple[Ran, Path],
+    full_run: tuple[Ran, Path], monkeypatch: pytest.MonkeyPatch
 ):
     ran, folder = full_run
+    monkeypatch.chdir(folder)
     first = json.loads(ran.stdout)
     program, *arguments = shlex.split(first["command"])
     assert program == "fairrec"
-    again = run_process(*arguments, "--threads", "1", "--out", "again", folder=folder)
+    again = run_here(*arguments, "--threads", "1", "--out", "again", "--no-report")
     assert again.code == 0
     assert without_origin(json.loads(again.stdout)) == without_origin(first)
     for name in ("groups.parquet", "per_user.parquet"):
@@ -168,7 +174,8 @@ def _findings(folder: Path) -> dict[str, Any]:
     """Write a world with a badly served group, and audit it."""
     users, predictions = random_world(worse_served={"age": "65+"}, effect=3.0, seed=1)
     write_tables(folder, make_tables()._replace(users=users, predictions=predictions))
-    ran = run_here(*AUDIT, "--by", "age,gender", "--out", "out", "--format", "json", "--quiet")
+    written = ("--out", "out", "--no-report", "--format", "json", "--quiet")
+    ran = run_here(*AUDIT, "--by", "age,gender", *written)
     assert ran.code == 0
     assert ran.stderr == ""
     return strict_json(ran.stdout)
@@ -300,24 +307,16 @@ def test_markdown_is_a_table_of_verdicts(tmp_path: Path, monkeypatch: pytest.Mon
 def test_quiet_says_nothing_on_standard_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_tables(tmp_path)
     monkeypatch.chdir(tmp_path)
-    loud = run_here(*AUDIT, "--by", "gender", "--out", "out")
-    quiet = run_here(*AUDIT, "--by", "gender", "--out", "out", "--quiet")
+    written = (*AUDIT, "--by", "gender", "--out", "out", "--no-report")
+    loud, quiet = run_here(*written), run_here(*written, "--quiet")
     assert "Written to out" in loud.stderr
     assert quiet.stderr == ""
     assert quiet.stdout == loud.stdout
 
 
-def _with_terminal_for_errors(*arguments: str, folder: Path) -> tuple[str, str]:
+def _with_terminal_for_errors(*arguments: str) -> tuple[str, str]:
     """Standard output in a pipe and what a terminal on standard error was sent."""
     terminal, inner = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fairrec.cli", *arguments],
-        cwd=folder,
-        env=plain_environment({"TERM": "xterm"}),
-        stdout=subprocess.PIPE,
-        stderr=inner,
-    )
-    os.close(inner)
     shown: list[bytes] = []
 
     def watch() -> None:
@@ -333,37 +332,50 @@ def _with_terminal_for_errors(*arguments: str, folder: Path) -> tuple[str, str]:
 
     watcher = Thread(target=watch)
     watcher.start()
-    stdout, _ = process.communicate(timeout=60)
+    stdout = io.StringIO()
+    stderr = os.fdopen(inner, "w", encoding="utf-8")
+    with stderr, redirect_stdout(stdout), redirect_stderr(stderr):
+        try:
+            built_command().main(args=arguments, prog_name="fairrec")
+        except SystemExit as ended:
+            assert ended.code == 0
     watcher.join(timeout=60)
     os.close(terminal)
-    assert process.returncode == 0
-    return stdout.decode(), b"".join(shown).decode()
+    return stdout.getvalue(), b"".join(shown).decode()
 
 
-def test_progress_is_shown_on_a_terminal_and_never_on_standard_output(tmp_path: Path):
+@pytest.fixture
+def xterm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files, and an environment that chooses no colours."""
     write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+
+@pytest.mark.usefixtures("xterm")
+def test_progress_is_shown_on_a_terminal_and_never_on_standard_output():
     arguments = (*AUDIT, "--by", "gender", "--permutations", "400", "--format", "json")
-    stdout, shown = _with_terminal_for_errors(*arguments, folder=tmp_path)
+    stdout, shown = _with_terminal_for_errors(*arguments)
     assert strict_json(stdout)["permutations"] == 400
     assert "━" in shown
 
 
-def test_quiet_shows_no_progress_on_a_terminal(tmp_path: Path):
-    write_tables(tmp_path)
+@pytest.mark.usefixtures("xterm")
+def test_quiet_shows_no_progress_on_a_terminal():
     arguments = (*AUDIT, "--by", "gender", "--quiet", "--format", "json")
-    stdout, shown = _with_terminal_for_errors(*arguments, folder=tmp_path)
+    stdout, shown = _with_terminal_for_errors(*arguments)
     assert strict_json(stdout)["n_users"] == 48
     assert shown == ""
 
 
-def test_colours_asked_for_in_the_environment_bring_no_progress_into_a_pipe(tmp_path: Path):
-    write_tables(tmp_path)
-    ran = run_process(
-        *AUDIT,
-        *("--by", "gender", "--format", "json"),
-        folder=tmp_path,
-        environment={"FORCE_COLOR": "1"},
-    )
+@pytest.mark.usefixtures("xterm")
+def test_colours_asked_for_in_the_environment_bring_no_progress_into_a_pipe(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    ran = run_here(*AUDIT, "--by", "gender", "--format", "json")
     assert ran.code == 0
     assert ran.stderr == ""
     assert strict_json(ran.stdout)["n_users"] == 48
@@ -379,15 +391,28 @@ def own(lists, k):
 """
 
 
-def test_own_metrics_are_loaded_from_a_file_and_from_a_module(tmp_path: Path):
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Small files in the current folder; own metrics and modules are forgotten afterwards."""
     write_tables(tmp_path)
-    (tmp_path / "own.py").write_text(OWN_METRIC.format(name="found", higher=True))
-    (tmp_path / "lost_metric.py").write_text(OWN_METRIC.format(name="lost", higher=False))
-    ran = run_process(
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    metrics, modules = {*METRICS}, {*sys.modules}
+    yield tmp_path
+    for name in {*METRICS} - metrics:
+        METRICS.remove(name)
+    for name in {"own", "lost_metric"} & ({*sys.modules} - modules):
+        del sys.modules[name]
+
+
+def test_own_metrics_are_loaded_from_a_file_and_from_a_module(here: Path):
+    (here / "own.py").write_text(OWN_METRIC.format(name="found", higher=True))
+    (here / "lost_metric.py").write_text(OWN_METRIC.format(name="lost", higher=False))
+    ran = run_here(
         *AUDIT,
         *("--by", "gender", "--metrics", "found@2,lost@2", "--format", "json"),
         *("--load", "own.py", "--load", "lost_metric"),
-        folder=tmp_path,
     )
     assert ran.code == 0
     metrics = strict_json(ran.stdout)["metrics"]
@@ -397,21 +422,19 @@ def test_own_metrics_are_loaded_from_a_file_and_from_a_module(tmp_path: Path):
     assert metrics["found@2"]["gap"] > 0
 
 
-def test_an_own_metric_that_returns_nonsense_is_refused(tmp_path: Path):
-    write_tables(tmp_path)
-    (tmp_path / "own.py").write_text(
+def test_an_own_metric_that_returns_nonsense_is_refused(here: Path):
+    (here / "own.py").write_text(
         "import fairrec\n\n@fairrec.metric('odd')\ndef odd(lists):\n    return [1.0, 2.0]\n"
     )
-    ran = run_process(
+    ran = run_here(
         *AUDIT,
         *("--by", "gender", "--metrics", "odd", "--load", "own.py", "--out", "out"),
-        folder=tmp_path,
     )
     assert ran.code == 2
     assert ran.stdout == ""
     assert ran.stderr.startswith("MetricError: Metric 'odd' returned shape (2,) for 48 users.")
     assert len(ran.stderr.splitlines()) == 1
-    assert not (tmp_path / "out").exists()
+    assert not (here / "out").exists()
 
 
 def test_depth_full_looks_at_full_combinations_only(
@@ -421,7 +444,8 @@ def test_depth_full_looks_at_full_combinations_only(
     monkeypatch.chdir(tmp_path)
     depths = {}
     for depth in ("full", "1", "2", "9"):
-        ran = run_here(*AUDIT, "--by", "gender,member", "--depth", depth, "--out", depth)
+        written = ("--out", depth, "--no-report")
+        ran = run_here(*AUDIT, "--by", "gender,member", "--depth", depth, *written)
         assert ran.code == 0
         depths[depth] = set(pl.read_parquet(tmp_path / depth / "groups.parquet")["depth"])
     assert depths == {"full": {2}, "1": {1, 2}, "2": {1, 2}, "9": {1, 2}}
@@ -465,7 +489,7 @@ def test_the_correction_of_benjamini_and_hochberg_finds_at_least_as_much(
         ran = run_here(
             *AUDIT,
             *("--by", "age,gender,job", "--correction", correction, "--permutations", "199"),
-            *("--out", correction, "--alpha", "0.1"),
+            *("--out", correction, "--no-report", "--alpha", "0.1"),
         )
         assert ran.code == 0
         groups = pl.read_parquet(tmp_path / correction / "groups.parquet")

@@ -1,33 +1,41 @@
 from __future__ import annotations
 
-import polars as pl
-from typer.testing import CliRunner
+from pathlib import Path
 
-from fairrec.cli import app
+import polars as pl
+import pytest
+
 from fairrec.result.audit_result import load_summary
 from fairrec.workflows.demo import PLANTED
+from tests.end_to_end.command_line import run_here
+
+# one demo for all of them
+pytestmark = pytest.mark.xdist_group("demo")
 
 
-def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(tmp_path):
-    folder = tmp_path / "demo"
-    done = CliRunner().invoke(app, ["demo", "--out", str(folder), "--quiet"])
-    assert done.exit_code == 0, done.output
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder of one demo, and the command it offers at the end."""
+    folder = tmp_path_factory.mktemp("world") / "demo"
+    done = run_here("demo", "--out", str(folder), "--quiet", "--seed", "1")
+    assert done.code == 0, done.stderr
+    return folder, done.stdout.strip().splitlines()[-1].split()
+
+
+def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(demo):
+    folder, offered = demo
     summary = load_summary(folder / "audit")
     for name in ("auc", "mrr@5", "ndcg@5"):
         worst = summary.metrics[name].findings[0]
         assert worst.group == PLANTED
         assert worst.difference < 0
-    last = done.output.strip().splitlines()[-1]
-    assert last.strip().startswith("fairrec audit")
+    assert offered[:2] == ["fairrec", "audit"]
     assert pl.read_parquet(folder / "predictions.parquet").height == 4000 * 50
 
 
-def test_the_command_the_demo_offers_gives_the_same_result(tmp_path):
-    folder = tmp_path / "demo"
-    runner = CliRunner()
-    done = runner.invoke(app, ["demo", "--out", str(folder), "--quiet", "--seed", "1"])
+def test_the_command_the_demo_offers_gives_the_same_result(demo):
+    folder, offered = demo
     first = load_summary(folder / "audit")
-    command = done.output.strip().splitlines()[-1].split()[1:]
-    again = runner.invoke(app, [*command, "--quiet"])
-    assert again.exit_code == 0, again.output
+    again = run_here(*offered[1:], "--quiet", "--no-report")
+    assert again.code == 0, again.stderr
     assert load_summary(folder / "audit").metrics == first.metrics

@@ -158,7 +158,7 @@ def test_hostile_attribute_names_are_shown_as_text(
     monkeypatch.chdir(tmp_path)
     # a comma parts the names, and spaces around them do not count
     name = text.replace(",", ";").strip()
-    ran = _audit_of(["a", "b", "c"], tmp_path, "--out", "out", name=name)
+    ran = _audit_of(["a", "b", "c"], tmp_path, "--out", "out", "--no-report", name=name)
     assert ran.code == 0
     summary = load_summary(tmp_path / "out")
     for shown in (ran.stdout, to_markdown(build_view(summary))):
@@ -191,7 +191,7 @@ def test_hostile_user_ids_are_audited_and_kept(
     users = pl.DataFrame({"user_id": ids, "g": ["x", "y"]})
     predictions = one_each(dict.fromkeys(ids, 1))
     write_tables(tmp_path, make_tables()._replace(users=users, predictions=predictions))
-    ran = run_here(*AUDIT, "--by", "g", "--out", "out")
+    ran = run_here(*AUDIT, "--by", "g", "--out", "out", "--no-report")
     assert ran.code == 0
     assert set(pl.read_parquet(tmp_path / "out/per_user.parquet")["user_id"]) == set(ids)
 
@@ -274,38 +274,52 @@ def test_standard_output_that_knows_only_ascii_does_not_break_the_view(tmp_path:
     assert "mrr@5" in ran.stdout
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "arrow"])
-def test_a_path_that_is_no_unicode_is_read(ending: str, tmp_path: Path):
+ENDINGS = ("parquet", "csv", "tsv", "arrow")
+
+
+def test_a_path_that_is_no_unicode_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
     tables = write_tables(tmp_path)
     home = tmp_path / os.fsdecode(b"caf\xe9")
     home.mkdir()
-    for name in ("predictions", "users"):
-        table = tables._asdict()[name]
-        with (home / f"{name}.{ending}").open("wb") as file:
-            if ending == "parquet":
-                table.write_parquet(file)
-            elif ending == "arrow":
-                table.write_ipc(file)
-            else:
-                table.write_csv(file, separator="\t" if ending == "tsv" else ",")
-    options = ("--by", "gender", "--permutations", "19", "--out", "out", "--format", "json")
-    files = [b"caf\xe9/%s.%s" % (name, ending.encode()) for name in (b"predictions", b"users")]
-    ran = run_process("audit", files[0], "--users", files[1], *options, folder=tmp_path)
-    assert "Traceback" not in ran.stderr
-    assert ran.code == 0, ran.stderr
-    plain_names = run_process(*AUDIT, *options, folder=tmp_path)
-    assert json.loads(ran.stdout)["metrics"] == json.loads(plain_names.stdout)["metrics"]
-    missing = run_process(
-        *("audit", b"caf\xe9/no." + ending.encode(), "--users", files[1], *options), folder=tmp_path
+    options = ("--by", "gender", "--permutations", "19", "--format", "json")
+    plain_names = json.loads(run_here(*AUDIT, *options).stdout)
+
+    def files(ending: str, name: str = "predictions") -> tuple[bytes, str, bytes]:
+        one, users = (f"/{part}.{ending}".encode() for part in (name, "users"))
+        return b"caf\xe9" + one, "--users", b"caf\xe9" + users
+
+    for ending in ENDINGS:
+        for name in ("predictions", "users"):
+            table = tables._asdict()[name]
+            with (home / f"{name}.{ending}").open("wb") as file:
+                if ending == "parquet":
+                    table.write_parquet(file)
+                elif ending == "arrow":
+                    table.write_ipc(file)
+                else:
+                    table.write_csv(file, separator="\t" if ending == "tsv" else ",")
+        # what a process makes of the bytes it is started with
+        ran = run_here("audit", *map(os.fsdecode, files(ending)), *options)
+        assert ran.code == 0, ran.stderr
+        assert json.loads(ran.stdout)["metrics"] == plain_names["metrics"]
+        missing = run_here("audit", *map(os.fsdecode, files(ending, "no")), *options)
+        assert missing.code == 2
+        assert "does not exist" in missing.stderr
+
+
+def test_a_path_that_is_no_unicode_is_read_and_written_to_by_a_process(tmp_path: Path):
+    home = tmp_path / os.fsdecode(b"caf\xe9")
+    written = tmp_path / "cafe"
+    written.mkdir()
+    write_tables(written)
+    written.rename(home)
+    tables = (b"caf\xe9/predictions.parquet", "--users", b"caf\xe9/users.parquet")
+    ran = run_process(
+        *("audit", *tables, "--by", "gender", "--permutations", "19", "--out", b"caf\xe9/out"),
+        folder=tmp_path,
     )
-    assert missing.code == 2
-    assert "does not exist" in missing.stderr
-
-
-def test_a_path_that_is_no_unicode_is_written_to(tmp_path: Path):
-    write_tables(tmp_path)
-    ran = run_process(*AUDIT, "--by", "gender", "--out", b"caf\xe9", folder=tmp_path)
     assert "Traceback" not in ran.stderr
     assert ran.code == 0
-    (out,) = [path for path in tmp_path.iterdir() if path.is_dir()]
-    assert json.loads((out / "result.json").read_text("utf-8"))["n_users"] == 48
+    assert json.loads((home / "out" / "result.json").read_text("utf-8"))["n_users"] == 48
+    assert (home / "out" / "report.html").is_file()

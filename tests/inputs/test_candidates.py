@@ -318,7 +318,8 @@ def test_a_cut_off_that_is_no_whole_number_from_1_is_refused(cutoff: str):
 def test_an_option_out_of_range_is_refused_by_name(option: str, value: Any):
     predictions, users = two_groups()
     message = _refusal(predictions, users, **{option: value})
-    assert message.startswith(f"--{option.replace('_', '-')} {value} is not possible. Give ")
+    assert message.startswith(f"invalid {option}: expected ")
+    assert message.endswith(f", got {value!r}")
 
 
 def test_a_support_no_group_has_is_refused_with_the_number_of_users():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.history import History, read_history
+from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.tables import Table
 
 ROWS = [(7, 3), (5, 1), (7, 1), (5, 1), (9, 3), (7, 2)]
@@ -16,7 +16,7 @@ def table_of(rows=ROWS, kind=None) -> pl.DataFrame:
     return table if kind is None else table.cast(kind)
 
 
-def pairs_of(history: History) -> list[tuple]:
+def pairs_of(history: Interactions) -> list[tuple]:
     users, items = history.user_ids.to_list(), history.item_ids.to_list()
     return [
         (users[u], items[i])

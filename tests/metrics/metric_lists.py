@@ -14,7 +14,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import encode
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
-from fairrec.metrics import parse_metric
+from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
 
 
@@ -84,6 +84,11 @@ def ranked_lists(
     return RankedLists(candidates, max_k, SideData(known_categories, popularity), threads)
 
 
+def per_user(metric: MetricAtK, lists: RankedLists) -> FloatArray:
+    """(n_users,), the values of a metric."""
+    return metric.checked(metric.compute(lists), lists.n_users)
+
+
 def values_of(
     name: str,
     users: Sequence[User],
@@ -94,7 +99,7 @@ def values_of(
     """One value per user of a metric such as `ndcg@3`."""
     metric = parse_metric(name)
     lists = ranked_lists(users, categories, history, metric.k or 0, threads)
-    return metric.per_user(lists)
+    return per_user(metric, lists)
 
 
 def value_of(

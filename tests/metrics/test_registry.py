@@ -11,7 +11,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
 from fairrec.metrics import METRICS, metric, parse_metric
-from tests.metrics.metric_lists import ranked_lists, user
+from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +163,7 @@ def test_a_removed_name_is_free_again():
     metric("mine")(lambda lists: np.zeros(lists.n_users))
     METRICS.remove("mine")
     metric("mine")(lambda lists: np.ones(lists.n_users))
-    assert parse_metric("mine").per_user(ranked_lists([user([1, 0])])).tolist() == [1]
+    assert per_user(parse_metric("mine"), ranked_lists([user([1, 0])])).tolist() == [1]
 
 
 def test_removing_an_unknown_name_suggests_the_nearest():
@@ -218,7 +218,7 @@ def test_a_metric_must_return_one_number_per_user(returned, complaint):
 )
 def test_whole_numbers_and_truth_values_become_floats(returned):
     metric("mine")(lambda lists: returned)
-    values = parse_metric("mine").per_user(ranked_lists([user([1, 0])] * 4))
+    values = per_user(parse_metric("mine"), ranked_lists([user([1, 0])] * 4))
     assert values.dtype == np.float64
     assert values.tolist() == [1, 0, 1, 1]
 
@@ -248,3 +248,25 @@ def test_a_pooled_metric_must_return_a_number_or_nan(returned):
     metric("mine", pooled=True)(lambda scores, labels: returned)
     with pytest.raises(MetricError, match="Metric 'mine'"):
         audited_values("auc,mine")
+
+
+def test_a_metric_is_known_in_any_case_unless_two_differ_by_it_alone():
+    assert parse_metric("NDCG@3").name == "ndcg@3"
+    assert parse_metric(" Auc ").name == "auc"
+
+    @metric("Gain")
+    def gain(lists):
+        return lists.labels(1)[:, 0]
+
+    @metric("gain")
+    def other_gain(lists):
+        return lists.labels(1)[:, 0]
+
+    try:
+        assert parse_metric("Gain").metric.compute is gain
+        assert parse_metric("gain").metric.compute is other_gain
+        with pytest.raises(UnknownNameError, match="Did you mean"):
+            parse_metric("GAIN")
+    finally:
+        METRICS.remove("Gain")
+        METRICS.remove("gain")

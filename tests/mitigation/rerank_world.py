@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.inputs.history import History, read_history
+from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Reranker, Training
+from fairrec.mitigation.reranker import Reranker, TrainingSet
 from tests.metrics.metric_lists import World, ranked_lists
 
 
@@ -54,7 +54,7 @@ class RerankWorld:
         categories, _ = read_categories(Table(table, "items"), self.history.item_ids)
         group_of_user = np.full(len(self.history.user_ids), -1)
         group_of_user[at[at >= 0]] = self.group[at >= 0]
-        self.training = Training(
+        self.training = TrainingSet(
             self.history, categories, group_of_user, int(self.group.max(initial=0)) + 1, rest
         )
         self.lists = RerankLists(
@@ -97,7 +97,7 @@ class RerankWorld:
         return [int(row) for row in order[self.rows(one)]]
 
 
-def history_of(world: World) -> History:
+def history_of(world: World) -> Interactions:
     """The interactions of a world."""
     table = pl.DataFrame(list(world.history), schema=["user_id", "item_id"], orient="row")
     return read_history(Table(table, "history"))

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
-from fairrec.mitigation.record import load_record
+from fairrec.mitigation.record import load_reranker
 from fairrec.result.audit_result import load_summary
 from fairrec.result.mitigation_schema import MitigationSummary
 from tests.mitigation.planted import mitigate, planted
@@ -28,7 +28,7 @@ def test_everything_is_written_and_read_again(tmp_path):
     folder = RESULT.save(tmp_path / "new" / "fixed", report=False)
     assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
     assert load_mitigation(folder) == RESULT.summary
-    assert load_record(folder / "reranker.json") == RESULT.reranker
+    assert load_reranker(folder / "reranker.json") == RESULT.reranker
     assert_frame_equal(pl.read_parquet(folder / "predictions.parquet"), RESULT.predictions)
     assert_frame_equal(pl.read_parquet(folder / "changes.parquet"), RESULT.changes)
     audit = load_summary(folder)
@@ -69,7 +69,7 @@ def test_odd_mitigations_are_read_again_too(tmp_path, options):
     result = mitigate(WORLD, **options)
     folder = result.save(tmp_path, report=False)
     assert load_mitigation(folder) == result.summary
-    assert load_record(folder / "reranker.json") == result.reranker
+    assert load_reranker(folder / "reranker.json") == result.reranker
 
 
 def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
@@ -77,7 +77,7 @@ def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
     other = mitigate(WORLD, "urd@5", strength=0.4)
     other.save(tmp_path, report=False)
     assert load_mitigation(tmp_path) == other.summary
-    assert load_record(tmp_path / "reranker.json") == other.reranker
+    assert load_reranker(tmp_path / "reranker.json") == other.reranker
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
 
 

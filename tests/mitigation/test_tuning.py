@@ -1,4 +1,4 @@
-"""What a strength is worth, and what a change is called."""
+"""What a strength is worth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from fairrec.mitigation.effect import change_of, verdict
 from fairrec.mitigation.tuning import STRENGTHS, Aim, Levels, best_strength, levels_of, mean_or_nan
 
 NAN = np.nan
@@ -83,27 +82,3 @@ def test_mean_of_what_is_defined():
     assert mean_or_nan(np.array([1.0, NAN, 3.0])) == 2
     assert np.isnan(mean_or_nan(np.array([NAN])))
     assert np.isnan(mean_or_nan(np.empty(0)))
-
-
-@pytest.mark.parametrize(
-    ("change", "p_value", "higher_is_better", "word"),
-    [
-        (0.1, 0.01, True, "improved"),
-        (-0.1, 0.01, True, "worse"),
-        (0.1, 0.01, False, "worse"),
-        (-0.1, 0.05, False, "improved"),
-        (0.1, 0.01, None, "changed"),
-        (0.1, 0.0501, True, "within noise"),
-        (0.1, NAN, True, "within noise"),
-        (0.0, 0.01, True, "unchanged"),
-    ],
-)
-def test_change_in_a_word(change, p_value, higher_is_better, word):
-    assert verdict(change, p_value, higher_is_better, 0.05) == word
-
-
-def test_change_of_one_user_or_none_claims_nothing():
-    one = change_of(np.array([0.1]), np.array([0.9]), True, 0.05)
-    assert (one.n_users, one.interval, one.p_value, one.verdict) == (1, None, None, "within noise")
-    none = change_of(np.array([NAN]), np.array([0.9]), True, 0.05)
-    assert (none.n_users, none.before, none.change, none.verdict) == (0, None, None, "unchanged")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fairrec.datasets.bundle import Bundle
-from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 
 
 def small_bundle(**options) -> Bundle:

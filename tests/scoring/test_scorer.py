@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.arrays import AnyArray, FloatArray
+import fairrec
+from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import FairRecError, ScoringError
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.search.options import SearchOptions
 from tests.scoring.small_candidates import candidates_of
 
 CANDIDATES, USERS = candidates_of({"ann": [10, 20], "bob": [], "cat": [20], "dan": [30, 10, 20]})
 ALL = np.arange(4)
-
-
-def scores_from(answer: Any, lists: Any = ALL) -> FloatArray:
-    """Scores from a function that returns the same whatever it is asked."""
-    return ModelScorer(FunctionModel(lambda users, items: answer), CANDIDATES, USERS).scores(
-        np.array(lists)
-    )
-
-
-def error_from(answer: Any, lists: Any = ALL) -> str:
-    """What a scorer says about an answer it refuses."""
-    with pytest.raises(ScoringError) as caught:
-        scores_from(answer, lists)
-    return str(caught.value)
 
 
 def test_a_table_gives_the_scores_of_the_lists_in_the_order_asked():
@@ -40,16 +28,16 @@ def test_a_table_gives_the_scores_of_the_lists_in_the_order_asked():
         np.array([0, 2, 2, 3]), np.zeros(3, np.int32), np.array([0.1, 0.2, 0.3]), None, USERS
     )
     scorer = TableScorer(candidates)
-    assert scorer.scores(np.array([2, 1, 0, 2])).tolist() == [0.3, 0.1, 0.2, 0.3]
-    assert scorer.scores(np.array([0, 1, 2])).tolist() == [0.1, 0.2, 0.3]
-    assert scorer.scores(np.array([1])).tolist() == []
+    assert scorer.ask(np.array([2, 1, 0, 2])).tolist() == [0.3, 0.1, 0.2, 0.3]
+    assert scorer.ask(np.array([0, 1, 2])).tolist() == [0.1, 0.2, 0.3]
+    assert scorer.ask(np.array([1])).tolist() == []
 
 
 def test_scores_of_a_table_cannot_be_changed_through_what_is_returned():
     scores = np.array([0.1, 0.2])
     candidates = CandidateLists(np.array([0, 2]), np.zeros(2, np.int32), scores, None, USERS)
     with pytest.raises(ValueError, match="read-only"):
-        TableScorer(candidates).scores(np.array([0]))[0] = 9
+        TableScorer(candidates).ask(np.array([0]))[0] = 9
     scores[0] = 0.5  # the array itself is as writable as it was
 
 
@@ -60,7 +48,7 @@ def test_a_function_is_given_one_entry_a_pair_in_the_order_asked():
         seen.append((user_ids, item_ids))
         return np.arange(len(user_ids))
 
-    scores = ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(np.array([3, 1, 0]))
+    scores = ModelScorer(FunctionModel(function), CANDIDATES, USERS).ask(np.array([3, 1, 0]))
     ((users, items),) = seen
     assert users.tolist() == ["dan", "dan", "dan", "ann", "ann"]
     assert items.tolist() == [30, 10, 20, 10, 20]
@@ -88,7 +76,7 @@ def test_ids_are_whole_numbers_or_text(ids: pl.Series, seen_as: list[Any]):
         seen.extend([user_ids.tolist(), item_ids.tolist()])
         return np.zeros(2)
 
-    ModelScorer(FunctionModel(function), candidates, ids).scores(np.array([0, 1]))
+    ModelScorer(FunctionModel(function), candidates, ids).ask(np.array([0, 1]))
     assert seen == [seen_as, seen_as[::-1]]
 
 
@@ -101,56 +89,7 @@ def test_a_function_may_write_into_what_it_is_given():
 
     scorer = ModelScorer(FunctionModel(function), CANDIDATES, USERS)
     for _ in range(2):
-        assert scorer.scores(ALL).tolist() == [10, 20, 20, 30, 10, 20]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [0, 1, 2],
-        (0.0, 1.0, 2.0),
-        pl.Series([0, 1, 2]),
-        np.array([0, 1, 2], dtype=np.float16),
-        np.array([0, 1, 2], dtype=np.uint8),
-        np.array([Fraction(0), 1, 2.0], dtype=object),
-    ],
-    ids=lambda answer: type(answer).__name__,
-)
-def test_any_array_of_numbers_will_do(answer: Any):
-    scores = scores_from(answer, [0, 2])
-    assert scores.dtype == np.float64
-    assert scores.tolist() == [0, 1, 2]
-
-
-def test_too_few_scores_are_refused():
-    message = error_from(np.zeros(5))
-    assert "5 scores for 6 pairs of a batch of 4 users ('ann', 'bob', 'cat' and 1 more)" in message
-    assert "one number for each pair" in message
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (np.zeros((6, 1)), "shape (6, 1) for 6 pairs"),
-        (None, "a single NoneType for 6 pairs"),
-        (0.5, "a single float for 6 pairs"),
-        ("high", "a single str for 6 pairs"),
-        ([[1, 2], [3]], "a list that is no array of numbers"),
-        (np.array(list("abcdef")), "no number, such as 'a', for user 'ann', 'cat', 'dan' (in a"),
-        ([1, 2, None, 4, 5, 6], "no number, such as None, for user 'cat' (in a batch of 4 users)"),
-        ([1, 2, 3, 1j, 5, 6], "no number, such as (1+0j), for user 'ann'"),
-        ([10**400, 2, 3, 4, 5, 6], "no number, such as 1000"),
-        ([1, 2, 3, 4, np.nan, 6], "nan for 1 of 6 pairs, of user 'dan' (in a batch of 4 users)"),
-        ([1, -np.inf, np.nan, 4, 5, 6], "-inf for 2 of 6 pairs, of user 'ann', 'cat' (in a batch"),
-        (np.full(6, 1e4, np.longdouble) ** 1000, "inf for 6 of 6 pairs"),
-    ],
-    ids=lambda part: str(part)[:20].replace("\n", " "),
-)
-def test_what_is_no_finite_number_a_pair_is_refused(answer: Any, says: str):
-    message = error_from(answer)
-    assert says in message
-    assert "4 users" in message
-    assert len(message.splitlines()) == 1
+        assert scorer.ask(ALL).tolist() == [10, 20, 20, 30, 10, 20]
 
 
 def test_a_failure_inside_names_the_users_and_keeps_the_cause():
@@ -158,7 +97,7 @@ def test_a_failure_inside_names_the_users_and_keeps_the_cause():
         raise LookupError("no\nembedding")
 
     with pytest.raises(ScoringError, match=re.escape("LookupError: no\\nembedding")) as caught:
-        ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(np.array([2]))
+        ModelScorer(FunctionModel(function), CANDIDATES, USERS).ask(np.array([2]))
     assert "a batch of 1 user ('cat')" in str(caught.value)
     assert isinstance(caught.value.__cause__, LookupError)
     assert isinstance(caught.value, FairRecError)
@@ -170,4 +109,24 @@ def test_an_interrupt_is_no_failure_of_the_function():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ModelScorer(FunctionModel(function), CANDIDATES, USERS).scores(ALL)
+        ModelScorer(FunctionModel(function), CANDIDATES, USERS).ask(ALL)
+
+
+def test_scores_of_a_table_are_hashed_for_a_ledger_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    def audit(**options: Any) -> None:
+        table = pl.DataFrame({"user_id": [1, 2], "item_id": [[1, 2]] * 2, "label": [[1, 0]] * 2})
+        fairrec.audit(
+            table.with_columns(score=pl.lit([0.5, 0.1])),
+            users=pl.DataFrame({"user_id": [1, 2], "team": ["a", "b"]}),
+            **{"by": "team", "metrics": "mrr@2", "permutations": 0, "min_support": 1, **options},
+        )
+
+    hashed: list[Any] = []
+    name_of = TableScorer.identity
+    monkeypatch.setattr(TableScorer, "identity", lambda one: hashed.append(one) or name_of(one))
+    audit(search="exact")
+    assert not hashed
+    audit(search=SearchOptions("exact", ledger=tmp_path / "ledger.db"))
+    assert len(hashed) == 1

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.groups.cells import cells_of
-from fairrec.groups.lattice import build_lattice
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome
-from fairrec.search.space import Space
+from fairrec.search.searcher import Task
+from tests.groups.small_grouping import grouping_of
 
 
 def space_of(
@@ -19,12 +19,11 @@ def space_of(
     n_values: Sequence[int],
     min_users: int = 1,
     depth: int | None = None,
-) -> Space:
-    cells = cells_of([np.asarray(column, dtype=np.int32) for column in codes], n_values)
-    return Space(cells, build_lattice(cells, depth, min_users), min_users)
+) -> Grouping:
+    return grouping_of(codes, n_values, min_users, depth)
 
 
-def product_space(n_values: Sequence[int], users_each: int = 1, min_users: int = 1) -> Space:
+def product_space(n_values: Sequence[int], users_each: int = 1, min_users: int = 1) -> Grouping:
     """Every combination, with the same number of users."""
     grid = np.indices(n_values).reshape(len(n_values), -1)
     return space_of(np.repeat(grid, users_each, axis=1), n_values, min_users)
@@ -32,21 +31,38 @@ def product_space(n_values: Sequence[int], users_each: int = 1, min_users: int =
 
 def skewed_space(
     seed: int, n_values: Sequence[int], n_users: int, min_users: int, depth: int | None = None
-) -> Space:
+) -> Grouping:
     """Skewed, so that some combinations have too few users."""
     rng = np.random.default_rng(seed)
     codes = [np.minimum(rng.geometric(0.4, n_users) - 1, n - 1) for n in n_values]
     return space_of(codes, n_values, min_users, depth)
 
 
+def two_metrics(space: Grouping, seed: int = 0) -> FloatArray:
+    """Values with effects of the attributes, one of them 0 or 1, undefined for every fifth user."""
+    rng = np.random.default_rng(seed + 100)
+    codes = space.cells.codes[:, space.cells.of_user]
+    effects = sum(rng.normal(0, 0.5, 9)[column] for column in codes)
+    smooth = effects + rng.normal(size=space.n_users)
+    rare = (effects + rng.logistic(size=space.n_users) > 1.5).astype(float)
+    values = np.stack([smooth, rare])
+    values[:, ::5] = np.nan
+    return values
+
+
 def evidence_of(
-    space: Space, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
+    space: Grouping, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
 ) -> Evidence:
     values = np.atleast_2d(values)
     return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
 
 
-def users_of(space: Space, group: int) -> list[int]:
+def task_for(evidence: Evidence, seed: int = 0, alpha: float = 0.05) -> Task:
+    """A search by the first metric."""
+    return Task(evidence, [0], alpha, np.random.default_rng(seed))
+
+
+def users_of(space: Grouping, group: int) -> list[int]:
     """The users of a group of the lattice, one by one."""
     wanted = space.lattice.codes[group].tolist()
     codes = space.cells.codes[:, space.cells.of_user].T.tolist()
@@ -58,7 +74,7 @@ def users_of(space: Space, group: int) -> list[int]:
 
 
 def group_means(
-    space: Space, values: FloatArray, min_share: float = 0.0
+    space: Grouping, values: FloatArray, min_share: float = 0.0
 ) -> dict[tuple[int, ...], float]:
     """The value of each eligible full combination that has one, user by user."""
     users: dict[tuple[int, ...], list[float]] = {}
@@ -73,7 +89,7 @@ def group_means(
     return means
 
 
-def exact_gap(space: Space, values: FloatArray, min_share: float = 0.0) -> float:
+def exact_gap(space: Grouping, values: FloatArray, min_share: float = 0.0) -> float:
     means = list(group_means(space, values, min_share).values())
     return max(means) - min(means) if means else 0.0
 

@@ -4,7 +4,8 @@ import pytest
 from pytest import approx
 
 from fairrec.core.errors import InputError
-from fairrec.search.budget import Budget, paper_seconds, users_allowed
+from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
+from fairrec.search.options import SearchOptions
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from fairrec.search.budget import Budget, paper_seconds, users_allowed
     ],
 )
 def test_budget_is_a_number_of_users_or_a_share(given, users):
-    assert users_allowed(given, 2_000) == users
+    assert users_allowed(BUDGET_USERS.or_none().parse(given), 2_000) == users
 
 
 @pytest.mark.parametrize("percent", range(1, 101))
@@ -43,13 +44,18 @@ def test_whole_shares_of_a_hundred_are_exact(percent):
     "given",
     [
         0, -5, 2.5, "2.5", "", "%", "many", "0%", "-1%", "101%",
-        "nan", "inf", "nan%", "inf%", "10%%", "10% of all",
+        "nan", "inf", "nan%", "inf%", "10%%", "10% of all", True,
+        # 1.5% with a comma of another country, and no thousand
+        "1,5%", "1,5", "1,00",
     ],
 )  # fmt: skip
 def test_impossible_budget_is_refused_by_name(given):
-    with pytest.raises(InputError, match=r"--budget-users .*is not possible.*10%") as caught:
-        users_allowed(given, 2_000)
-    assert f"--budget-users {given} " in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        SearchOptions("adaptive", budget_users=given)
+    assert str(caught.value) == (
+        "invalid budget_users: expected a number of users from 1, or a percentage above 0% and up "
+        f"to 100%, got {given!r}"
+    )
 
 
 def test_time_of_the_paper_counts_users_and_combinations():

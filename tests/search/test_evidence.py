@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.space import EVERYONE
 from tests.search.search_worlds import evidence_of, product_space, skewed_space, space_of, users_of
 
 SEEDS = 1_500

@@ -6,23 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.groups.cells import Cells, cells_of
-from fairrec.groups.lattice import Lattice, build_lattice
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.lattice import Lattice
 from fairrec.statistics.moments import Moments, group_moments
+from fairrec.statistics.permutation import Permuted, null_distribution
+from tests.groups.small_grouping import grouping_of
 
 
 @dataclass(frozen=True)
 class Population:
     codes: list[np.ndarray]
     values: np.ndarray
-    cells: Cells
-    lattice: Lattice
+    grouping: Grouping
     moments: Moments
-    min_users: int
+
+    @property
+    def lattice(self) -> Lattice:
+        return self.grouping.lattice
 
     @property
     def is_tested(self):
-        return self.moments.n >= self.min_users
+        return self.moments.n >= self.grouping.min_users
 
     def position(self, *codes: int) -> int:
         """Where the group with these codes stands in the lattice."""
@@ -39,10 +43,13 @@ class Population:
 def population(codes, values, depth=3, min_users=1) -> Population:
     codes = [np.asarray(column, dtype=np.int32) for column in codes]
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    cells = cells_of(codes, [int(column.max()) + 1 for column in codes])
-    lattice = build_lattice(cells, depth, min_users)
-    moments = group_moments(values, cells, lattice)
-    return Population(codes, values, cells, lattice, moments, min_users)
+    grouping = grouping_of(codes, min_users=min_users, depth=depth)
+    return Population(codes, values, grouping, group_moments(values, grouping))
+
+
+def permutation_test(moments, grouping, is_tested, n_permutations, seed, threads=1):
+    """The test against permutations of the values."""
+    return null_distribution(Permuted(moments, grouping, is_tested), n_permutations, seed, threads)
 
 
 def random_population(seed, n_users=300, share_undefined=0.0, min_users=5) -> Population:

@@ -2,18 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fairrec.statistics.contributions import shapley_contributions
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import permutation_test
-from tests.statistics.small_population import population, random_population
+from tests.statistics.small_population import permutation_test, population
 
 ANY = -1
 
 
-def world_with(effects, n_users=4000, seed=0, worse_sign=-1):
+def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
     """Findings in a world of three attributes with these effects: {codes: shift}."""
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, n, n_users) for n in (2, 4, 5)]
@@ -24,16 +20,15 @@ def world_with(effects, n_users=4000, seed=0, worse_sign=-1):
             inside &= (column == code) | (code == ANY)
         values += shift * inside
     world = population(codes, values, min_users=10)
-    test = permutation_test(world.moments, world.cells, world.lattice, world.is_tested, 199, seed)
+    test = permutation_test(world.moments, world.grouping, world.is_tested, 199, seed)
     is_significant = test.adjusted_p_values[0] <= 0.05
     selection = select_findings(
         0,
         is_significant,
         test.critical(0.05),
-        worse_sign,
+        higher_is_better,
         world.moments,
-        world.cells,
-        world.lattice,
+        world.grouping,
     )
     groups = [tuple(world.lattice.codes[group].tolist()) for group in selection.groups]
     return groups, selection, is_significant
@@ -62,25 +57,24 @@ def test_two_separate_groups_are_two_findings():
     assert set(groups) == {(0, 1, ANY), (1, ANY, 3)}
 
 
-@pytest.mark.parametrize("worse_sign", [-1, 1])
-def test_of_two_complements_the_worse_end_is_named(worse_sign):
-    groups, _, _ = world_with({(0, ANY, ANY): -0.8}, worse_sign=worse_sign)
-    assert groups == [(0 if worse_sign == -1 else 1, ANY, ANY)]
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_of_two_complements_the_worse_end_is_named(higher_is_better):
+    groups, _, _ = world_with({(0, ANY, ANY): -0.8}, higher_is_better=higher_is_better)
+    assert groups == [(0 if higher_is_better else 1, ANY, ANY)]
 
 
 def test_where_neither_end_is_worse_the_smaller_complement_is_named():
     rng = np.random.default_rng(0)
     codes = (rng.random(3000) < 0.3).astype(int)
     world = population([codes], rng.normal(size=3000) + codes)
-    test = permutation_test(world.moments, world.cells, world.lattice, world.is_tested, 99, 0)
+    test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
     selection = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
         test.critical(0.05),
-        0,
+        None,
         world.moments,
-        world.cells,
-        world.lattice,
+        world.grouping,
     )
     assert selection.groups == [world.position(1)]
 
@@ -101,15 +95,14 @@ def test_of_groups_with_the_same_users_the_simplest_is_named():
     second = np.where(first == 1, 1, rng.integers(0, 2, 3000) * 2)
     values = rng.normal(size=3000) - (first == 1)
     world = population([first, second], values, min_users=10)
-    test = permutation_test(world.moments, world.cells, world.lattice, world.is_tested, 99, 0)
+    test = permutation_test(world.moments, world.grouping, world.is_tested, 99, 0)
     selection = select_findings(
         0,
         test.adjusted_p_values[0] <= 0.05,
         test.critical(0.05),
-        -1,
+        True,
         world.moments,
-        world.cells,
-        world.lattice,
+        world.grouping,
     )
     assert len(selection.groups) == 1
     assert (world.lattice.codes[selection.groups[0]] >= 0).sum() == 1
@@ -119,36 +112,3 @@ def test_without_significant_groups_there_is_no_finding():
     groups, selection, _ = world_with({})
     assert groups == []
     assert selection.n_left == 0
-
-
-@given(st.integers(0, 2**32))
-def test_contributions_add_up_to_the_difference(seed):
-    world = random_population(seed, n_users=80, share_undefined=0.2, min_users=1)
-    for group in range(len(world.lattice)):
-        for metric in range(len(world.values)):
-            difference = world.moments.difference[metric, group]
-            if np.isnan(difference):
-                continue
-            parts = shapley_contributions(
-                metric, world.lattice.codes[group], world.moments, world.cells
-            )
-            assert sum(parts.values()) == pytest.approx(difference, abs=1e-9)
-
-
-def test_the_condition_that_carries_the_difference_gets_it():
-    codes = [np.tile([0, 1], 200), np.repeat([0, 1], 200)]
-    world = population(codes, -1.0 * (codes[1] == 0))
-    parts = shapley_contributions(
-        0, world.lattice.codes[world.position(0, 0)], world.moments, world.cells
-    )
-    # worth: {first} 0, {second} -1, both: -1 - (-1/3) = -2/3
-    assert parts[0] == pytest.approx((0 + (-2 / 3 - -1)) / 2)
-    assert parts[1] == pytest.approx((-1 + (-2 / 3 - 0)) / 2)
-
-
-def test_a_group_of_one_condition_carries_all_of_it():
-    world = population([[0, 0, 1, 1]], [[0.0, 0.0, 1.0, 0.5]])
-    parts = shapley_contributions(
-        0, world.lattice.codes[world.position(0)], world.moments, world.cells
-    )
-    assert parts == pytest.approx({0: 0.0 - 0.75})

@@ -1,22 +1,17 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
-from fairrec.statistics.permutation import _Dealer, observed_gaps, permutation_test
-from tests.statistics.small_population import population, random_population
+from fairrec.statistics.draws import Permutations
+from fairrec.statistics.permutation import observed_gaps
+from tests.statistics.small_population import permutation_test, population, random_population
 
 
 def run(world, n_permutations=99, seed=0, threads=1):
     return permutation_test(
-        world.moments, world.cells, world.lattice, world.is_tested, n_permutations, seed, threads
+        world.moments, world.grouping, world.is_tested, n_permutations, seed, threads
     )
-
-
-def dealer_of(world):
-    return _Dealer(world.moments.centred_per_user, world.moments.is_defined, world.cells)
 
 
 def test_statistic_is_the_difference_over_its_chance_error():
@@ -30,7 +25,7 @@ def test_statistic_is_the_difference_over_its_chance_error():
 def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
     world = random_population(2, share_undefined=share_undefined)
     test = run(world, 20)
-    dealer = dealer_of(world)
+    dealer = Permutations(world.moments, world.grouping.cells)
     full = np.flatnonzero(world.lattice.is_full)
     for number in range(20):
         cell_sums = dealer.cell_sums(0, number)
@@ -40,7 +35,7 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
             for group in range(len(world.lattice)):
                 if not world.is_tested[metric, group]:
                     continue
-                in_group = np.unique(world.cells.of_user[world.users_in(group)])
+                in_group = np.unique(world.grouping.cells.of_user[world.users_in(group)])
                 n, n_users = world.moments.n[metric, group], world.moments.n_users[metric]
                 mean = cell_sums[metric, in_group].sum() / n
                 if group in full:
@@ -51,29 +46,6 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
             gaps.append(max(means) - min(means))
         assert test.largest[number] == pytest.approx(largest, abs=1e-9)
         assert test.gaps[number] == pytest.approx(gaps, abs=1e-12)
-
-
-@pytest.mark.parametrize("share_undefined", [0.0, 0.4])
-def test_dealing_keeps_every_value_and_every_group_size(share_undefined):
-    world = random_population(3, share_undefined=share_undefined)
-    sums = dealer_of(world).cell_sums(5, 7)
-    assert sums.sum(axis=1) == pytest.approx(world.moments.centred_per_user.sum(axis=1), abs=1e-9)
-    # with the value 1 for everyone, a cell is dealt as many as it has places
-    counting = world.moments.is_defined.astype(np.float64)
-    dealer = _Dealer(counting, world.moments.is_defined, world.cells)
-    assert dealer.cell_sums(5, 7).tolist() == [
-        world.cells.sums(defined).tolist() for defined in counting
-    ]
-
-
-def test_every_arrangement_is_equally_likely():
-    # 4 users in cells of 2 and 2: each of the 6 pairs lands in the first cell equally often
-    world = population([[0, 0, 1, 1]], [[1.0, 2.0, 4.0, 8.0]])
-    dealer = _Dealer(world.values, world.moments.is_defined, world.cells)
-    seen = [dealer.cell_sums(0, number)[0, 0] for number in range(6000)]
-    for pair in combinations([1.0, 2.0, 4.0, 8.0], 2):
-        # 6 standard errors of a share of 1/6
-        assert np.mean(np.equal(seen, sum(pair))) == pytest.approx(1 / 6, abs=6 * 0.0048)
 
 
 def test_same_seed_same_numbers_on_any_number_of_threads():

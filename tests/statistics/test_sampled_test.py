@@ -10,16 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.space import EVERYONE, Space
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import Moments, sampled_moments
-from fairrec.statistics.permutation import PermutationTest, permutation_test
-from fairrec.statistics.sampled_test import sampled_test
-from tests.statistics.small_population import Population, population, random_population
+from fairrec.statistics.permutation import PermutationTest, null_distribution
+from fairrec.statistics.sampled_test import Resampled
+from tests.statistics.small_population import (
+    Population,
+    permutation_test,
+    population,
+    random_population,
+)
 
 ANY = -1
 SKEWED = [0, 0, 0, 0, 0.2, 0.25, 1 / 3, 0.5, 1]
@@ -28,7 +33,7 @@ FREE = np.array([[-np.inf, np.inf]])
 
 def moments_of(world: Population, is_scored, is_reference) -> Moments:
     values = np.where(is_scored, world.values, np.nan)
-    return sampled_moments(values, is_scored, is_reference, world.cells, world.lattice)
+    return sampled_moments(values, is_scored, is_reference, world.grouping)
 
 
 def partly_scored(world: Population, n_reference: int, n_whole: int, seed: int = 0):
@@ -157,11 +162,11 @@ def test_any_set_of_cells_has_the_difference_of_its_known_users(seed, is_all_sco
         is_reference = is_scored
     rng = np.random.default_rng(seed)
     for metric, values in enumerate(world.values):
-        known = found.known_cells(metric, world.cells)
+        known = found.known_cells(metric, world.grouping.cells)
         # most sets hold a cell that is open, so also draw from the whole ones alone
-        for pool in (np.ones(len(world.cells), dtype=bool), known.is_whole):
-            is_member = pool & (rng.random(len(world.cells)) < 0.3)
-            inside = is_member[world.cells.of_user]
+        for pool in (np.ones(len(world.grouping.cells), dtype=bool), known.is_whole):
+            is_member = pool & (rng.random(len(world.grouping.cells)) < 0.3)
+            inside = is_member[world.grouping.cells.of_user]
             expected = expected_difference(values, inside, is_scored, is_reference)
             got = known.difference(is_member)
             assert (np.nan if got is None else got) == approx(expected, abs=1e-9, nan_ok=True)
@@ -174,7 +179,7 @@ def test_a_group_of_which_nobody_is_known_has_no_difference():
     # the first is not known, and the second has nobody to be compared with
     assert np.isnan(found.difference).all()
     assert np.isnan(found.chance_error).all()
-    known = found.known_cells(0, world.cells)
+    known = found.known_cells(0, world.grouping.cells)
     assert known.difference(np.array([True, False])) is None
     assert known.difference(np.array([False, True])) is None
 
@@ -183,15 +188,15 @@ def test_a_whole_group_outside_the_sample_is_compared_with_all_of_it():
     world = population([[0, 0, 1, 1, 1]], [[1.0, 2.0, 3.0, 5.0, 90.0]])
     found = moments_of(world, np.array([1, 1, 1, 1, 0], bool), np.array([0, 0, 1, 1, 0], bool))
     assert found.difference[0, 0] == approx((1 + 2) / 2 - (3 + 5) / 2)
-    assert found.known_cells(0, world.cells).difference(np.array([True, False])) == approx(-2.5)
+    assert found.known_cells(0, world.grouping.cells).difference(np.array([True, False])) == approx(
+        -2.5
+    )
 
 
 def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=1):
-    is_tested = moments.n >= world.min_users
-    test = sampled_test(
-        *(moments, moments.sample, world.cells, world.lattice, is_tested, world.min_users),
-        *(n_permutations, seed, threads),
-    )
+    is_tested = moments.n >= world.grouping.min_users
+    null = Resampled(moments, moments.sample, world.grouping, is_tested)
+    test = null_distribution(null, n_permutations, seed, threads)
     return test, is_tested
 
 
@@ -211,7 +216,10 @@ def test_draws_equal_a_slow_loop_over_users():
     moments = moments_of(world, is_scored, is_reference)
     test, _ = run(world, moments, 5, seed=9)
     pool = world.values[:, is_scored]
-    in_cell = [np.flatnonzero(world.cells.of_user == cell) for cell in range(len(world.cells))]
+    in_cell = [
+        np.flatnonzero(world.grouping.cells.of_user == cell)
+        for cell in range(len(world.grouping.cells))
+    ]
     # those of the sample first
     order = np.concatenate([users[np.argsort(~is_reference[users])] for users in in_cell])
     n_reached = np.zeros(test.statistic.shape)
@@ -233,25 +241,25 @@ def test_draws_equal_a_slow_loop_over_users():
                     for is_whole, part in own.items()
                     if len(part)
                 }
-                largest += [statistic[w] for w in own if size[w] >= world.min_users]
+                largest += [statistic[w] for w in own if size[w] >= world.grouping.min_users]
                 observed = abs(test.statistic[metric, group])
                 is_whole = moments.sample.is_whole_group[group]
-                if size[is_whole] >= world.min_users:
-                    tested = [statistic[w] for w in own if size[w] >= world.min_users]
+                if size[is_whole] >= world.grouping.min_users:
+                    tested = [statistic[w] for w in own if size[w] >= world.grouping.min_users]
                     n_reached[metric, group] += max(tested) >= observed * (1 - 1e-9)
                 if world.lattice.is_full[group]:
                     means.append(own[True].mean())
             gaps.append(max(means) - min(means))
         assert test.largest[number] == approx(max(largest), abs=1e-9)
         assert test.gaps[number] == approx(gaps, abs=1e-12)
-    is_tested = moments.n >= world.min_users
+    is_tested = moments.n >= world.grouping.min_users
     assert (test.n_reached[is_tested] == n_reached[is_tested]).all()
 
 
 def test_with_everyone_scored_chance_is_about_what_permutations_show():
     world = random_population(4, n_users=1000, min_users=20)
     drawn, _ = run(world, everyone(world), 499)
-    dealt = permutation_test(world.moments, world.cells, world.lattice, world.is_tested, 499, 0)
+    dealt = permutation_test(world.moments, world.grouping, world.is_tested, 499, 0)
     assert drawn.statistic == approx(dealt.statistic, abs=1e-9)
     assert drawn.critical(0.05) == approx(dealt.critical(0.05), rel=0.1)
     assert np.median(drawn.largest) == approx(np.median(dealt.largest), rel=0.05)
@@ -283,7 +291,7 @@ def searched(
 ) -> tuple[Population, PermutationTest, np.ndarray]:
     """A search with a budget in users, and the test of what it scored."""
     world = population(codes, values, min_users=min_users)
-    space = Space(world.cells, world.lattice, min_users)
+    space = world.grouping
     evidence = Evidence(space, lambda users: world.values[:, users], len(world.values), seed)
     search(
         *(name, evidence, hyper_parameters(name, {})),
@@ -298,15 +306,16 @@ def searched(
 
 @pytest.mark.parametrize("name", ["adaptive", "random"])
 def test_searches_of_worlds_without_a_gap_have_few_false_findings(name):
-    n_worlds, n_users, with_finding, n_whole = 120, 800, 0, 0
+    n_worlds, n_users, with_finding, n_whole = 120, 400, 0, 0
     for seed in range(n_worlds):
         rng = np.random.default_rng(seed)
         codes = [np.minimum(rng.geometric(p, n_users) - 1, 4) for p in (0.6, 0.4, 0.4)]
         values = rng.choice(SKEWED, n_users)
-        _, test, is_tested = searched(name, codes, values, 120, 24, 5, seed)
+        _, test, is_tested = searched(name, codes, values, 80, 24, 5, seed)
         with_finding += (test.adjusted_p_values[is_tested] <= 0.05).any()
         n_whole += is_tested.sum()
-    # 6 are expected at most; more than 12 come up in 1 case of 100
+    # 6 are expected at most; more than 12 come up in 1 case of 100 at that rate, but in 92 of 100
+    # at three times that
     assert with_finding <= 12
     assert n_whole / n_worlds > 10
 
@@ -350,7 +359,7 @@ def test_a_difference_between_halves_shows_in_the_sample_alone():
         codes = [rng.integers(0, n, n_users) for n in (2, 6)]
         values = rng.normal(size=n_users) - 0.5 * (codes[0] == 0)
         world = population(codes, values, min_users=10)
-        space = Space(world.cells, world.lattice, 10)
+        space = world.grouping
         evidence = Evidence(space, lambda users, of=world: of.values[:, users], 1, seed)
         evidence.n_reference = 600
         evidence.score(evidence.next_users(EVERYONE, 600))

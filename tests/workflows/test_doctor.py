@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.scoring.http.patience import Patience
 from fairrec.workflows.doctor import MOST_USERS
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
@@ -77,7 +78,8 @@ def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: Faul
     assert says in problems[0]
 
 
-def test_faults_are_told(folder, server: FaultyServer):
+def test_faults_are_told(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Patience, "back_off", lambda self, attempt: 0.01)
     url, _ = server.address("truncated")
     ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--timeout", "5")
     assert ran.code == 0
@@ -96,6 +98,21 @@ def test_a_batch_is_no_larger_than_a_call_may_be(folder, server: FaultyServer):
     ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--rows-per-call", "20")
     assert "batch     2 users, 16 pairs" in ran.stdout
     assert len(server.batches(tag)[0]) == 2
+
+
+def test_without_a_single_candidate_there_is_nothing_to_ask_for(folder, server: FaultyServer):
+    url, tag = server.address("plain")
+    empty = CANDIDATES.with_columns(
+        item_id=pl.lit([], dtype=pl.List(pl.String)), label=pl.lit([], dtype=pl.List(pl.Int64))
+    )
+    empty.write_parquet("empty.parquet")
+    CANDIDATES.explode("item_id", "label").clear().write_parquet("no_rows.parquet")
+    for name in ("empty.parquet", "no_rows.parquet"):
+        ran = run_here("doctor", name, "--endpoint", url, "--protocol", "json")
+        assert ran.code == 2
+        assert ran.stderr.startswith(f"InputError: {name}: ")
+        assert len(ran.stderr.splitlines()) == 1
+    assert server.batches(tag) == []
 
 
 def test_features_and_names_are_those_of_an_audit(folder, server: FaultyServer):

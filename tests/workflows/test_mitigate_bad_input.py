@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.mitigation.effect import RESERVED
 from tests.mitigation.planted import mitigate, planted
 
 WORLD = planted("accuracy", n_users=60)
@@ -19,12 +20,16 @@ BARE = WORLD._replace(
     [
         ("ndgc@5", {}, "No metric 'ndgc'. Did you mean 'ndcg'"),
         ("pooled_auc", {}, "'pooled_auc' is no mean over users, so its change cannot be tested"),
-        ("urp@5", {"allow_level_down": True}, "--allow-level-down: neither end of 'urp@5' is bet"),
-        ("ndcg@5", {"strength": 1.1}, "--strength 1.1 is not possible. Give 'auto' or a number"),
-        ("ndcg@5", {"strength": -0.1}, "--strength -0.1 is not possible"),
-        ("ndcg@5", {"strength": float("nan")}, "--strength nan is not possible"),
-        ("ndcg@5", {"strength": "strong"}, "--strength strong is not possible"),
-        ("ndcg@5", {"max_loss": 2.0}, "--max-loss 2.0 is not possible. Give a share from 0 to 1"),
+        ("urp@5", {"allow_level_down": True}, "allow_level_down: neither end of 'urp@5' is bet"),
+        (
+            "ndcg@5",
+            {"strength": 1.1},
+            "invalid strength: expected a number from 0 to 1, or 'auto', got 1.1",
+        ),
+        ("ndcg@5", {"strength": -0.1}, "invalid strength: expected"),
+        ("ndcg@5", {"strength": float("nan")}, "invalid strength: expected"),
+        ("ndcg@5", {"strength": "strong"}, "invalid strength: expected"),
+        ("ndcg@5", {"max_loss": 2.0}, "invalid max_loss: expected a number from 0 to 1, got 2.0"),
         ("ndcg@5", {"reranker": "mrm"}, "No re-ranker 'mrm'. Did you mean 'mmr'"),
         ("ndcg@5", {"groups": "worst:0"}, "--groups worst:0 is not possible"),
         ("ndcg@5", {"groups": "wurst"}, "wurst: does not exist. Check the path"),
@@ -34,7 +39,7 @@ BARE = WORLD._replace(
         ("urp@5", {"groups": "worst:100%"}, "Nobody with a value of urp@5 is outside the chosen"),
         ("ndcg@5", {"groups": "findings"}, "--groups findings needs tests against chance: --perm"),
         ("ndcg@5", {"min_support": 500}, "No full combination of attributes has 500 users"),
-        ("ndcg@5", {"alpha": 2.0}, "--alpha 2.0 is not possible"),
+        ("ndcg@5", {"alpha": 2.0}, "invalid alpha: expected"),
         ("ndcg@5", {"by": "gender,ago"}, "No attribute 'ago'. Did you mean 'age'"),
         ("ndcg@5", {"predictions": None}, "NoneType is not a table"),
         ("ndcg@5", {"users": WORLD.users.head(9)}, "not in the users table|has no row"),
@@ -43,6 +48,14 @@ BARE = WORLD._replace(
 def test_bad_options_are_refused(metric, options, message):
     with pytest.raises(FairRecError, match=message):
         mitigate(WORLD, metric, **options)
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_attribute_named_as_a_column_of_ours_is_refused(name):
+    world = WORLD._replace(users=WORLD.users.rename({"age": name}))
+    says = f"Attribute '{name}' has the name of a column of the result. Rename that column"
+    with pytest.raises(InputError, match=says):
+        mitigate(world, "ndcg@5", by=f"gender,{name}")
 
 
 def test_metric_without_a_reranker_of_its_own_is_refused():
@@ -54,7 +67,9 @@ def test_metric_without_a_reranker_of_its_own_is_refused():
         return lists.lengths.astype(float)
 
     try:
-        with pytest.raises(InputError, match=r"No re-ranker is made for 'length@5'. Name one: --r"):
+        with pytest.raises(
+            InputError, match=r"No re-ranker is made for 'length@5'. Name one with reranker: "
+        ):
             mitigate(WORLD, "length@5")
         assert mitigate(WORLD, "length@5", reranker="mmr").effect.chosen.verdict == "unchanged"
     finally:

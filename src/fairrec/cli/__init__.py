@@ -11,6 +11,7 @@ from fairrec.cli.data import datasets_command, prepare_command, synthetic_comman
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
+from fairrec.cli.parameters import SectionedCommand
 from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
@@ -25,24 +26,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("audit")(audit_command)
-app.command("demo")(demo_command)
-app.command("report")(report_command)
-app.command("mitigate")(mitigate_command)
-app.command("rerank")(rerank_command)
-app.command("search-bench")(search_bench_command)
-app.command("reproduce")(reproduce_command)
-app.command("datasets")(datasets_command)
-app.command("prepare")(prepare_command)
-app.command("synthetic")(synthetic_command)
-app.command("train")(train_command)
-app.command("score")(score_command)
-app.command("serve-run")(serve_run_command)
-app.command("doctor")(doctor_command)
-app.command("metrics")(metrics_command)
-app.command("searchers")(searchers_command)
-app.command("rerankers")(rerankers_command)
-app.command("schema")(schema_command)
+app.command("audit", cls=SectionedCommand)(audit_command)
+app.command("demo", cls=SectionedCommand)(demo_command)
+app.command("report", cls=SectionedCommand)(report_command)
+app.command("mitigate", cls=SectionedCommand)(mitigate_command)
+app.command("rerank", cls=SectionedCommand)(rerank_command)
+app.command("search-bench", cls=SectionedCommand)(search_bench_command)
+app.command("reproduce", cls=SectionedCommand)(reproduce_command)
+app.command("datasets", cls=SectionedCommand)(datasets_command)
+app.command("prepare", cls=SectionedCommand)(prepare_command)
+app.command("synthetic", cls=SectionedCommand)(synthetic_command)
+app.command("train", cls=SectionedCommand)(train_command)
+app.command("score", cls=SectionedCommand)(score_command)
+app.command("serve-run", cls=SectionedCommand)(serve_run_command)
+app.command("doctor", cls=SectionedCommand)(doctor_command)
+app.command("metrics", cls=SectionedCommand)(metrics_command)
+app.command("searchers", cls=SectionedCommand)(searchers_command)
+app.command("rerankers", cls=SectionedCommand)(rerankers_command)
+app.command("schema", cls=SectionedCommand)(schema_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,8 @@ import json
 import typer
 from rich.text import Text
 
-from fairrec.cli.shared import DebugOption, errors_in_words, stdout
+from fairrec.cli.parameters import takes_options
+from fairrec.cli.shared import DebugOption, stdout
 
 
 def schema_command() -> None:
@@ -17,35 +18,33 @@ def schema_command() -> None:
     typer.echo(json.dumps(AuditSummary.model_json_schema(mode="serialization"), indent=2))
 
 
-def metrics_command(debug: DebugOption = False) -> None:
+@takes_options
+def metrics_command(*, debug: DebugOption = False) -> None:
     """List the metrics with their definitions."""
-    with errors_in_words(debug):
-        from fairrec.metrics import METRICS
+    from fairrec.metrics import METRICS
 
-        console = stdout()
-        for name in METRICS:
-            entry = METRICS[name]
-            label = f"{name}@k" if entry.has_cutoff else name
-            needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
-            console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
+    console = stdout()
+    for name in METRICS:
+        entry = METRICS[name]
+        label = f"{name}@k" if entry.has_cutoff else name
+        needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
+        console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
 
 
-def searchers_command(debug: DebugOption = False) -> None:
+@takes_options
+def searchers_command(*, debug: DebugOption = False) -> None:
     """List the searchers with their hyper-parameters."""
-    with errors_in_words(debug):
-        from dataclasses import fields
+    from dataclasses import fields
 
-        from fairrec.search import SEARCHERS
+    from fairrec.search import SEARCHERS
 
-        console = stdout()
-        for name in SEARCHERS:
-            entry = SEARCHERS[name]
-            settings = ", ".join(
-                f"{field.name}={'by size' if field.default is None else field.default}"
-                for field in fields(entry.hyper_parameters)
-            )
-            console.print(
-                Text.assemble(
-                    (f"{name:<10}", "bold"), entry.about, f" ({settings})" * bool(settings)
-                )
-            )
+    console = stdout()
+    for name in SEARCHERS:
+        entry = SEARCHERS[name]
+        settings = ", ".join(
+            f"{field.name}={'by size' if field.default is None else field.default}"
+            for field in fields(entry.hyper_parameters)
+        )
+        console.print(
+            Text.assemble((f"{name:<10}", "bold"), entry.about, f" ({settings})" * bool(settings))
+        )

@@ -9,24 +9,16 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.model_options import (
-    ConcurrencyOption,
     EndpointOption,
-    FeaturesOption,
-    InputsOption,
-    MaxReplyOption,
+    HowAsked,
     OnnxOption,
-    OutputOption,
-    ProtocolOption,
-    RateOption,
-    RetriesOption,
-    RowsPerCallOption,
     ScorerOption,
-    TimeoutOption,
-    TokenEnvOption,
     chosen_model,
 )
-from fairrec.cli.shared import DebugOption, column_mapping, errors_in_words, stdout
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain
+from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.models.model import Model
@@ -35,56 +27,28 @@ if TYPE_CHECKING:
 HAS_PROBLEMS = 1
 
 
+@takes_options
 def doctor_command(
+    *,
     predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("history", "by", "metrics"))],
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
-    users: Annotated[Path | None, typer.Option(help="Users, where features need them.")] = None,
-    items: Annotated[Path | None, typer.Option(help="Items, where features need them.")] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option(help="Other column names: user_id=uid.")
-    ] = None,
-    protocol: ProtocolOption = None,
-    features: FeaturesOption = None,
-    inputs: InputsOption = None,
-    output: OutputOption = None,
-    concurrency: ConcurrencyOption = None,
-    rows_per_call: RowsPerCallOption = None,
-    rate: RateOption = None,
-    timeout: TimeoutOption = None,
-    retries: RetriesOption = None,
-    token_env: TokenEnvOption = None,
-    max_reply_mb: MaxReplyOption = None,
+    how_asked: HowAsked,
     debug: DebugOption = False,
 ) -> None:
     """Ask a model for one batch and say what it does; exit 1 where an audit would be spoiled."""
-    with errors_in_words(debug):
-        model = chosen_model(
-            scorer,
-            endpoint,
-            onnx,
-            inputs,
-            protocol=protocol,
-            features=features,
-            output=output,
-            concurrency=concurrency,
-            rows_per_call=rows_per_call,
-            rate=rate,
-            timeout=timeout,
-            retries=retries,
-            token_env=token_env,
-            max_reply_mb=max_reply_mb,
-        )
-        if model is None:
-            raise InputError("Name the model: --scorer, --endpoint or --onnx.")
-        from fairrec.workflows.doctor import examine
+    model = chosen_model(scorer, endpoint, onnx, how_asked)
+    if model is None:
+        raise InputError("Name the model: --scorer, --endpoint or --onnx.")
+    from fairrec.workflows.doctor import examine
 
-        console = stdout()
-        model.open()
-        for line in _about(model):
-            console.print(Text(line), soft_wrap=True)
-        seen = examine(model, predictions, users, items, column_mapping(columns))
+    console = stdout()
+    model.open()
+    for line in _about(model):
+        console.print(Text(line), soft_wrap=True)
+    seen = examine(model, predictions, **tables)
     for line in _said(seen):
         console.print(Text(line), soft_wrap=True)
     if seen.problems():

@@ -5,87 +5,59 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from fairrec.cli.audit import depth_of
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
     FormatOption,
     NoReportOption,
     QuietOption,
-    column_mapping,
-    errors_in_words,
+    need,
     need_torch,
     say,
     shown_progress,
     stdout,
 )
-from fairrec.cli.table_options import (
-    ByOption,
-    ColumnsOption,
-    HistoryOption,
-    ItemsOption,
-    ThreadsOption,
-    UsersOption,
-)
+from fairrec.core.audit_options import AuditOptions, Threads
 from fairrec.core.errors import InputError
+from fairrec.core.options import OUTPUT, TABLES
+from fairrec.inputs.table_options import TableOptions
+from fairrec.mitigation.options import MitigationOptions
 
 
+@takes_options
 def mitigate_command(
+    *,
     source: Annotated[
         Path,
         typer.Argument(help="Folder of an audit or of a trained run, or a table of predictions."),
     ],
-    metric: Annotated[str, typer.Option(help="What to improve: urd@5, urp_abs@5, ndcg@10.")],
-    groups: Annotated[
-        str,
-        typer.Option(help="Whom: worst:10%, worst:5, findings, or a file with one group a row."),
-    ] = "worst:10%",
-    reranker: Annotated[
-        str | None,
-        typer.Option(help="See fairrec rerankers. Default: the one made for the metric."),
-    ] = None,
-    strength: Annotated[
-        str, typer.Option(help="0, which changes nothing, to 1; 'auto' tunes it.")
-    ] = "auto",
-    max_loss: Annotated[
-        float,
-        typer.Option(help="With 'auto': largest relative loss of NDCG in the chosen groups."),
-    ] = 0.02,
-    allow_level_down: Annotated[
-        bool,
-        typer.Option("--allow-level-down", help="Also serve the best served groups worse."),
-    ] = False,
+    plan: Annotated[Given, FieldsOf(MitigationOptions)],
     validation: Annotated[
         Path | None,
-        typer.Option(help="Scored candidates with other targets, to choose by. Runs have them."),
+        typer.Option(
+            help="Scored candidates with other targets, to choose by. Runs have them.",
+            rich_help_panel=TABLES,
+        ),
     ] = None,
-    users: UsersOption = None,
-    by: ByOption = None,
-    items: ItemsOption = None,
-    history: HistoryOption = None,
-    metrics: Annotated[
-        str | None, typer.Option(help="What to report. Default: what the tables allow.")
-    ] = None,
-    columns: ColumnsOption = None,
-    depth: Annotated[
-        str | None, typer.Option(help="Report groups of up to so many attributes, or 'full'.")
-    ] = None,
-    min_support: Annotated[
-        float | None, typer.Option(help="Smallest group: a share of users, or a number from 1.")
-    ] = None,
-    permutations: Annotated[
-        int | None, typer.Option(help="Random dealings for the gap's chance level.")
-    ] = None,
-    alpha: Annotated[float | None, typer.Option(help="Level of the tests.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Same seed, same numbers.")] = None,
-    threads: ThreadsOption = None,
+    tables: Annotated[Given, FieldsOf(TableOptions)],
+    options: Annotated[
+        Given,
+        FieldsOf(
+            AuditOptions, without=("correction", "top", "threads"), default="the audit's, or {}"
+        ),
+    ],
+    threads: Threads = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the re-ranked lists, the re-ranker, the page.")
+        Path | None,
+        typer.Option(
+            help="Folder for the re-ranked lists, the re-ranker, the page.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     no_report: NoReportOption = False,
     output_format: FormatOption = Format.text,
@@ -93,7 +65,7 @@ def mitigate_command(
     debug: DebugOption = False,
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on targets not chosen by."""
-    with errors_in_words(debug), shown_progress(quiet) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
         from fairrec.workflows.mitigate import mitigate
 
@@ -105,33 +77,12 @@ def mitigate_command(
                     "another folder."
                 )
         progress("reading", 0, 0)
-        given: dict[str, Any] = {
-            "users": users,
-            "by": by,
-            "items": items,
-            "history": history,
-            "validation": validation,
-            "metrics": metrics,
-            "columns": column_mapping(columns) or None,
-            "depth": None if depth is None else depth_of(depth),
-            "min_support": min_support,
-            "permutations": permutations,
-            "alpha": alpha,
-            "seed": seed,
-        }
-        named = {name: value for name, value in given.items() if value is not None}
-        settings = {**_settings_of(source), **named}
-        for name in ("users", "by"):
-            if settings.get(name) is None:
-                raise InputError(f"--{name} is missing. See fairrec mitigate --help")
+        named = {} if validation is None else {"validation": validation}
+        settings = {**_settings_of(source), **tables, **options, **named}
+        need(settings, "users", "by", command="mitigate")
         result = mitigate(
             **settings,
-            metric=metric,
-            groups=groups,
-            reranker=reranker,
-            strength=_strength(strength),
-            max_loss=max_loss,
-            allow_level_down=allow_level_down,
+            **plan,
             threads=threads,
             progress=progress,
             command=shlex.join(["fairrec", *sys.argv[1:]]),
@@ -148,33 +99,28 @@ def mitigate_command(
         )
 
 
+@takes_options
 def rerank_command(
+    *,
     reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
-    users: Annotated[Path, typer.Option(help="Users and their attributes.")],
-    out: Annotated[Path, typer.Option(help="File to write: Parquet, or CSV by its ending.")],
-    items: ItemsOption = None,
-    history: HistoryOption = None,
-    columns: ColumnsOption = None,
-    threads: ThreadsOption = None,
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("by", "metrics"))],
+    threads: Threads = None,
+    out: Annotated[
+        Path,
+        typer.Option(help="File to write: Parquet, or CSV by its ending.", rich_help_panel=OUTPUT),
+    ],
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
-    with errors_in_words(debug), shown_progress(quiet) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.core.files import write_table
-        from fairrec.mitigation.remedy import rerank
+        from fairrec.workflows.rerank import rerank
 
+        need(tables, "users", command="rerank")
         progress("re-ranking", 0, 0)
-        table = rerank(
-            reranker,
-            predictions,
-            users=users,
-            items=items,
-            history=history,
-            columns=column_mapping(columns),
-            threads=threads,
-        )
+        table = rerank(reranker, predictions, **tables, threads=threads)
         write_table(table, out)
         n_changed = table.filter(table["score"] != table["model_score"])["user_id"].n_unique()
     if not quiet:
@@ -184,17 +130,17 @@ def rerank_command(
         )
 
 
-def rerankers_command(debug: DebugOption = False) -> None:
+@takes_options
+def rerankers_command(*, debug: DebugOption = False) -> None:
     """List the re-rankers."""
-    with errors_in_words(debug):
-        from fairrec.mitigation import RERANKERS
+    from fairrec.mitigation import RERANKERS
 
-        console = stdout()
-        for name in RERANKERS:
-            kind = RERANKERS[name]
-            made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
-            needs = "".join(f" (needs --{need})" for need in sorted(kind.needs - {"labels"}))
-            console.print(Text.assemble((f"{name:<22}", "bold"), kind.about, made_for, needs))
+    console = stdout()
+    for name in RERANKERS:
+        kind = RERANKERS[name]
+        made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
+        needs = "".join(f" (needs --{table})" for table in sorted(kind.needs - {"labels"}))
+        console.print(Text.assemble((f"{name:<22}", "bold"), kind.about, made_for, needs))
 
 
 def _settings_of(source: Path) -> dict[str, Any]:
@@ -212,11 +158,11 @@ def _settings_of(source: Path) -> dict[str, Any]:
     return {"predictions": source}
 
 
-def _of_run(folder: Path) -> dict[str, Any]:
+def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     need_torch()
     from fairrec.models.runs.run import load_run
 
-    run = load_run(folder, "auto")
+    run = load_run(folder, "auto", sha256)
     return {
         "predictions": run.predictions("test"),
         "validation": run.predictions("validation"),
@@ -235,7 +181,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
             "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
         )
-    if summary.search.asked and "run" not in summary.inputs:
+    if summary.search.model_identity and "run" not in summary.inputs:
         raise InputError(
             f"{folder}: the scores of this audit came from a model that was asked for them. Write "
             "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
@@ -252,8 +198,10 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "seed": summary.seed,
     }
     paths = {name: table.path for name, table in summary.inputs.items()}
+    scored = {}
     if run := paths.pop("run", None):
-        return {**_of_run(Path(run)), **options}
+        scored = _of_run(Path(run), summary.inputs["run"].sha256)
+        del paths["predictions"]
     for name, path in paths.items():
         if path is None:
             raise InputError(
@@ -270,18 +218,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             raise InputError(
                 f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
             )
-    return {**{name: Path(path) for name, path in paths.items() if path}, **options}
-
-
-def _strength(text: str) -> float | Literal["auto"]:
-    if text == "auto":
-        return "auto"
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"--strength {text} is not possible. Give 'auto' or a number from 0 to 1."
-        ) from None
+    return {**scored, **{name: Path(path) for name, path in paths.items() if path}, **options}
 
 
 def _print(summary: Any, output_format: Format) -> None:

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, say
-from fairrec.core.errors import OutputError
+from fairrec.cli.parameters import takes_options
+from fairrec.cli.shared import DebugOption, QuietOption, say
 
 
+@takes_options
 def report_command(
+    *,
     folder: Annotated[Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")],
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: report.html in the folder.")
@@ -21,20 +23,14 @@ def report_command(
     debug: DebugOption = False,
 ) -> None:
     """Write the page of a saved audit or mitigation anew."""
-    with errors_in_words(debug):
-        from fairrec.mitigation.mitigation_result import load_mitigation
-        from fairrec.report.page.html import write_page
-        from fairrec.result.audit_result import load_groups, load_summary
+    from fairrec.mitigation.mitigation_result import load_mitigation
+    from fairrec.report.page.html import write_page
+    from fairrec.result.audit_result import load_groups, load_summary
 
-        summary, groups = load_summary(folder), load_groups(folder)
-        mitigation = load_mitigation(folder)
-        file = out or folder / "report.html"
-        try:
-            link = os.path.relpath(folder / "groups.parquet", file.parent)
-            write_page(file, summary, groups, Path(link).as_posix(), mitigation)
-        except OSError as error:
-            raise OutputError(
-                f"{file}: cannot be written ({error}). Choose another --out."
-            ) from error
+    summary, groups = load_summary(folder), load_groups(folder)
+    mitigation = load_mitigation(folder)
+    file = out or folder / "report.html"
+    link = os.path.relpath(folder / "groups.parquet", file.parent)
+    write_page(file, summary, groups, Path(link).as_posix(), mitigation)
     if not quiet:
         say(f"Written: {file}")

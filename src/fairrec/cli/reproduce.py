@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from fairrec.cli.parameters import takes_options
 from fairrec.cli.shared import (
     DebugOption,
     QuietOption,
-    SeedOption,
-    errors_in_words,
     need_torch,
     say,
     shown_progress,
     stdout,
 )
+from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError
+from fairrec.core.kinds import NAMES, whole
+from fairrec.core.options import Option
 
 if TYPE_CHECKING:
     from fairrec.reproduction.experiment import ReproduceOptions
@@ -29,38 +31,46 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
+@takes_options
 def reproduce_command(
+    *,
     experiment: Annotated[
         str | None, typer.Argument(help="table1, table2, ..., or all; see --list.")
     ] = None,
     data: Annotated[
-        list[str] | None,
-        typer.Option(help="A bundle or a publisher's folder: FOLDER or NAME=FOLDER. Repeat it."),
-    ] = None,
+        tuple[str, ...],
+        Option(NAMES, "Bundles or publishers' folders: FOLDER or NAME=FOLDER"),
+    ] = (),
     out: Annotated[Path | None, typer.Option(help="Folder for tables, figures and cells.")] = None,
     runs: Annotated[
         Path | None, typer.Option(help="Folder of trained runs to use. Default: OUT/runs.")
     ] = None,
     datasets: Annotated[
-        str | None,
-        typer.Option(
-            help="The paper's data sets to use, with commas; synthetic shapes where no files are "
-            "given. Default: those given, or all."
+        tuple[str, ...] | None,
+        Option(
+            NAMES,
+            "The paper's data sets to use; synthetic shapes where no files are given",
+            default="those given, or all",
         ),
     ] = None,
     models: Annotated[
-        str | None,
-        typer.Option(help="wide_deep,deepfm,dcn,fgcnn (the default), or taste: without training."),
+        tuple[str, ...] | None,
+        Option(
+            NAMES,
+            "Recommenders to test; taste is without training",
+            default="wide_deep,deepfm,dcn,fgcnn",
+        ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Searches of each method. Default: 5.")] = None,
+    n_seeds: Annotated[int | None, Option(whole(1), "Searches of each method", default="5")] = None,
     permutations: Annotated[
-        int | None, typer.Option(help="Times attributes are dealt out anew. Default: 1000.")
+        int | None,
+        Option(whole(1), "How often values are shuffled across users", default="1000"),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small synthetic worlds, to see that all of it runs.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    seed: SeedOption = 0,
+    seed: Seed = 0,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -68,7 +78,7 @@ def reproduce_command(
     if list_:
         _print_list()
         return
-    with errors_in_words(debug), shown_progress(quiet) as progress:
+    with shown_progress(quiet) as progress:
         if experiment is None or out is None:
             raise InputError(
                 "Name an experiment and a folder: fairrec reproduce table2 --out DIR. "
@@ -78,14 +88,14 @@ def reproduce_command(
         from fairrec.reproduction.reproducing import reproduce
 
         names = list(EXPERIMENTS) if experiment == ALL else [experiment]
-        options = _options(models, seeds, permutations, seed, quick)
+        options = _options(models, n_seeds, permutations, seed, quick)
         if options.has_deep_models and any(EXPERIMENTS[name].needs_models for name in names):
             need_torch()
         done = reproduce(
             names,
             out,
-            data or (),
-            None if datasets is None else _names(datasets),
+            data,
+            datasets,
             runs,
             options,
             progress,
@@ -95,7 +105,11 @@ def reproduce_command(
 
 
 def _options(
-    models: str | None, seeds: int | None, permutations: int | None, seed: int, quick: bool
+    models: tuple[str, ...] | None,
+    n_seeds: int | None,
+    permutations: int | None,
+    seed: int,
+    quick: bool,
 ) -> ReproduceOptions:
     from dataclasses import replace
 
@@ -103,18 +117,12 @@ def _options(
 
     chosen = QUICK if quick else ReproduceOptions()
     if models is not None:
-        chosen = replace(chosen, models=tuple(dict.fromkeys(_names(models))))
-    if seeds is not None:
-        chosen = replace(chosen, n_seeds=seeds)
+        chosen = replace(chosen, models=tuple(dict.fromkeys(models)))
+    if n_seeds is not None:
+        chosen = replace(chosen, n_seeds=n_seeds)
     if permutations is not None:
         chosen = replace(chosen, permutations=permutations)
     return replace(chosen, seed=seed)
-
-
-def _names(text: str) -> list[str]:
-    from fairrec.inputs.audit_inputs import names_of
-
-    return names_of(text)
 
 
 def _print_list() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -11,28 +10,24 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
     QuietOption,
-    SeedOption,
-    column_mapping,
-    errors_in_words,
+    RunOption,
+    need,
     need_torch,
     say,
     shown_progress,
     stdout,
 )
-from fairrec.cli.table_options import (
-    ByOption,
-    ColumnsOption,
-    HistoryOption,
-    ItemsOption,
-    UsersOption,
-)
-from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import OUTPUT, TABLES, spelled
+from fairrec.inputs.table_options import TableOptions
+from fairrec.search.bench_options import SearchBenchOptions
 
 if TYPE_CHECKING:
-    from fairrec.core.options import Progress
+    from fairrec.core.progress import Progress
     from fairrec.workflows.search_bench import SearchBench
 
 FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
@@ -45,74 +40,44 @@ class BenchTables(NamedTuple):
     tables: dict[str, Any]
 
 
+@takes_options
 def search_bench_command(
+    *,
     predictions: Annotated[
         Path | None, typer.Argument(help="Scored candidates: Parquet, CSV or Arrow.")
     ] = None,
-    run: Annotated[
-        Path | None, typer.Option(help="A trained run instead of tables; see fairrec train.")
-    ] = None,
+    run: RunOption = None,
     shape: Annotated[
         str | None,
-        typer.Option(help="A synthetic world instead: movielens-1m, lfm360k, blackfriday, ..."),
+        typer.Option(
+            help="A synthetic world instead: movielens-1m, lfm360k, blackfriday, ...",
+            rich_help_panel=TABLES,
+        ),
     ] = None,
-    users: UsersOption = None,
-    by: ByOption = None,
-    items: ItemsOption = None,
-    history: HistoryOption = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(help="Metrics, with commas: auc,ndcg@10. Default: what the tables allow."),
+    tables: Annotated[Given, FieldsOf(TableOptions)],
+    bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the figures and tables.", rich_help_panel=OUTPUT),
     ] = None,
-    columns: ColumnsOption = None,
-    searchers: Annotated[
-        str, typer.Option(help="Searchers to compare, with commas.")
-    ] = "adaptive,dpso,pso,fairas,random",
-    seeds: Annotated[int, typer.Option(help="Searches of each searcher.")] = 10,
-    budgets: Annotated[
-        str, typer.Option(help="Shares of the users of eligible groups, with commas.")
-    ] = "2%,5%,10%,20%,30%,50%",
-    together: Annotated[
-        bool, typer.Option("--together", help="One search for all metrics, not one for each.")
-    ] = False,
-    min_support: Annotated[
-        float, typer.Option(help="Smallest group: a share of users, or a number from 1.")
-    ] = 0.001,
-    hyper: Annotated[
-        list[str] | None, typer.Option(help="Hyper-parameters: dpso.alpha=0.1, testsgd.theta=0.02.")
-    ] = None,
-    seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for the figures and tables.")] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Compare searchers: how much of the exact gap each finds after how many users."""
-    with errors_in_words(debug), shown_progress(quiet) as progress:
+    with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
-        from fairrec.inputs.audit_inputs import names_of, read_inputs
-        from fairrec.workflows.search_bench import SearchBenchOptions, bench_searchers
+        from fairrec.metrics.reading import read_inputs
+        from fairrec.workflows.search_bench import bench_searchers, uses_proxy
 
-        options = SearchBenchOptions(
-            searchers=tuple(dict.fromkeys(names_of(searchers))),
-            n_seeds=seeds,
-            budgets=_budgets(budgets),
-            hyper=_hyper(hyper or ()),
-            together=together,
-            min_support=min_support,
-            seed=seed,
-        )
+        options = SearchBenchOptions(**bench_options)
         if out is not None:
             check_writable(out)
-        tables = {"users": users, "items": items, "history": history, "by": by}
-        source = _source(predictions, run, shape, tables, seed, progress)
+        read = {name: tables.pop(name) for name in ("metrics", "columns") if name in tables}
+        source = _source(predictions, run, shape, tables, options.seed, progress)
         progress("reading", 0, 0)
-        inputs = read_inputs(
-            **source.tables,
-            metrics=metrics,
-            columns=column_mapping(columns),
-            wants=("history",),
-        )
-        bench = bench_searchers(inputs, options, progress)
+        wants = ("history",) if uses_proxy(options.searchers) else ()
+        inputs, wanted = read_inputs(**source.tables, **read, wants=wants)
+        bench = bench_searchers(inputs, wanted, options, progress)
         if out is not None:
             progress("drawing", 0, 0)
             _write(bench, source.title, out)
@@ -125,7 +90,7 @@ def _source(
     predictions: Path | None,
     run: Path | None,
     shape: str | None,
-    tables: dict[str, Any],
+    tables: Given,
     seed: int,
     progress: Progress,
 ) -> BenchTables:
@@ -140,30 +105,26 @@ def _source(
         return _of_run(run, tables, progress)
     if shape is not None:
         return _of_shape(shape, tables, seed, progress)
-    for name in ("users", "by"):
-        if tables[name] is None:
-            raise InputError(f"--{name} is missing. See fairrec search-bench --help")
+    need(tables, "users", "by", command="search-bench")
     return BenchTables(plain(predictions), {"predictions": predictions, **tables})
 
 
-def _of_run(run: Path, tables: dict[str, Any], progress: Progress) -> BenchTables:
+def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
     need_torch()
     from fairrec.models.runs.run import load_run
 
     progress("scoring", 0, 0)
     loaded = load_run(run, "auto")
-    record, own = loaded.record, loaded.tables()
-    chosen = {name: tables[name] or own[name] for name in own}
     return BenchTables(
-        plain(f"{record.dataset}, {record.model}"),
-        {"predictions": loaded.predictions(), **chosen},
+        plain(f"{loaded.record.dataset}, {loaded.record.model}"),
+        {"predictions": loaded.predictions(), **loaded.tables(), **tables},
     )
 
 
-def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress) -> BenchTables:
+def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> BenchTables:
     for name in ("users", "items", "history"):
-        if tables[name] is not None:
-            raise InputError(f"--shape makes its own tables. Leave out --{name}.")
+        if name in tables:
+            raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
     from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
     from fairrec.models.deep.training_data import training_data
     from fairrec.models.shallow.taste import taste_predictions
@@ -178,37 +139,9 @@ def _of_shape(shape: str, tables: dict[str, Any], seed: int, progress: Progress)
             "users": bundle.users,
             "items": bundle.items,
             "history": data.history,
-            "by": tables["by"] or bundle.manifest.attributes,
+            "by": tables.get("by") or bundle.manifest.attributes,
         },
     )
-
-
-def _budgets(text: str) -> tuple[float, ...]:
-    shares = []
-    for part in filter(None, map(str.strip, text.split(","))):
-        if not re.fullmatch(r"\d+(\.\d+)?%", part):
-            raise InputError(
-                f"--budgets {plain(part)} is not possible. Give shares above 0% and up to 100% of "
-                "the users of eligible groups, such as 2%,10%."
-            )
-        shares.append(float(part.removesuffix("%")) / 100)
-    return tuple(sorted(set(shares)))
-
-
-def _hyper(texts: list[str] | tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """`dpso.alpha=0.1` as values by searcher and name."""
-    values: dict[str, dict[str, float]] = {}
-    for pair in (part.strip() for text in texts for part in text.split(",")):
-        try:
-            name, value = pair.split("=")
-            searcher, option = name.split(".")
-            values.setdefault(searcher, {})[option] = float(value)
-        except ValueError as error:
-            raise InputError(
-                f"--hyper {plain(pair)} is not of the form searcher.name=number, such as "
-                "dpso.alpha=0.1"
-            ) from error
-    return values
 
 
 def _about(bench: SearchBench) -> list[str]:
@@ -263,23 +196,13 @@ def _spread(mean: float, sd: float | None) -> str:
 
 def _write(bench: SearchBench, title: str, folder: Path) -> None:
     """Write all files, or none where one cannot be written."""
-    import tempfile
-
-    from fairrec.core.files import put_in_place
+    from fairrec.core.files import put_table
+    from fairrec.core.folders import whole_folder
     from fairrec.report.figures.search_curves import search_curves, write_search_curves
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-            part = Path(scratch)
-            for name, frame in (("accuracy", bench.accuracy), ("convergence", bench.convergence)):
-                with (part / f"{name}.csv").open("wb") as file:
-                    frame.write_csv(file)
-            for name in ("search.svg", "search.html"):
-                write_search_curves(chart, part / name)
-            put_in_place(part, folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error}). Choose another --out."
-        ) from error
+    with whole_folder(folder, owned=("accuracy.csv",)) as part:
+        for name, frame in (("convergence", bench.convergence), ("accuracy", bench.accuracy)):
+            put_table(frame, part / f"{name}.csv", as_csv=True)
+        for name in ("search.svg", "search.html"):
+            write_search_curves(chart, part / name)

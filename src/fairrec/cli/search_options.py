@@ -1,48 +1,40 @@
-"""The options that name a search, turned into what the library takes."""
+"""The search that is asked for, turned into what the library takes."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
+import typer
+
+from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
+from fairrec.core.kinds import number
+from fairrec.core.options import SEARCH, Option, spelled
+from fairrec.search.options import SearchOptions
 
-if TYPE_CHECKING:
-    from fairrec.search.options import SearchOptions
+SearchOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Score only the users a searcher asks for; see fairrec searchers.",
+        rich_help_panel=SEARCH,
+    ),
+]
+HowSearched = Annotated[Given, FieldsOf(SearchOptions)]
+Theta = Annotated[
+    float | None,
+    Option(number(), "Smallest share of a group: --hyper theta=... of testsgd", SEARCH),
+]
 
 
-def search_options(
-    name: str | None,
-    *,
-    hyper: list[str] | None,
-    theta: float | None,
-    **settings: Any,
-) -> SearchOptions | None:
+def search_options(name: str | None, given: Given, theta: float | None) -> SearchOptions | None:
     """The search asked for; None where none is, and then nothing else about it may be set."""
-    given = {option: value for option, value in settings.items() if value is not None}
-    if name is None:
-        lone = [*given, *(["hyper"] if hyper else []), *(["theta"] if theta is not None else [])]
-        if lone:
-            option = lone[0].replace("_", "-")
-            raise InputError(
-                f"--{option} is for a search. Add --search NAME, such as --search adaptive."
-            )
-        return None
-    from fairrec.search.options import SearchOptions
-
-    numbers = dict(map(hyper_parameter, hyper or ()))
     if theta is not None:
-        numbers["theta"] = theta
-    return SearchOptions(name, hyper=numbers, **given)
-
-
-def hyper_parameter(text: str) -> tuple[str, float]:
-    """`name=value` as a pair."""
-    name, equals, value = text.partition("=")
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not (name.strip() and equals and math.isfinite(number)):
-        raise InputError(f"--hyper {text} is not possible. Write name=number: --hyper alpha=0.09")
-    return name.strip(), number
+        given = {**given, "hyper": {**given.get("hyper", {}), "theta": theta}}
+    if name is not None:
+        return SearchOptions(name, **given)
+    if given:
+        lone = "theta" if theta is not None and set(given) == {"hyper"} else next(iter(given))
+        raise InputError(
+            f"{spelled(lone)} is for a search. Add --search NAME, such as --search adaptive."
+        )
+    return None

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.cli.shared import DebugOption, QuietOption, errors_in_words, need_torch, say
+from fairrec.cli.parameters import takes_options
+from fairrec.cli.shared import DebugOption, QuietOption, need_torch, say
 from fairrec.core.errors import InputError, plain
+from fairrec.models.deep.training_options import Device
 
 if TYPE_CHECKING:
     from fairrec.models.runs.run import Run
 
 
+@takes_options
 def serve_run_command(
+    *,
     run: Annotated[Path, typer.Argument(help="A trained run; see fairrec train.")],
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at; 0 for any free one.")] = 8080,
@@ -29,39 +33,36 @@ def serve_run_command(
     token_env: Annotated[
         str | None, typer.Option(help="Environment variable with a bearer token to ask for.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Device = "auto",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Serve a trained run by the Open Inference Protocol until Ctrl-C."""
-    with errors_in_words(debug):
-        need_torch()
-        for package in ("starlette", "uvicorn", "orjson"):
-            if find_spec(package) is None:
-                raise InputError(f"Serving a run needs {package}: pip install 'fairrec[serve]'")
-        import uvicorn
+    need_torch()
+    for package in ("starlette", "uvicorn", "orjson"):
+        if find_spec(package) is None:
+            raise InputError(f"Serving a run needs {package}: pip install 'fairrec[serve]'")
+    import uvicorn
 
-        from fairrec.models.runs.run import load_run
-        from fairrec.models.runs.serving import serving_app
+    from fairrec.models.runs.run import load_run
+    from fairrec.models.runs.serving import serving_app
 
-        token = "" if token_env is None else os.environ.get(token_env, "").strip()
-        if token_env is not None and not token:
-            raise InputError(
-                "--token-env: the environment variable it names is not set, or is empty."
-            )
-        loaded = load_run(run, device)
-        model = name or loaded.record.model
-        if not all(letter.isalnum() or letter in "-_." for letter in model):
-            raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
-        app = serving_app(loaded, model, token)
-        listener = _listener(host, port)
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
-        if not quiet:
-            address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
-            say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
-            say(f"  {_audit(loaded, address, token_env)}")
-            logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
-        uvicorn.Server(config).run(sockets=[listener])
+    token = "" if token_env is None else os.environ.get(token_env, "").strip()
+    if token_env is not None and not token:
+        raise InputError("--token-env: the environment variable it names is not set, or is empty.")
+    loaded = load_run(run, device)
+    model = name or loaded.record.model
+    if not all(letter.isalnum() or letter in "-_." for letter in model):
+        raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
+    app = serving_app(loaded, model, token)
+    listener = _listener(host, port)
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+    if not quiet:
+        address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
+        say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
+        say(f"  {_audit(loaded, address, token_env)}")
+        logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from fairrec.core.errors import FairRecError, InputError
+from fairrec.core.options import OUTPUT, TABLES, spelled
 
 if TYPE_CHECKING:
-    from fairrec.core.options import Progress
+    from fairrec.core.progress import Progress
     from fairrec.result.audit_result import AuditResult
 
 BAD_INPUT = 2
@@ -31,22 +33,33 @@ class Format(StrEnum):
     json = "json"
 
 
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="What to print.")]
-NoReportOption = Annotated[bool, typer.Option("--no-report", help="Write no page, report.html.")]
-SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet", help="No progress on standard error.", rich_help_panel=OUTPUT),
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)
+]
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="What to print.", rich_help_panel=OUTPUT)
+]
+NoReportOption = Annotated[
+    bool,
+    typer.Option("--no-report", help="Write no page, report.html.", rich_help_panel=OUTPUT),
+]
+RunOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A trained run instead of tables; see fairrec train.", rich_help_panel=TABLES
+    ),
+]
 
 
-def column_mapping(columns: Sequence[str] | None) -> dict[str, str]:
-    """The values of --columns, given several times or with commas, as one mapping.
-
-    >>> column_mapping(["user_id=uid,item_id=iid", "items.categories=tags"])
-    {'user_id': 'uid', 'item_id': 'iid', 'items.categories': 'tags'}
-    """
-    from fairrec.inputs.columns import parse_mapping
-
-    return parse_mapping([pair for text in columns or () for pair in text.split(",")])
+def need(given: Mapping[str, Any], *names: str, command: str) -> None:
+    """Refuse to go on without some options."""
+    for name in names:
+        if given.get(name) is None:
+            raise InputError(f"{spelled(name)} is missing. See fairrec {command} --help")
 
 
 def print_result(result: AuditResult, output_format: Format) -> None:
@@ -87,7 +100,7 @@ def need_torch() -> None:
 
 @contextmanager
 def errors_in_words(debug: bool) -> Iterator[None]:
-    """A clear message and exit code 2 for what the user can mend."""
+    """A clear message and exit code 2 for what the user can fix."""
     try:
         yield
     except FairRecError as error:

@@ -1,1 +1,1 @@
-"""What every stage may use: arrays, errors, files, options, registry, threads."""
+"""What every stage may use: arrays, errors, files, options, progress, registry, threads."""

@@ -1,13 +1,16 @@
-"""Files written whole or not at all, and their checksums."""
+"""Files that appear under their names whole or not at all, and their checksums."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairrec.core.errors import OutputError
+from fairrec.core.scratch import scratch, synced
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,16 +20,6 @@ def file_sum(file: Path) -> str:
     """The SHA-256 checksum of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def put_in_place(part: Path, folder: Path) -> None:
-    """Move all files of a folder to another: all of them, or none where a name is taken."""
-    files = sorted(part.iterdir())
-    for file in files:
-        if (folder / file.name).is_dir():
-            raise IsADirectoryError(f"{file.name} is a folder there")
-    for file in files:
-        file.replace(folder / file.name)
 
 
 def check_writable(folder: Path) -> None:
@@ -40,21 +33,68 @@ def check_writable(folder: Path) -> None:
         raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another --out.")
 
 
+@contextmanager
+def errors_of_disk(where: Path) -> Iterator[None]:
+    """Errors of the disk in words that say where, and what to do."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{where}: cannot be written ({error.strerror or error}). Choose another --out."
+        ) from error
+
+
+@contextmanager
+def whole_file(file: Path) -> Iterator[Path]:
+    """A file beside `file` to write to, which takes its place when all is written.
+
+    Whatever happens, there is the old file or the new one, never half of one.
+    """
+    with errors_of_disk(file):
+        # a device or a pipe has no place to take
+        if file.exists() and not file.is_file() and not file.is_dir():
+            yield file
+            return
+        target = Path(os.path.realpath(file))
+        if target.is_dir():
+            raise IsADirectoryError(f"{target.name} is a folder")
+        with scratch(target.parent, target.name, is_folder=False) as part:
+            yield part
+            synced(part)
+            part.replace(target)
+            synced(target.parent)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text whole or not at all."""
+    with whole_file(file) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
 def write_table(table: pl.DataFrame, file: Path) -> None:
     """Write a table whole or not at all, as Parquet or, by its ending, CSV."""
-    suffix = file.suffix.lower()
-    if suffix not in (".parquet", ".pq", ".csv"):
+    if file.suffix.lower() not in (".parquet", ".pq", ".csv"):
         raise OutputError(f"{file}: is no Parquet or CSV file. Name it NAME.parquet or NAME.csv.")
-    scratch = file.with_name(f".{file.name}.writing")
-    try:
+    with errors_of_disk(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        # opened here, because Polars takes no path that is not Unicode
-        with scratch.open("wb") as stream:
-            if suffix == ".csv":
-                table.write_csv(stream)
-            else:
-                table.write_parquet(stream)
-        scratch.replace(file)
-    except OSError as error:
-        scratch.unlink(missing_ok=True)
-        raise OutputError(f"{file}: cannot be written ({error}). Choose another --out.") from error
+    with whole_file(file) as part:
+        put_table(table, part, as_csv=file.suffix.lower() == ".csv")
+
+
+def put_table(
+    table: pl.DataFrame, file: Path, compression_level: int | None = None, as_csv: bool = False
+) -> None:
+    """Write a table into a file that is not yet under its own name."""
+    import polars as pl
+
+    # opened here, because Polars takes no path that is not Unicode
+    with file.open("wb") as stream:
+        if as_csv:
+            table.write_csv(stream)
+            return
+        try:
+            table.write_parquet(stream, compression_level=compression_level)
+        except pl.exceptions.ComputeError as error:  # a full disk, in the words of Polars
+            raise OSError(str(error)) from error

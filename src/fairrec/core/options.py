@@ -1,88 +1,198 @@
-"""The options of an audit and what is asked of them."""
+"""Options that are declared once: what they take, their default, and what is said about them.
+
+An option is a field of a frozen dataclass beside its stage, annotated with its type and an
+`Option`. Whoever needs more than the value reads it there: the dataclass checks what it is given,
+the command line makes its flags of it, `help()` its words, and errors what was expected.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
+from textwrap import fill
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
-from fairrec.core.errors import InputError
-from fairrec.core.threads import available_threads
+from fairrec.core.errors import FairRecError, InputError, plain
+from fairrec.core.kinds import Kind, UnfitError
+from fairrec.core.names import PairError
 
-MOST_PERMUTATIONS = 10_000_000
-MOST_TOP = 1000
-Progress = Callable[[str, int, int], None]
-"""Told the stage, the steps done and the steps in all (0 where they are not known)."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+TABLES = "Tables"
+GROUPS = "Groups"
+STATISTICS = "Statistics"
+SEARCH = "Search"
+MODEL = "Model that is asked"
+OUTPUT = "Output"
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOptions:
-    """How an audit is done.
+class Option:
+    """What is known about an option beside its type and default.
 
     Parameters
     ----------
-    depth : every combination of up to so many attributes, or "full" for full combinations only
-    min_support : share of users below 1, number of users from 1
-    permutations : how often attributes are dealt out anew; 0 for no tests
-    alpha : where attributes have nothing to do with the values, an audit has findings with at
-        most this probability
-    correction : "max" bounds the chance of any false finding, "bh" the share of false ones
-    top : how many of the best and of the worst served full combinations to name
+    kind : the values it takes
+    help : what it means
+    panel : the heading it stands under where a command has many
+    default : the default in words, where it is no fixed value
     """
 
-    depth: int | Literal["full"] = 3
-    min_support: float = 0.001
-    permutations: int = 1000
-    alpha: float = 0.05
-    correction: Literal["max", "bh"] = "max"
-    seed: int = 0
-    threads: int | None = None
-    top: int = 1
+    kind: Kind
+    help: str
+    panel: str = ""
+    default: str = ""
+
+    def parsed(self, name: str, given: object) -> Any:
+        """The value; an error that names the option where it does not fit."""
+        try:
+            return self.kind.parse(given)
+        except FairRecError:
+            raise
+        except (UnfitError, PairError) as error:
+            raise invalid(name, self.kind.expected, error.part) from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise invalid(name, self.kind.expected, given) from error
+
+
+class Options:
+    """Base of frozen dataclasses whose fields are options.
+
+    >>> from fairrec.core.audit_options import AuditOptions
+    >>> AuditOptions.of(min_support="1%", permutations=1e2).permutations
+    100
+    >>> AuditOptions(top=0)
+    Traceback (most recent call last):
+    fairrec.core.errors.InputError: invalid top: expected a whole number from 1 to 1,000, got 0
+    """
+
+    _declared: ClassVar[Mapping[str, Option]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._declared = {
+            name: mark
+            for name, hint in get_type_hints(cls, include_extras=True).items()
+            for mark in getattr(hint, "__metadata__", ())
+            if isinstance(mark, Option)
+        }
+        doc = (cls.__doc__ or "").rstrip()
+        title = "" if "Parameters\n" in doc else "\n\n    Parameters\n    ----------"
+        lines = [_described(name, option, "    ") for name, option in cls._declared.items()]
+        cls.__doc__ = "\n".join([doc + title, *lines, "    "])
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.depth, int) and self.depth >= 1
-        _require(whole or self.depth == "full", "depth", self.depth, "a number from 1, or 'full'")
-        share_or_count = 0 < self.min_support < math.inf and (
-            self.min_support < 1 or self.min_support == int(self.min_support)
+        for name, option in self._declared.items():
+            object.__setattr__(self, name, option.parsed(name, getattr(self, name)))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse values that do not go together."""
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """The options from values of any form that they understand."""
+        return cls(**given)
+
+
+def declared(options: type[Options]) -> Mapping[str, Option]:
+    """The options of a class by name; fields without an `Option` are none of them."""
+    return options._declared
+
+
+def defaults(options: type[Options]) -> dict[str, object]:
+    """The default of each option that has one, by name."""
+    found: dict[str, object] = {}
+    for field in fields(options):  # type: ignore[arg-type]
+        if field.default is not MISSING:
+            found[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            found[field.name] = field.default_factory()
+    return found
+
+
+def documented(*classes: type[Options]) -> Callable[[F], F]:
+    """Fill lines such as `depth, alpha : see AuditOptions` of a docstring with what is declared."""
+    known = {options.__name__: options for options in classes}
+
+    def described(function: F) -> F:
+        def written(line: re.Match[str]) -> str:
+            options = declared(known[line["options"]])
+            names = [name.strip() for name in line["names"].split(",")]
+            return "\n".join(_described(name, options[name], line["indent"]) for name in names)
+
+        function.__doc__ = re.sub(
+            r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : see (?P<options>\w+)$",
+            written,
+            function.__doc__ or "",
+            flags=re.MULTILINE,
         )
-        _require(
-            share_or_count,
-            "min_support",
-            self.min_support,
-            "a share between 0 and 1 (0.001) or a number of users (50)",
-        )
-        few = 0 <= self.permutations <= MOST_PERMUTATIONS
-        _require(few, "permutations", self.permutations, f"0 to {MOST_PERMUTATIONS:,}")
-        _require(0 < self.alpha < 1, "alpha", self.alpha, "a number between 0 and 1")
-        _require(self.correction in ("max", "bh"), "correction", self.correction, "'max' or 'bh'")
-        _require(0 <= self.seed < 2**32, "seed", self.seed, f"0 to {2**32 - 1}")
-        _require(1 <= self.top <= MOST_TOP, "top", self.top, f"1 to {MOST_TOP:,}")
-        _require(self.threads is None or self.threads >= 1, "threads", self.threads, "1 or more")
+        return function
 
-    def min_users(self, n_users: int) -> int:
-        """The smallest number of users a group must have.
-
-        >>> AuditOptions(min_support=0.001).min_users(6038)
-        7
-        """
-        if self.min_support >= 1:
-            return int(self.min_support)
-        # 0.001 * 267,000 is a hair above 267 in binary
-        return max(1, math.ceil(self.min_support * n_users - 1e-9))
-
-    @property
-    def lattice_depth(self) -> int | None:
-        """The most attributes combined; None for full combinations only."""
-        return None if self.depth == "full" else self.depth
-
-    @property
-    def n_threads(self) -> int:
-        """Threads to use."""
-        return self.threads or available_threads()
+    return described
 
 
-def _require(holds: bool, name: str, value: object, allowed: str) -> None:
-    if not holds:
-        option = name.replace("_", "-")
-        raise InputError(f"--{option} {value} is not possible. Give {allowed}.")
+def _described(name: str, option: Option, indent: str) -> str:
+    """A line or two of a docstring."""
+    return fill(
+        f"{name} : {option.help} ({option.kind.expected})",
+        width=100,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_on_hyphens=False,
+    )
+
+
+# how an option is spelled follows the way in: one process is a command or a program that imports
+# the library. No context variable, because errors are worded in worker threads too.
+_way_in = {"command line": False}
+
+
+@contextmanager
+def from_command_line() -> Iterator[None]:
+    """While this lasts, errors spell options as flags of the command line."""
+    before = _way_in["command line"]
+    _way_in["command line"] = True
+    try:
+        yield
+    finally:
+        _way_in["command line"] = before
+
+
+def spelled(name: str, value: object = None) -> str:
+    """An option as the reader of an error would write it, with a value where one is given.
+
+    On the command line `--min-support 0.01`, from Python `min_support=0.01`: every message that
+    names an option takes its spelling from here. The name is the one in Python; a count
+    (`n_seeds`) has its flag without the `n_` (`--seeds`). A mapping is written as pairs, a
+    sequence with commas, a switch without value.
+
+    >>> spelled("min_support"), spelled("min_support", 0.01), spelled("columns", {"label": "y"})
+    ('min_support', 'min_support=0.01', "columns={'label': 'y'}")
+    >>> with from_command_line():
+    ...     print(spelled("min_support"), spelled("columns", {"label": "y"}), spelled("n_seeds", 3))
+    --min-support --columns label=y --seeds 3
+    """
+    if not _way_in["command line"]:
+        return name if value is None else f"{name}={plain(repr(value))}"
+    flag = f"--{name.removeprefix('n_').replace('_', '-')}"
+    if value is None or value is True:
+        return flag
+    if isinstance(value, Mapping):
+        value = ",".join(f"{key}={item}" for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    return f"{flag} {plain(value)}"
+
+
+def invalid(name: str, expected: str, given: object) -> InputError:
+    """The error for a value that an option does not take.
+
+    >>> print(invalid("top", "a whole number from 1", 0))
+    invalid top: expected a whole number from 1, got 0
+    """
+    is_typed = _way_in["command line"] and isinstance(given, str) and given.strip()
+    got = plain(given) if is_typed else plain(repr(given))
+    return InputError(f"invalid {spelled(name)}: expected {expected}, got {got}")

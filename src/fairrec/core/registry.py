@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Generic, TypeVar
 
 from fairrec.core.errors import InputError, unknown_name
@@ -13,6 +14,12 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Named entries of one kind, in the order they were added.
 
+    Parameters
+    ----------
+    home : the package whose modules add the entries; it is loaded when they are first asked for
+
+    Examples
+    --------
     >>> colours = Registry[int]("colour")
     >>> colours.add("red", 1)
     >>> colours["rde"]
@@ -20,8 +27,9 @@ class Registry(Generic[T]):
     fairrec.core.errors.UnknownNameError: No colour 'rde'. Did you mean 'red'? Known: red.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, home: str | None = None) -> None:
         self.kind = kind
+        self._home = home
         self._entries: dict[str, T] = {}
 
     def add(self, name: str, entry: T) -> None:
@@ -38,12 +46,18 @@ class Registry(Generic[T]):
         del self._entries[name]
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._entries:
+        if name not in self:
             raise unknown_name(self.kind, name, self._entries)
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
+        self._load()
         return iter(self._entries)
 
     def __contains__(self, name: object) -> bool:
+        self._load()
         return name in self._entries
+
+    def _load(self) -> None:
+        if self._home is not None:
+            import_module(self._home)

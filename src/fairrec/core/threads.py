@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+AHEAD = 16
+"""Tasks begun for each thread before their results are taken: enough that no thread waits for one
+slow task, few enough that their results need little room."""
 
 
 def available_threads() -> int:
@@ -20,14 +25,24 @@ def available_threads() -> int:
 
 
 def map_in_threads(work: Callable[[T], R], tasks: Iterable[T], threads: int) -> Iterator[R]:
-    """The results of `work`, in the order of the tasks, whatever the number of threads."""
-    tasks = list(tasks)
-    if threads <= 1 or len(tasks) <= 1:
-        yield from map(work, tasks)
+    """The results of `work`, in the order of the tasks, whatever the number of threads.
+
+    A task is drawn when its turn comes, so that there may be any number of them. After an error
+    no further task is begun.
+    """
+    waiting = iter(tasks)
+    first = [*islice(waiting, 2)]
+    waiting = chain(first, waiting)
+    if threads <= 1 or len(first) <= 1:
+        yield from map(work, waiting)
         return
     with ThreadPoolExecutor(threads) as pool:
         try:
-            yield from pool.map(work, tasks)
+            begun = deque(pool.submit(work, task) for task in islice(waiting, AHEAD * threads))
+            while begun:
+                result = begun.popleft().result()
+                begun.extend(pool.submit(work, task) for task in islice(waiting, 1))
+                yield result
         finally:
             pool.shutdown(cancel_futures=True)
 

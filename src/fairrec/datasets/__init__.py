@@ -1,14 +1,12 @@
 """Data to audit: publishers' data sets in one form, and worlds made here."""
 
-from fairrec.datasets import amazon, blackfriday, lfm360k, movielens, online_retail
-from fairrec.datasets.registry import DATASETS, Dataset
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "DATASETS",
-    "Dataset",
-    "amazon",
-    "blackfriday",
-    "lfm360k",
-    "movielens",
-    "online_retail",
-]
+from fairrec.core.lazy import loaded_on_use
+
+if TYPE_CHECKING:
+    from fairrec.datasets.readers import DATASETS
+
+__all__ = ["DATASETS"]
+
+__getattr__ = loaded_on_use(__name__, {"DATASETS": "fairrec.datasets.readers"})

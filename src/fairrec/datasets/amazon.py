@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles

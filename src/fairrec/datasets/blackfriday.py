@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.delimited import UTF_8, read_csv

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fairrec.core.errors import InputError, OutputError
-from fairrec.core.files import check_writable, file_sum, put_in_place
+from fairrec.core.errors import InputError
+from fairrec.core.files import file_sum, put_table
+from fairrec.core.folders import settle, whole_folder
 
 TABLES = ("interactions", "users", "items")
 
@@ -60,28 +60,20 @@ class Bundle:
 
 def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
     """Write the tables and the manifest; they appear only when all are complete."""
-    check_writable(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-            part = Path(scratch)
-            for name in TABLES:
-                getattr(bundle, name).write_parquet(part / f"{name}.parquet", compression_level=1)
-            sums = {name: file_sum(part / f"{name}.parquet") for name in TABLES}
-            manifest = bundle.manifest.model_copy(update={"sha256": sums})
-            (part / "manifest.json").write_text(
-                manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
-            )
-            put_in_place(part, folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error}). Choose another --out."
-        ) from error
+    with whole_folder(folder, owned=("manifest.json",)) as part:
+        for name in TABLES:
+            put_table(getattr(bundle, name), part / f"{name}.parquet", compression_level=1)
+        sums = {name: file_sum(part / f"{name}.parquet") for name in TABLES}
+        manifest = bundle.manifest.model_copy(update={"sha256": sums})
+        (part / "manifest.json").write_text(
+            manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
+        )
     return manifest
 
 
 def read_bundle(folder: Path) -> Bundle:
     """The bundle in a folder; an error where it is none, or not the one that was written."""
+    settle(folder)
     manifest_file = folder / "manifest.json"
     try:
         manifest = Manifest.model_validate_json(manifest_file.read_text(encoding="utf-8"))

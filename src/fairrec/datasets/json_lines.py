@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.raw_table import MEND
 
 TELL_EVERY = 20_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.assemble import counted, make_bundle, most_frequent
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.delimited import UTF_8, read_fields, scan_fields

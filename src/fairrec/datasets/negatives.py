@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.kernels import kernel
 
 
 class NegativeSampler:
@@ -52,7 +52,7 @@ class NegativeSampler:
         return drawn
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _is_known_or_again(
     users: IntArray, drawn: CodeArray, offsets: IntArray, items: CodeArray
 ) -> BoolArray:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.assemble import counted, first_of_each_pair, make_bundle, most_frequent
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.deciles import ATTRIBUTES, RULE, behaviour_deciles

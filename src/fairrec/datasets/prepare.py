@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Manifest, write_bundle
 from fairrec.datasets.registry import DATASETS
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
 from fairrec.datasets.bundle import Bundle
 
@@ -33,4 +33,4 @@ class Dataset:
     read: Callable[[Path, Progress], Bundle]
 
 
-DATASETS: Registry[Dataset] = Registry("data set")
+DATASETS: Registry[Dataset] = Registry("data set", "fairrec.datasets.readers")

@@ -2,100 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.errors import unknown_name
 from fairrec.datasets.bundle import Bundle, Manifest
-
-Shares = Mapping[str, float]
-
-
-def skewed(n_values: int, skew: float = 1.0, prefix: str = "") -> dict[str, float]:
-    """Values whose shares fall with their number."""
-    return {f"{prefix}{i}": (i + 1.0) ** -skew for i in range(n_values)}
-
-
-@dataclass(frozen=True, slots=True)
-class WorldOptions:
-    """What a world looks like.
-
-    Parameters
-    ----------
-    attributes : attribute -> value -> share of users (any positive numbers)
-    interactions : mean number of interactions of a user
-    skew : how fast popularity falls with an item's rank; 0 for equally popular items
-    taste : share of a user's interactions that lie in their favourite categories
-    worse_served : the group with the gap; None for a world without one
-    gap : what sets that group apart. accuracy: they choose at random, so nobody can predict
-        them. diversity: they choose from one category only. popularity: they choose what
-        few others choose.
-    strength : 0 for no gap, 1 for the largest
-    """
-
-    name: str = "synthetic"
-    n_users: int = 4000
-    n_items: int = 500
-    attributes: Mapping[str, Shares] = field(default_factory=lambda: DEMO_ATTRIBUTES)
-    n_categories: int = 12
-    interactions: float = 35.0
-    skew: float = 0.6
-    taste: float = 0.85
-    worse_served: Mapping[str, str] | None = None
-    gap: Literal["accuracy", "diversity", "popularity"] = "accuracy"
-    strength: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.n_users < 1 or self.n_items < self.n_categories or self.n_categories < 2:
-            raise InputError(
-                "A world needs users, at least two categories, and an item for each category."
-            )
-        if "user_id" in self.attributes:
-            raise InputError("An attribute cannot be called user_id. Choose another name.")
-        numbers = {"skew": self.skew, "interactions": self.interactions, "taste": self.taste}
-        for option, number in numbers.items():
-            if not 0 <= number < (1.0001 if option == "taste" else float("inf")):
-                raise InputError(
-                    f"--{option} {number:g} is not possible. Give 0 or more, for taste up to 1."
-                )
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"--seed {self.seed} is not possible. Give 0 to {2**32 - 1}.")
-        if not 0 <= self.strength <= 1:
-            raise InputError(f"--strength {self.strength:g} is not possible. Give 0 to 1.")
-        if self.gap not in ("accuracy", "diversity", "popularity"):
-            raise unknown_name("gap", self.gap, ("accuracy", "diversity", "popularity"))
-        for name, value in (self.worse_served or {}).items():
-            if name not in self.attributes:
-                raise unknown_name("attribute", name, self.attributes)
-            if value not in self.attributes[name]:
-                raise unknown_name(f"value of {name}", value, self.attributes[name])
-
-
-DEMO_ATTRIBUTES: dict[str, Shares] = {
-    "gender": {"F": 0.45, "M": 0.55},
-    "age": {
-        "under 18": 0.05,
-        "18-24": 0.2,
-        "25-34": 0.33,
-        "35-44": 0.2,
-        "45-55": 0.14,
-        "56+": 0.08,
-    },
-    "occupation": {
-        "student": 0.25,
-        "office": 0.3,
-        "trade": 0.2,
-        "health": 0.12,
-        "arts": 0.08,
-        "retired": 0.05,
-    },
-}
+from fairrec.datasets.world_options import WorldOptions, skewed
 
 _AGES = {"1": 222, "18": 1103, "25": 2096, "35": 1193, "45": 550, "50": 496, "56": 380}
 _YEARS = {str(age): float(np.exp(-(((age - 23) / 8) ** 2) / 2)) + 2e-4 for age in range(1, 112)}

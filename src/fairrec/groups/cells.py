@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
-from fairrec.inputs.users import Attribute
 
 _KEY_LIMIT = 1 << 62
 _SMALL_SPACE = 1 << 17
@@ -56,11 +55,6 @@ def cells_of(codes: Sequence[CodeArray], n_values: Sequence[int]) -> Cells:
         n_users=np.bincount(of_user, minlength=len(first)),
         n_values=tuple(n_values),
     )
-
-
-def cells_by(attributes: Sequence[Attribute]) -> Cells:
-    """The cells of users with these attributes."""
-    return cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
 
 
 def number_combinations(

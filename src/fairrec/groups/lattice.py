@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells, number_combinations
 from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size
@@ -210,7 +210,7 @@ def members(codes: Sequence[int], cells: Cells) -> BoolArray:
     return is_member
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _locate(
     codes: CodeArray, attributes: IntArray, strides: IntArray, slot_of_cell: CodeArray
 ) -> None:
@@ -222,7 +222,7 @@ def _locate(
             slot_of_cell[cell] += column[cell] * stride
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _sum_cube(
     slot_of_cell: CodeArray,
     strides: IntArray,
@@ -254,7 +254,7 @@ def _sum_cube(
             sums[column, group] = cube[slots[group]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _scatter(group_of_cell: CodeArray, values: FloatArray, sums: FloatArray) -> None:
     for column in range(len(values)):
         for cell in range(len(group_of_cell)):

@@ -10,16 +10,13 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, as_unicode
-from fairrec.core.files import file_sum
+from fairrec.core.errors import InputError
+from fairrec.core.names import names_in
 from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Users, read_users
-from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.result.group_table import RESERVED
-from fairrec.result.schema import InputSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,6 @@ class AuditInputs:
 
     Parameters
     ----------
-    metrics : all that are asked for, pooled ones too
     user_ids : as they came
     list_of_user : (n_users,), which candidate list is the user's
     n_without_predictions : users of the users table who are not audited
@@ -37,7 +33,6 @@ class AuditInputs:
     columns : other names of columns
     """
 
-    metrics: tuple[MetricAtK, ...]
     user_ids: pl.Series
     attributes: tuple[Attribute, ...]
     candidates: CandidateLists
@@ -55,9 +50,11 @@ class AuditInputs:
         return len(self.list_of_user)
 
     @property
-    def per_user_metrics(self) -> tuple[MetricAtK, ...]:
-        """Those that are means over users."""
-        return tuple(metric for metric in self.metrics if not metric.metric.pooled)
+    def user_of_list(self) -> IntArray:
+        """(n_lists,), whose each candidate list is."""
+        users = np.empty(self.n_users, dtype=np.int64)
+        users[self.list_of_user] = np.arange(self.n_users)
+        return users
 
     def everyone(self) -> tuple[pl.Series, tuple[Attribute, ...]]:
         """Ids and attributes of all users of the users table, audited or not.
@@ -87,42 +84,16 @@ class AuditInputs:
         """The same with other scores of all candidates."""
         return replace(self, candidates=replace(self.candidates, scores=scores))
 
-    def summaries(self) -> dict[str, InputSummary]:
-        """The tables with their checksums."""
-        return {
-            name: InputSummary(
-                name=table.where,
-                sha256=file_sum(table.path) if table.path else None,
-                path=as_unicode(str(table.path)) if table.path else None,
-            )
-            for name, table in self.tables.items()
-        }
 
-
-def read_inputs(
+def open_tables(
     predictions: Any,
     *,
     users: Any,
-    by: Sequence[str] | str,
     items: Any = None,
     history: Any = None,
-    metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | None = None,
-    has_scores: bool = True,
-    wants: Collection[str] = (),
-    may_lack_metrics: bool = False,
-) -> AuditInputs:
-    """Read and check all tables.
-
-    Parameters
-    ----------
-    has_scores : whether the scores are in the table; otherwise a scorer will give them
-    may_lack_metrics : nothing is to be measured
-    wants : side data to read where its table is given, whether or not a metric needs it
-    """
-    by, wanted = names_of(by), _wanted_metrics(metrics, items, history)
-    if not (wanted or may_lack_metrics):
-        raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
+) -> dict[str, Table]:
+    """The tables that are given, by name, with their columns found; nothing is read yet."""
     check_mapping(columns or {})
     for name, source in (("predictions", predictions), ("users", users)):
         if source is None:
@@ -132,18 +103,39 @@ def read_inputs(
         name: Table(source, name, columns) for name, source in sources.items() if source is not None
     }
     refuse_unused(columns or {}, {name: table.columns for name, table in tables.items()})
+    return tables
+
+
+def read_tables(
+    tables: dict[str, Table],
+    by: Sequence[str] | str,
+    *,
+    needs: Collection[str],
+    wants: Collection[str] = (),
+    reserved: Collection[str] = (),
+    has_scores: bool = True,
+) -> AuditInputs:
+    """Read and check the tables.
+
+    Parameters
+    ----------
+    tables : as `open_tables` gives them
+    needs : what the metrics cannot do without: "labels", "items", "history"
+    wants : side data to read where its table is given, whether or not a metric needs it
+    reserved : names that no attribute can have
+    has_scores : whether the scores are in the table; otherwise a model will give them
+    """
+    by = names_in(by)
     everyone = read_users(tables["users"], by)
-    _refuse_clash([spec.name for spec in everyone.specs], wanted)
-    needs: set[str] = {need for metric in wanted for need in metric.metric.needs}
+    _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     candidates, row_of_list = read_candidates(
         tables["predictions"], everyone.keys, everyone.where, "labels" in needs, has_scores
     )
-    needs |= {need for need in wants if need in tables}
-    side = _side_data(tables, needs, candidates, everyone.keys[row_of_list])
+    with_side = {*needs, *(name for name in wants if name in tables)}
+    side = _side_data(tables, with_side, candidates, everyone.keys[row_of_list])
     list_of_user = np.argsort(row_of_list)
     rows = row_of_list[list_of_user]
     return AuditInputs(
-        metrics=tuple(wanted),
         user_ids=everyone.ids[rows],
         attributes=everyone.attributes(rows),
         candidates=candidates,
@@ -152,41 +144,14 @@ def read_inputs(
         n_without_predictions=len(everyone.ids) - len(rows),
         all_users=everyone,
         by=tuple(by),
-        columns=dict(columns or {}),
+        columns=dict(tables["users"].mapping),
         tables=tables,
     )
 
 
-def names_of(given: Sequence[str] | str) -> list[str]:
-    """Names from a sequence or from text with commas."""
-    parts = given.split(",") if isinstance(given, str) else given
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _wanted_metrics(
-    metrics: Sequence[str] | str | None, items: Any, history: Any
-) -> list[MetricAtK]:
-    if metrics is None:
-        names = ["auc", "mrr", "ndcg"]
-        names += ["urd"] if items is not None else []
-        names += ["urp"] if history is not None else []
-    else:
-        names = names_of(metrics)
-    wanted = list({metric.name: metric for metric in map(parse_metric, names)}.values())
-    for metric in wanted:
-        for need, table in (("items", items), ("history", history)):
-            if need in metric.metric.needs and table is None:
-                raise InputError(
-                    f"Metric '{metric.name}' needs the {need} table. "
-                    f"Give --{need} FILE or leave the metric out."
-                )
-    return wanted
-
-
-def _refuse_clash(attributes: Sequence[str], metrics: Sequence[MetricAtK]) -> None:
-    taken = {*RESERVED, "user_id", *(metric.name for metric in metrics)}
+def _refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:
     for name in attributes:
-        if name in taken:
+        if name in reserved:
             raise InputError(
                 f"Attribute '{name}' has the name of a column of the result. "
                 "Rename that column of the users table."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
+from fairrec.core.kernels import kernel
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
@@ -75,7 +75,7 @@ def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray
     return part
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _copy_lists(flat: AnyArray, offsets: IntArray, lists: IntArray, part: AnyArray) -> None:
     at = 0
     for one in lists:
@@ -229,7 +229,7 @@ def _gather_runs(
     return present, bounds, order
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _order_by_user(
     run_user: CodeArray, offsets: IntArray, n_users: int
 ) -> tuple[IntArray, IntArray]:
@@ -263,7 +263,7 @@ def _refuse_duplicate_pairs(
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _repeated_items(offsets: IntArray, items: CodeArray, n_items: int) -> tuple[int, int]:
     """How many rows have an item that stood in the same user's list before, and the first."""
     last_user = np.full(n_items, -1, dtype=np.int64)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.kinds import TEXT, pairs
+from fairrec.core.options import spelled
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
@@ -30,22 +32,8 @@ def plain_name(column: str) -> str:
     return _RECBOLE_TYPE.sub("", column)
 
 
-def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:
-    """Turn `user_id=uid` and `items.categories=tags` into a mapping.
-
-    >>> parse_mapping(["user_id=uid", "items.categories=tags"])
-    {'user_id': 'uid', 'items.categories': 'tags'}
-    """
-    mapping: dict[str, str] = {}
-    for pair in pairs:
-        wanted, equals, column = pair.partition("=")
-        if not (wanted and equals and column):
-            raise InputError(
-                f"--columns {plain(repr(pair))} is not of the form name=column. "
-                "Example: --columns user_id=uid"
-            )
-        mapping[wanted] = column
-    return mapping
+COLUMNS = pairs(TEXT.parse, "name=column, such as user_id=uid", "NAME=COLUMN")
+"""Names of columns by the names they are known by."""
 
 
 def check_mapping(mapping: Mapping[str, str]) -> None:
@@ -72,8 +60,8 @@ def find_column(
             return column
         if column is not None and "." in key:
             raise InputError(
-                f"{where}: no column {plain(repr(column))}, which --columns gives for {key}. "
-                f"Columns here: {listed(columns)}."
+                f"{where}: no column {plain(repr(column))}, which {spelled('columns')} gives for "
+                f"{key}. Columns here: {listed(columns)}."
             )
     if wanted in columns:
         return wanted
@@ -82,7 +70,7 @@ def find_column(
         if len(found) > 1:
             raise InputError(
                 f"{where}: both {plain(repr(found[0]))} and {plain(repr(found[1]))} could be "
-                f"{wanted}. Say which: --columns {wanted}={plain(found[0])}"
+                f"{wanted}. Say which: {spelled('columns', {wanted: found[0]})}"
             )
         if found:
             return found[0]
@@ -96,4 +84,4 @@ def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str
         # one for a table that is there is refused where that table is read
         if column not in known and wanted.partition(".")[0] not in columns:
             error = unknown_name("column", column, known)
-            raise InputError(f"--columns {wanted}={plain(column)}: {error}")
+            raise InputError(f"{spelled('columns', {wanted: column})}: {error}")

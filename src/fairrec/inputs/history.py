@@ -13,7 +13,7 @@ from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class Interactions:
     """The training interactions, user by user; a pair that comes twice is kept once.
 
     User `u` has the items `items[offsets[u]:offsets[u + 1]]`, in the order of their codes.
@@ -39,7 +39,7 @@ class History:
         return positions_in(*comparable(item_ids, self.item_ids)).astype(np.int64)
 
 
-def read_history(table: Table) -> History:
+def read_history(table: Table) -> Interactions:
     """The interactions of a table with `user_id` and `item_id`."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
     users, user_ids = encode(ids_as_integers_or_text(frame["user_id"], table.where))
@@ -47,4 +47,4 @@ def read_history(table: Table) -> History:
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
     offsets = np.concatenate([[0], np.cumsum(n_per_user)]).astype(np.int64)
-    return History(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))
+    return Interactions(user_ids, item_ids, offsets, (pairs % len(item_ids)).astype(np.int32))

@@ -6,10 +6,10 @@ without a relevant candidate.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.metrics.ranked import FEW_LISTS, RankedLists
 from fairrec.metrics.registry import metric
@@ -123,7 +123,7 @@ _MOST_PAIRS = 1 << 17
 """Beyond so many pairs of candidates sorting is quicker than counting."""
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _auc_by_counting(
     offsets: IntArray, scores: FloatArray, labels: FloatArray, n_relevant: IntArray, out: FloatArray
 ) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
@@ -22,7 +22,7 @@ def urd_per_user(lists: RankedLists, k: int) -> FloatArray:
     return _urd_per_user(lists.items(k), categories.offsets, categories.codes)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _urd_per_user(items: IntArray, offsets: IntArray, codes: CodeArray) -> FloatArray:
     values = np.full(len(items), np.nan)
     for user in range(len(items)):
@@ -46,7 +46,7 @@ def _urd_per_user(items: IntArray, offsets: IntArray, codes: CodeArray) -> Float
     return values
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def jaccard(left: CodeArray, right: CodeArray) -> float:
     """Shared codes over all codes of two sorted runs."""
     i, j, shared = 0, 0, 0

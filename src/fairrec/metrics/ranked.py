@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
@@ -111,7 +111,7 @@ class RankedLists:
             pass
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
     """Labels of the rows, 0 past the end of a list."""
     found = np.zeros(rows.shape)
@@ -122,7 +122,7 @@ def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _count_relevant(offsets: IntArray, labels: FloatArray, counts: IntArray) -> None:
     for user in range(len(offsets) - 1):
         n = 0
@@ -131,7 +131,7 @@ def _count_relevant(offsets: IntArray, labels: FloatArray, counts: IntArray) -> 
         counts[user] = n
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _best_rows(offsets: IntArray, keys: FloatArray, best: IntArray) -> None:
     """Write the rows of the largest keys of each user, in falling order, into `best`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, MetricError, plain
 from fairrec.core.registry import Registry
-from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.direction import harm
 
 Need = Literal["labels", "items", "history"]
 DEFAULT_K = 5
 MAX_K = 1000
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ class Metric:
     bounds: tuple[float, float] | None = None
     pooled: bool = False
 
+    def harm(self, difference: T) -> T:
+        """How much worse a group is that differs by so much: its difference in the bad direction.
+
+        The size of the difference where neither end is better.
+
+        >>> METRICS["ndcg"].harm(-0.25)
+        0.25
+        """
+        return harm(difference, self.higher_is_better)
+
 
 METRICS: Registry[Metric] = Registry("metric")
 
@@ -63,18 +75,21 @@ class MetricAtK:
         """The name with its cut-off."""
         return self.metric.name if self.k is None else f"{self.metric.name}@{self.k}"
 
-    def per_user(self, lists: RankedLists) -> FloatArray:
-        """(n_users,) float64, NaN where undefined."""
-        values = (
-            self.metric.compute(lists) if self.k is None else self.metric.compute(lists, self.k)
-        )
+    @property
+    def compute(self) -> Callable[..., Any]:
+        """The metric's own function, with the cut-off asked for."""
+        compute = self.metric.compute
+        return compute if self.k is None else partial(compute, k=self.k)
+
+    def checked(self, returned: Any, n_users: int) -> FloatArray:
+        """(n_users,) float64, NaN where undefined: what a metric returned, or a clear error."""
         try:
-            values = np.asarray(values)
+            values = np.asarray(returned)
         except ValueError as error:
             raise MetricError(f"Metric '{self.metric.name}' returned no array: {error}.") from error
-        if values.shape != (lists.n_users,):
+        if values.shape != (n_users,):
             raise MetricError(
-                f"Metric '{self.metric.name}' returned shape {values.shape} for {lists.n_users:,} "
+                f"Metric '{self.metric.name}' returned shape {values.shape} for {n_users:,} "
                 "users. Return one number per user."
             )
         if values.dtype.kind not in "biuf":
@@ -82,20 +97,20 @@ class MetricAtK:
                 f"Metric '{self.metric.name}' returned {values.dtype}. Return numbers, NaN where "
                 "undefined."
             )
-        values = values.astype(np.float64, copy=False)
-        if np.isinf(values).any():
+        numbers: FloatArray = values.astype(np.float64, copy=False)
+        if np.isinf(numbers).any():
             raise MetricError(
-                f"Metric '{self.metric.name}' is infinite for {np.isinf(values).sum():,} users. "
+                f"Metric '{self.metric.name}' is infinite for {np.isinf(numbers).sum():,} users. "
                 "Return NaN where it is undefined."
             )
         low, high = self.metric.bounds or (-np.inf, np.inf)
         # a hair beyond the bounds is rounding; further out, intervals would be wrong
-        if (values < low - 1e-9).any() or (values > high + 1e-9).any():
+        if (numbers < low - 1e-9).any() or (numbers > high + 1e-9).any():
             raise MetricError(
                 f"Metric '{self.metric.name}' has values outside its bounds {low:g} to {high:g}. "
                 "Mend the metric or its bounds."
             )
-        return values
+        return numbers
 
     def of_pool(self, scores: FloatArray, labels: FloatArray) -> float:
         """The value of a pooled metric for one group's candidates, NaN where undefined."""
@@ -162,13 +177,13 @@ def metric(
 
 
 def parse_metric(text: str) -> MetricAtK:
-    """`ndcg@10` as asked for; a metric with a cut-off and no `@k` gets the default.
+    """`ndcg@10` as asked for, in any case; a metric with a cut-off and no `@k` gets the default.
 
-    >>> parse_metric("ndcg").name
-    'ndcg@5'
+    >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
+    ('ndcg@5', 'ndcg@10')
     """
     name, at, cutoff = text.strip().partition("@")
-    found = METRICS[name]
+    found = _in_any_case(name)
     if not found.has_cutoff:
         if at:
             raise InputError(
@@ -183,3 +198,9 @@ def parse_metric(text: str) -> MetricAtK:
             f"Example: {name}@5"
         )
     return MetricAtK(found, int(cutoff))
+
+
+def _in_any_case(name: str) -> Metric:
+    """The metric of this name, or the only one whose name differs in case alone."""
+    alike = [known for known in METRICS if known.lower() == name.lower()]
+    return METRICS[alike[0] if len(alike) == 1 else name]

@@ -10,9 +10,9 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.membership import group_of_users, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.metrics import MetricAtK
-from fairrec.mitigation.choice import Choice
 from fairrec.mitigation.effect import change_of
+from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
 from fairrec.result.mitigation_schema import Change, MitigatedGroup, Regression, TradeOffPoint
 
@@ -23,15 +23,13 @@ class BeforeAfter:
 
     Parameters
     ----------
-    target : position of the target metric
     chosen_by : (n_metrics, n_choosers), on the targets that were chosen by
     before, after : (n_metrics, n_users), on the targets that are reported on
     position : (n_users,), the group a user was re-ranked with, raised ones first; -1 for others
     choosers, users : attributes of those chosen by and of those reported on
     """
 
-    metrics: Sequence[MetricAtK]
-    target: int
+    measures: Measures
     aim: Aim
     choice: Choice
     chosen_by: FloatArray
@@ -55,17 +53,19 @@ class BeforeAfter:
     @property
     def reported_aim(self) -> Aim:
         """The aim as the targets reported on have it: the others are those of these targets."""
-        return replace(self.aim, rest=mean_or_nan(self.before[self.target][self.position < 0]))
+        return replace(
+            self.aim, rest=mean_or_nan(self.before[self.measures.target][self.position < 0])
+        )
 
     def change(self, metric: int, is_in: BoolArray) -> Change:
         """Of some users."""
-        higher_is_better = self.metrics[metric].metric.higher_is_better
+        higher_is_better = self.measures.metrics[metric].metric.higher_is_better
         before, after = self.before[metric][is_in], self.after[metric][is_in]
         return change_of(before, after, higher_is_better, self.alpha)
 
     def is_distance(self, metric: int) -> bool:
         """Whether the chosen groups are judged by their distance from the others."""
-        return metric == self.target and self.aim.is_distance
+        return metric == self.measures.target and self.aim.is_distance
 
     def chosen_change(self, metric: int) -> Change:
         """Of the users of the chosen groups; towards the others where no end is better."""
@@ -78,13 +78,13 @@ class BeforeAfter:
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
         """Each re-ranked group by itself."""
-        chosen_by = self.chosen_by[self.target]
+        chosen_by = self.chosen_by[self.measures.target]
         return tuple(
             MitigatedGroup(
                 group=group.as_dict(),
                 is_lowered=at >= len(self.choice.groups),
                 chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
-                change=self.change(self.target, is_member(group, self.users)),
+                change=self.change(self.measures.target, is_member(group, self.users)),
             )
             for at, group in enumerate((*self.choice.groups, *self.choice.lowered))
         )
@@ -92,8 +92,8 @@ class BeforeAfter:
     def regression(self) -> Regression:
         """The chosen groups and the others by the targets chosen by, and by fresh ones."""
         chooser_groups = group_of_users(self.choice.groups, self.choosers)
-        chosen_by = self.aim.level(self.chosen_by[self.target], chooser_groups)
-        fresh = self.reported_aim.level(self.before[self.target], self.chosen)
+        chosen_by = self.aim.level(self.chosen_by[self.measures.target], chooser_groups)
+        fresh = self.reported_aim.level(self.before[self.measures.target], self.chosen)
         return Regression(
             chosen_by=_or_none(chosen_by),
             fresh=_or_none(fresh),
@@ -101,18 +101,16 @@ class BeforeAfter:
             others_fresh=_or_none(self.reported_aim.rest),
         )
 
-    def trade_off(
-        self, tuned: Levels, measured: FloatArray, cost: int | None
-    ) -> tuple[TradeOffPoint, ...]:
+    def trade_off(self, tuned: Levels, measured: FloatArray) -> tuple[TradeOffPoint, ...]:
         """What each strength does where it was tuned and where it is reported.
 
         Parameters
         ----------
         measured : (n_strengths, 2, n_touched), target and cost of the re-ranked users
-        cost : position of the cost metric
         """
         touched = self.position >= 0
         reported = levels_of(measured, tuned.strengths, self.reported_aim, self.chosen[touched])
+        cost = self.measures.cost
         costs = np.full(len(touched), np.nan) if cost is None else self.before[cost].copy()
         points = []
         for at, strength in enumerate(tuned.strengths):

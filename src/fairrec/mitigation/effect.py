@@ -9,16 +9,17 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray
-from fairrec.groups.cells import Cells
-from fairrec.groups.group import Group
-from fairrec.groups.lattice import Lattice
-from fairrec.inputs.users import Attribute
+from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.direction import harm
 from fairrec.result.mitigation_schema import Change, GroupCounts, HarmedGroup, Verdict
 from fairrec.statistics.adjust import holm
 from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
 
 HARMED_SHOWN = 20
+NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
+RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
+"""Names an attribute cannot have beside them in the table of changes."""
 
 
 def change_of(
@@ -39,8 +40,7 @@ class GroupChanges:
     """
 
     metrics: tuple[MetricAtK, ...]
-    attributes: tuple[Attribute, ...]
-    lattice: Lattice
+    grouping: Grouping
     changes: tuple[PairedChanges, ...]
     p_adjusted: FloatArray
     alpha: float
@@ -63,15 +63,17 @@ class GroupChanges:
 
     def harmed(self) -> tuple[HarmedGroup, ...]:
         """Groups that became worse by more than noise, those by most standard errors first."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            errors = [np.abs(part.change) / part.error for part in self.changes]
         found = [
-            (self.p_adjusted[m, g], m, int(g))
+            (-errors[m][g], m, int(g))
             for m in range(len(self.metrics))
             for g in np.flatnonzero(self._verdicts(m) == "worse")
         ]
         return tuple(
             HarmedGroup(
                 metric=self.metrics[m].name,
-                group=Group.of_codes(self.lattice.codes[g], self.attributes).as_dict(),
+                group=self.grouping.group(g).as_dict(),
                 change=_change(
                     self.changes[m], g, self.metrics[m].metric.higher_is_better, self.alpha
                 ),
@@ -88,21 +90,15 @@ class GroupChanges:
         """
         tables = []
         for m, (metric, changes) in enumerate(zip(self.metrics, self.changes, strict=True)):
-            numbers = {
-                "before": changes.before,
-                "after": changes.after,
-                "change": changes.change,
-                "change_low": changes.low,
-                "change_high": changes.high,
-                "p_value": changes.p_value,
-                "p_adjusted": self.p_adjusted[m],
-            }
+            change = (changes.change, changes.low, changes.high)
+            tests = (changes.p_value, self.p_adjusted[m])
+            numbers = zip(NUMBERS, (changes.before, changes.after, *change, *tests), strict=True)
             tables.append(
                 conditions.select(
                     pl.lit(metric.name).alias("metric"),
                     pl.all(),
                     pl.Series("support", changes.n.astype(np.int64)),
-                    *(pl.Series(name, part).fill_nan(None) for name, part in numbers.items()),
+                    *(pl.Series(name, part).fill_nan(None) for name, part in numbers),
                     pl.Series("verdict", self._verdicts(m).tolist()),
                 ).filter(pl.col("support") > 0)
             )
@@ -124,9 +120,7 @@ def group_changes(
     metrics: Sequence[MetricAtK],
     before: FloatArray,
     after: FloatArray,
-    attributes: Sequence[Attribute],
-    cells: Cells,
-    lattice: Lattice,
+    grouping: Grouping,
     alpha: float,
 ) -> GroupChanges:
     """Changes of all groups.
@@ -137,14 +131,14 @@ def group_changes(
     """
     changes = []
     for first, last in zip(before, after, strict=True):
-        per_cell = np.stack([cells.sums(part) for part in paired_sums(first, last)])
-        changes.append(PairedSums(*lattice.sums(per_cell)).changes(alpha))
+        per_cell = np.stack([grouping.cells.sums(part) for part in paired_sums(first, last)])
+        changes.append(PairedSums(*grouping.lattice.sums(per_cell)).changes(alpha))
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
     adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
     adjusted[is_tested] = holm(p_values[is_tested])
-    return GroupChanges(tuple(metrics), tuple(attributes), lattice, tuple(changes), adjusted, alpha)
+    return GroupChanges(tuple(metrics), grouping, tuple(changes), adjusted, alpha)
 
 
 def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha: float) -> Verdict:
@@ -155,7 +149,7 @@ def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha:
         return "within noise"
     if higher_is_better is None:
         return "changed"
-    return "improved" if (change > 0) == higher_is_better else "worse"
+    return "worse" if harm(change, higher_is_better) > 0 else "improved"
 
 
 def _change(changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float) -> Change:

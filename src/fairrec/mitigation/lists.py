@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.side import SideData
 from fairrec.metrics.ranked import FEW_LISTS
@@ -99,7 +99,7 @@ class RerankLists:
         return scores
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _to_unit(offsets: IntArray, _first: int, values: FloatArray, scaled: FloatArray) -> None:
     for one in range(len(offsets) - 1):
         part = values[offsets[one] : offsets[one + 1]]
@@ -110,7 +110,7 @@ def _to_unit(offsets: IntArray, _first: int, values: FloatArray, scaled: FloatAr
             scaled[row] = (values[row] - low) / width if width > 0 else 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _standardise(offsets: IntArray, _first: int, values: FloatArray, scaled: FloatArray) -> None:
     for one in range(len(offsets) - 1):
         part = values[offsets[one] : offsets[one + 1]]
@@ -123,7 +123,7 @@ def _standardise(offsets: IntArray, _first: int, values: FloatArray, scaled: Flo
             scaled[row] = 0.0 if is_flat else (values[row] - mean) / spread
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _sort_rows(
     offsets: IntArray, _first: int, keys: FloatArray, before: IntArray, order: IntArray
 ) -> None:
@@ -133,7 +133,7 @@ def _sort_rows(
         order[start:stop] = rows[np.argsort(-keys[rows], kind="mergesort")]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _deal(
     offsets: IntArray,
     _first: int,

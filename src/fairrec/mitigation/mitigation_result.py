@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, OutputError
-from fairrec.core.files import check_writable, put_in_place
+from fairrec.core.errors import InputError
+from fairrec.core.files import put_table
 from fairrec.mitigation.record import RerankerRecord
+from fairrec.result.audit_result import FILES as AUDIT_FILES
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
+from fairrec.result.page import write_with_page
+
+FILES = (
+    *("changes.parquet", "mitigation.json", "predictions.parquet", "reranker.json"),
+    *AUDIT_FILES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +49,18 @@ class MitigationResult:
     def save(self, folder: str | Path, report: bool = True) -> Path:
         """Write the result into a folder, with the audit of the re-ranked lists and a page."""
         folder = Path(folder)
-        check_writable(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self.audit.save(folder, report=False)
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-                part = Path(scratch)
-                for name, text in (
-                    ("mitigation", self.summary.model_dump_json(indent=2)),
-                    ("reranker", self.reranker.model_dump_json(indent=2)),
-                ):
-                    (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-                for name, table in (("predictions", self.predictions), ("changes", self.changes)):
-                    with (part / f"{name}.parquet").open("wb") as file:
-                        table.write_parquet(file, compression_level=1)
-                put_in_place(part, folder)
-        except OSError as error:
-            raise OutputError(
-                f"{folder}: cannot be written ({error}). Choose another --out."
-            ) from error
-        if report:
-            self.audit.save_page(folder, self.summary)
+        audit = self.audit
+        make_page = partial(audit.page, audit.summary, audit.group_table, mitigation=self.summary)
+        write_with_page(folder, FILES, self._write_files, make_page if report else None)
         return folder
+
+    def _write_files(self, part: Path) -> None:
+        self.audit.write_files(part)
+        put_table(self.predictions, part / "predictions.parquet", compression_level=1)
+        put_table(self.changes, part / "changes.parquet", compression_level=1)
+        for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
+            text = content.model_dump_json(indent=2)
+            (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def load_mitigation(folder: str | Path) -> MitigationSummary | None:

@@ -4,48 +4,85 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.mitigation import RERANKERS
-from fairrec.mitigation.choice import parse_worst
-from fairrec.mitigation.reranker import default_reranker
+from fairrec.core.kinds import SWITCH, TEXT, Kind, number
+from fairrec.core.options import Option, Options, spelled
+
+if TYPE_CHECKING:
+    from fairrec.metrics import MetricAtK
+
+MITIGATION = "What is mitigated"
 
 
-@dataclass(frozen=True, slots=True)
-class MitigationOptions:
-    """What to mitigate and how.
+def _groups(given: Any) -> str | Path:
+    from fairrec.mitigation.worst import parse_worst
 
-    Parameters
-    ----------
-    metric : the target, such as "urd@5"
-    groups : "worst:10%", "worst:5", "findings", or a file with one group a row
-    reranker : a registered name; None for the one made for the metric
-    strength : 0 to 1, or "auto"
-    max_loss : largest relative loss of NDCG among the chosen groups when the strength is tuned
-    allow_level_down : also serve the best served groups worse
-    """
+    if not isinstance(given, str | Path):
+        raise ValueError
+    if isinstance(given, str):
+        parse_worst(given)
+    return given
 
-    metric: str
-    groups: str | Path = "worst:10%"
-    reranker: str | None = None
-    strength: float | Literal["auto"] = "auto"
-    max_loss: float = 0.02
-    allow_level_down: bool = False
 
-    def __post_init__(self) -> None:
-        is_number = isinstance(self.strength, int | float)
-        if self.strength != "auto" and not (is_number and 0 <= self.strength <= 1):
-            raise InputError(
-                f"--strength {self.strength} is not possible. Give 'auto' or a number from 0, "
-                "which changes nothing, to 1."
-            )
-        if not 0 <= self.max_loss <= 1:
-            raise InputError(
-                f"--max-loss {self.max_loss} is not possible. Give a share from 0 to 1, such as "
-                "0.02."
-            )
+Groups = Annotated[
+    str | Path,
+    Option(
+        Kind(_groups, "worst:10%, worst:5, findings or a file", "RULE|FILE"),
+        "Whom: worst:10% or worst:5 of the intersections of all attributes, findings, or a file "
+        "with one group a row",
+        MITIGATION,
+    ),
+]
+Strength = Annotated[
+    float | Literal["auto"],
+    Option(
+        number(least=0, most=1).or_word("auto"),
+        "0, which changes nothing, to 1; 'auto' tunes it",
+        MITIGATION,
+    ),
+]
+MaxLoss = Annotated[
+    float,
+    Option(
+        number(least=0, most=1),
+        "With 'auto': largest relative loss of NDCG in the chosen groups",
+        MITIGATION,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class MitigationOptions(Options):
+    """What to mitigate and how."""
+
+    metric: Annotated[str, Option(TEXT, "What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
+    groups: Groups = "worst:10%"
+    reranker: Annotated[
+        str | None,
+        Option(
+            TEXT.or_none(),
+            "See fairrec rerankers",
+            MITIGATION,
+            default="the one made for the metric",
+        ),
+    ] = None
+    strength: Strength = "auto"
+    max_loss: MaxLoss = 0.02
+    allow_level_down: Annotated[
+        bool,
+        Option(
+            SWITCH,
+            "Also serve as many of the best served groups worse, to close the gap",
+            MITIGATION,
+        ),
+    ] = False
+
+    def check(self) -> None:
+        """Refuse a metric that cannot be mitigated so."""
+        from fairrec.mitigation import RERANKERS
+
         target = self.target
         if target.metric.pooled:
             raise InputError(
@@ -54,26 +91,29 @@ class MitigationOptions:
             )
         if self.allow_level_down and target.metric.higher_is_better is None:
             raise InputError(
-                f"--allow-level-down: neither end of '{target.name}' is better, so there is no "
-                "group to serve worse. Leave it out."
+                f"{spelled('allow_level_down')}: neither end of '{target.name}' is better, so "
+                "there is no group to serve worse. Leave it out."
             )
         RERANKERS[self.reranker_name]
-        if isinstance(self.groups, str):
-            parse_worst(self.groups)
 
     @property
     def target(self) -> MetricAtK:
         """The metric to improve."""
+        from fairrec.metrics import parse_metric
+
         return parse_metric(self.metric)
 
     @property
     def reranker_name(self) -> str:
         """The re-ranker named, or the one made for the metric."""
+        from fairrec.mitigation import RERANKERS
+        from fairrec.mitigation.reranker import default_reranker
+
         name = self.reranker or default_reranker(self.target.metric.name)
         if name is None:
             raise InputError(
-                f"No re-ranker is made for '{self.target.name}'. Name one: "
-                f"--reranker {' | '.join(RERANKERS)}"
+                f"No re-ranker is made for '{self.target.name}'. Name one with "
+                f"{spelled('reranker')}: {', '.join(RERANKERS)}"
             )
         return name
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from fairrec.core.errors import InputError
+from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
+from fairrec.metrics.registry import DEFAULT_K
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.groups import Choice
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.tuning import Aim
 from fairrec.result.schema import Part
 
 
@@ -36,8 +44,33 @@ class RerankerRecord(Part):
         """Those to raise, then those to lower."""
         return tuple(Group.of(group) for group in (*self.groups, *self.lowered))
 
+    def with_groups(self, groups: Sequence[Group]) -> RerankerRecord:
+        """The same for other groups to raise."""
+        return self.model_copy(update={"groups": tuple(group.as_dict() for group in groups)})
 
-def load_record(file: str | Path) -> RerankerRecord:
+
+def record_of(
+    plan: MitigationOptions, by: tuple[str, ...], choice: Choice, aim: Aim
+) -> RerankerRecord:
+    """The re-ranker of a mitigation, of no strength yet."""
+    target = plan.target
+    is_aim = target.metric.name in RERANKERS[plan.reranker_name].serves
+    # a mean that takes labels to know is nothing a re-ranker may aim at
+    has_rest = is_aim and "labels" not in target.metric.needs and not np.isnan(aim.rest)
+    return RerankerRecord(
+        fairrec_version=__version__,
+        reranker=plan.reranker_name,
+        strength=0.0,
+        metric=target.name,
+        k=target.k or DEFAULT_K,
+        by=by,
+        groups=tuple(group.as_dict() for group in choice.groups),
+        lowered=tuple(group.as_dict() for group in choice.lowered),
+        rest=aim.rest if has_rest else None,
+    )
+
+
+def load_reranker(file: str | Path) -> RerankerRecord:
     """The re-ranker in a file."""
     path = Path(file)
     try:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, plain
-from fairrec.core.options import AuditOptions
-from fairrec.groups.membership import group_of_users, refuse_empty
-from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
+from fairrec.core.errors import InputError
+from fairrec.groups.membership import group_of_users
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.record import RerankerRecord, load_record
-from fairrec.mitigation.reranker import Orders, Reranker, Training
+from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.reranker import Orders, Reranker, TrainingSet
 
 
 class Remedy:
@@ -88,7 +82,9 @@ class Remedy:
             group_of_user[at[known]] = groups[known]
             if {"items", "history"} <= needs:
                 categories, _ = read_categories(inputs.tables["items"], history.item_ids)
-        training = Training(history, categories, group_of_user, len(record.all_groups), record.rest)
+        training = TrainingSet(
+            history, categories, group_of_user, len(record.all_groups), record.rest
+        )
         return RERANKERS[record.reranker].build(training)
 
     def _lists(
@@ -139,89 +135,6 @@ class Rescored:
         for rows, lists, orders in self._parts:
             scores[rows] = lists.scores_in(orders(strength))
         return scores
-
-
-def rerank(
-    record: str | Path | RerankerRecord,
-    predictions: Any,
-    *,
-    users: Any,
-    items: Any = None,
-    history: Any = None,
-    columns: Mapping[str, str] | None = None,
-    threads: int | None = None,
-) -> pl.DataFrame:
-    """New candidate lists with the groups of a re-ranker re-ranked.
-
-    Parameters
-    ----------
-    record : `reranker.json`, as a mitigation wrote it
-    predictions : `user_id, item_id, score`; a label is handed through and not looked at
-
-    Returns
-    -------
-    the table with new scores, one row a candidate, and `model_score`, the score as it was
-    """
-    record = record if isinstance(record, RerankerRecord) else load_record(record)
-    kind = RERANKERS[record.reranker]
-    if kind.is_upper_bound:
-        raise InputError(
-            f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
-            "remedy: it cannot be applied to new lists."
-        )
-    inputs = read_inputs(
-        predictions,
-        users=users,
-        by=record.by,
-        items=items,
-        history=history,
-        metrics=(),
-        columns=columns,
-        wants=("items", "history"),
-        may_lack_metrics=True,
-    )
-    _refuse_other_quantiles(record, inputs)
-    _, attributes = inputs.everyone()
-    if (group_of_users(record.all_groups, attributes) < 0).all():
-        refuse_empty(record.all_groups, attributes, inputs.tables["users"].where)
-    remedy = Remedy(record, inputs, AuditOptions(threads=threads).n_threads)
-    scores = remedy.scores_of(inputs).at(record.strength)
-    return predictions_table(inputs, scores, with_model_score=True)
-
-
-def predictions_table(
-    inputs: AuditInputs, scores: FloatArray, with_model_score: bool = False
-) -> pl.DataFrame:
-    """`user_id, item_id, score, label`, one row a candidate, in the order they came."""
-    candidates = inputs.candidates
-    user_of_list = np.empty(inputs.n_users, dtype=np.int64)
-    user_of_list[inputs.list_of_user] = np.arange(inputs.n_users)
-    users = np.repeat(user_of_list, np.diff(candidates.offsets))
-    columns = {
-        "user_id": inputs.user_ids.gather(users),
-        "item_id": candidates.item_ids.gather(candidates.items),
-        "score": pl.Series(scores),
-    }
-    if candidates.labels is not None:
-        columns["label"] = pl.Series(candidates.labels)
-    if with_model_score:
-        columns["model_score"] = pl.Series(candidates.scores)
-    return pl.DataFrame(columns)
-
-
-def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:
-    """An error where a group's quantile is none of these users, so that nobody could be in it."""
-    for attribute in inputs.attributes:
-        if not attribute.binning or "quantiles" not in attribute.binning:
-            continue
-        known = {str(value) for value in attribute.values}
-        for group in record.all_groups:
-            if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
-                raise InputError(
-                    f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "
-                    "users than for those of the mitigation. Mitigate with bins of a width "
-                    "(age:10), or give the same users."
-                )
 
 
 def _rows_of(inputs: AuditInputs, users: IntArray) -> IntArray:

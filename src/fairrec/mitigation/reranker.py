@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.registry import Registry
-from fairrec.inputs.history import History
+from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
 
@@ -19,7 +19,7 @@ R = TypeVar("R", bound=type)
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainingSet:
     """What a re-ranker may learn from: training interactions, never the targets.
 
     Parameters
@@ -31,7 +31,7 @@ class Training:
     rest : mean of the metric over the users outside these groups, where it needs no labels
     """
 
-    history: History | None
+    history: Interactions | None
     categories: Categories | None
     group_of_user: IntArray
     n_groups: int
@@ -41,7 +41,7 @@ class Training:
 class Reranker(Protocol):
     """Puts candidates into another order. Learns from training interactions when it is made."""
 
-    def __init__(self, training: Training) -> None: ...
+    def __init__(self, training: TrainingSet) -> None: ...
 
     def orders(self, lists: RerankLists) -> Orders:
         """How these lists are ordered at each strength; a strength of 0 is never asked for."""
@@ -58,7 +58,7 @@ class RerankerKind:
     needs : what it cannot do without
     """
 
-    build: Callable[[Training], Reranker]
+    build: Callable[[TrainingSet], Reranker]
     about: str
     serves: tuple[str, ...]
     needs: frozenset[Need]
@@ -69,7 +69,7 @@ class RerankerKind:
         return "labels" in self.needs
 
 
-RERANKERS: Registry[RerankerKind] = Registry("re-ranker")
+RERANKERS: Registry[RerankerKind] = Registry("re-ranker", "fairrec.mitigation.rerankers")
 
 
 def reranker(

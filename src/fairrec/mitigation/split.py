@@ -10,43 +10,59 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.audit_inputs import AuditInputs, names_of, read_inputs
+from fairrec.core.names import names_in
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import DEFAULT_K
+from fairrec.mitigation import effect
 from fairrec.mitigation.options import MitigationOptions
-from fairrec.mitigation.remedy import predictions_table
+from fairrec.mitigation.predictions import predictions_table
+from fairrec.result import group_table
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TargetSplit:
     """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
 
     choosing: AuditInputs
     reported: AuditInputs
     everyone: AuditInputs
     protocol: Literal["validation targets", "halves of the users"]
+    metrics: tuple[MetricAtK, ...]
+
+    @property
+    def per_user_metrics(self) -> tuple[MetricAtK, ...]:
+        """Those that are means over users."""
+        return tuple(metric for metric in self.metrics if not metric.metric.pooled)
 
 
 def read_split(
     predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
-) -> Split:
+) -> TargetSplit:
     """Read all tables, and say who is chosen by and who is reported on."""
-    settings: dict[str, Any] = {**tables, "metrics": metrics, "wants": ("items", "history")}
-    everyone = read_inputs(predictions, **settings)
+    settings: dict[str, Any] = {
+        **tables,
+        "metrics": metrics,
+        "wants": ("items", "history"),
+        "reserved": (*group_table.RESERVED, *effect.RESERVED),
+    }
+    everyone, wanted = read_inputs(predictions, **settings)
     if validation is not None:
-        choosing = read_inputs(validation, **settings)
+        choosing, _ = read_inputs(validation, **settings)
         for one, other in zip(choosing.attributes, everyone.attributes, strict=True):
             if one.binning and "quantiles" in one.binning and one.values != other.values:
                 raise InputError(
                     f"Attribute '{plain(one.name)}' falls into other quantiles for the users with "
                     "validation targets. Bin it by width (age:10), or give the same users in both."
                 )
-        return Split(choosing, everyone, everyone, "validation targets")
+        return TargetSplit(choosing, everyone, everyone, "validation targets", wanted)
     order = np.random.default_rng(seed).permutation(everyone.n_users)
     middle = everyone.n_users // 2
     choosing, reported = (
         everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
     )
-    return Split(choosing, reported, everyone, "halves of the users")
+    return TargetSplit(choosing, reported, everyone, "halves of the users", wanted)
 
 
 def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
@@ -76,7 +92,7 @@ def metric_names(
         names += [f"urd@{k}"] if tables["items"] is not None else []
         names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
     else:
-        names = [*names_of(metrics), plan.target.name]
+        names = [*names_in(metrics), plan.target.name]
     return [*names, cost_name(plan)] if has_labels else names
 
 

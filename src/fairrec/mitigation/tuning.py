@@ -9,6 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.direction import harm
+from fairrec.mitigation.options import MitigationOptions
 
 STRENGTHS = tuple(round(0.05 * step, 2) for step in range(21))
 
@@ -51,6 +55,23 @@ class Aim:
         return mean_or_nan(self.values(metric, group_of_user))
 
 
+def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Aim:
+    """What to bring up or down, and what the users outside the groups have.
+
+    Parameters
+    ----------
+    values : (n_users,), the target metric
+    """
+    rest = mean_or_nan(values[group_of_user < 0])
+    higher_is_better = target.metric.higher_is_better
+    if higher_is_better is None and np.isnan(rest):
+        raise InputError(
+            f"Nobody with a value of {target.name} is outside the chosen groups, so "
+            "there is nothing to bring them near to. Choose fewer: --groups worst:10%"
+        )
+    return Aim(bool(higher_is_better), rest, is_distance=higher_is_better is None)
+
+
 @dataclass(frozen=True, slots=True)
 class Levels:
     """Target and cost at each strength; NaN where undefined."""
@@ -83,6 +104,29 @@ def mean_or_nan(values: FloatArray) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
+def strengths_of(plan: MitigationOptions) -> tuple[float, ...]:
+    """The strengths to try: those of a grid, and the one that is asked for."""
+    asked = () if plan.strength == "auto" else (float(plan.strength),)
+    return tuple(sorted({*STRENGTHS, *asked}))
+
+
+def strength_of(plan: MitigationOptions, levels: Levels, aim: Aim, cost: str | None) -> float:
+    """The strength that is asked for, or the best one that costs little enough.
+
+    Parameters
+    ----------
+    cost : the cost metric; None where it could not be measured
+    """
+    if plan.strength != "auto":
+        return float(plan.strength)
+    if cost is None:
+        raise InputError(
+            "--strength auto weighs the metric against NDCG, which needs labels. Give tables "
+            "with a label column, validation targets too, or a --strength from 0 to 1."
+        )
+    return best_strength(levels, aim, plan.max_loss)
+
+
 def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
     """The strength with the best target among those that cost little enough; 0 where none helps.
 
@@ -93,7 +137,7 @@ def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
     max_loss : relative loss of the cost metric against strength 0, which comes first
     """
     gain = levels.target - levels.target[0]
-    gain = gain if aim.higher_is_better else -gain
+    gain = -harm(gain, aim.higher_is_better)
     affordable = ~(levels.cost < (1 - max_loss) * levels.cost[0])
     gain = np.where(affordable & ~np.isnan(gain), gain, -np.inf)
     gain[0] = 0.0

@@ -9,11 +9,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
-from fairrec.datasets.synthetic import WorldOptions, shaped_like, synthetic_bundle
+from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_source import STAND_INS, SYNTHETIC, TITLES, DataSource
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction.data_source import TITLES, DataSource
 from fairrec.reproduction.outcome import Outcome
 from fairrec.reproduction.recommender import MODEL_TITLES, PAPER_MODELS

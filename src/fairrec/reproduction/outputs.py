@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairrec.core.errors import OutputError
-from fairrec.core.files import check_writable, put_in_place
+from fairrec.core.files import put_table
+from fairrec.core.folders import whole_folder
 from fairrec.report.figures.still import svg_of
 from fairrec.report.page.html import own_file, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
@@ -35,27 +34,17 @@ LATEX = {
 
 def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command: str) -> None:
     """Write all files of an experiment, or none where one cannot be written."""
-    check_writable(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-            part = Path(scratch)
-            for table in outcome.tables:
-                with (part / f"{table.name}.csv").open("wb") as file:
-                    table.data.write_csv(file)
-                table.data.write_parquet(part / f"{table.name}.parquet")
-            pictures = {drawing.name: svg_of(drawing.chart) for drawing in outcome.drawings}
-            texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
-            texts[f"{name}.md"] = as_markdown(title, outcome, command)
-            texts[f"{name}.tex"] = as_latex(title, outcome)
-            texts[PAGE] = as_page(title, outcome, pictures, command)
-            for file_name, text in texts.items():
-                (part / file_name).write_text(text, encoding="utf-8", newline="\n")
-            put_in_place(part, folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error}). Choose another --out."
-        ) from error
+    with whole_folder(folder, owned=(PAGE,)) as part:
+        for table in outcome.tables:
+            put_table(table.data, part / f"{table.name}.csv", as_csv=True)
+            put_table(table.data, part / f"{table.name}.parquet")
+        pictures = {drawing.name: svg_of(drawing.chart) for drawing in outcome.drawings}
+        texts = {f"{picture}.svg": svg for picture, svg in pictures.items()}
+        texts[f"{name}.md"] = as_markdown(title, outcome, command)
+        texts[f"{name}.tex"] = as_latex(title, outcome)
+        texts[PAGE] = as_page(title, outcome, pictures, command)
+        for file_name, text in texts.items():
+            (part / file_name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def as_markdown(title: str, outcome: Outcome, command: str) -> str:

@@ -62,12 +62,11 @@ class PositionScorer:
     def __init__(self, recommender: Recommender, inputs: AuditInputs) -> None:
         self._score = recommender.score
         self._candidates = inputs.candidates
-        user_of_list = np.empty(inputs.n_users, dtype=np.int64)
-        user_of_list[inputs.list_of_user] = np.arange(inputs.n_users)
-        self._user_at = known_positions(inputs.user_ids.gather(user_of_list), recommender.user_ids)
+        user_ids = inputs.user_ids.gather(inputs.user_of_list)
+        self._user_at = known_positions(user_ids, recommender.user_ids)
         self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         offsets = self._candidates.offsets
         users = np.repeat(self._user_at[lists], offsets[lists + 1] - offsets[lists])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction.data_catalogue import DataCatalogue
 from fairrec.reproduction.data_source import TITLES
 from fairrec.reproduction.experiment import Experiment, ReproduceOptions, Setting

@@ -13,11 +13,13 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
-from fairrec.inputs.audit_inputs import AuditInputs, read_inputs
-from fairrec.inputs.candidates import CandidateLists
-from fairrec.metrics.measure import Measure, values_per_user
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
 from fairrec.reproduction.data_source import DataSource
 from fairrec.reproduction.recommender import (
     PositionScorer,
@@ -27,7 +29,7 @@ from fairrec.reproduction.recommender import (
 )
 from fairrec.reproduction.space import full_combinations
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.space import Space
+from fairrec.search.measure import Measure
 
 if TYPE_CHECKING:
     from fairrec.models.runs.checkpoint import RunRecord
@@ -94,12 +96,13 @@ class Subject:
 
     def trained(self, progress: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
-        from fairrec.models.deep.training import TrainingOptions, train
-        from fairrec.models.runs.checkpoint import load_record
+        from fairrec.models.deep.training import train
+        from fairrec.models.deep.training_options import TrainingOptions
+        from fairrec.models.runs.checkpoint import load_run_record
 
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():
-            record = load_record(self.folder)
+            record = load_run_record(self.folder)
             if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
                 raise InputError(
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "
@@ -124,16 +127,25 @@ class Subject:
         return recommender_of_run(self.folder)
 
     @cached_property
-    def inputs(self) -> AuditInputs:
-        """The candidates without scores, and what metrics need."""
+    def _read(self) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
         tables = self.recommender.tables
-        inputs = read_inputs(self.recommender.candidates, **tables, has_scores=False)
+        inputs, metrics = read_inputs(self.recommender.candidates, **tables, has_scores=False)
         # what is compiled or loaded on first use is no part of the time of a test
         scorer = PositionScorer(self.recommender, inputs)
         few = np.arange(min(WARM_UP_LISTS, inputs.n_users))
         ledger = Ledger(inputs.candidates, scorer)
-        Measure(inputs.metrics, inputs.candidates, inputs.side, ledger, self.threads)(few)
-        return inputs
+        Measure(metrics, inputs.candidates, inputs.side, ledger, self.threads)(few)
+        return inputs, metrics
+
+    @property
+    def inputs(self) -> AuditInputs:
+        """The candidates without scores, and what metrics need."""
+        return self._read[0]
+
+    @property
+    def wanted(self) -> tuple[MetricAtK, ...]:
+        """The metrics that the data set allows."""
+        return self._read[1]
 
     @cached_property
     def scorer(self) -> PositionScorer:
@@ -141,29 +153,27 @@ class Subject:
         return PositionScorer(self.recommender, self.inputs)
 
     @cached_property
-    def scored(self) -> CandidateLists:
-        """The candidates with the scores of everyone."""
-        scores = self.scorer.scores(np.arange(self.inputs.n_users))
-        return replace(self.inputs.candidates, scores=scores)
+    def scored(self) -> AuditInputs:
+        """The inputs with the scores of everyone."""
+        return self.inputs.with_scores(self.scorer.ask(np.arange(self.inputs.n_users)))
 
     @cached_property
     def values(self) -> FloatArray:
         """(n_metrics, n_users), the exact values."""
-        values = values_per_user(self.inputs.metrics, self.scored, self.inputs.side, self.threads)
-        return np.ascontiguousarray(values[:, self.inputs.list_of_user])
+        return measure_everyone(self.scored, self.wanted, self.threads).values
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that the data set allows."""
-        return tuple(metric.name for metric in self.inputs.metrics)
+        """Their names."""
+        return tuple(metric.name for metric in self.wanted)
 
     @property
     def threads(self) -> int:
         """Threads to measure with."""
         return available_threads()
 
-    def space(self, min_support: float, by: Sequence[str] | None = None) -> Space:
+    def space(self, min_support: float, by: Sequence[str] | None = None) -> Grouping:
         """The full combinations of the attributes, or of some of them, with enough users."""
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
-        return full_combinations(chosen, self.inputs.n_users, min_support)
+        return full_combinations(chosen, min_support)

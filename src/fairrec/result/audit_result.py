@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, OutputError, as_unicode, unknown_name
-from fairrec.core.files import check_writable, file_sum, put_in_place
-from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.core.errors import InputError, as_unicode, unknown_name
+from fairrec.core.files import file_sum, put_table
+from fairrec.core.folders import settle
+from fairrec.result.page import PageMaker, write_with_page
 from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
+from fairrec.result.show import show_page
+
+FILES = ("groups.parquet", "per_user.parquet", "report.html", "result.json")
+"""What an audit writes; the last one vouches for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,13 @@ class AuditResult:
     summary : the content of `result.json`
     group_table : one row for each metric and eligible group
     per_user : one row a user: id, attributes and per-user values
+    page : draws a result; whoever makes the result hands it in
     """
 
     summary: AuditSummary
     group_table: pl.DataFrame = field(repr=False)
     per_user: pl.DataFrame = field(repr=False)
+    page: PageMaker = field(repr=False, compare=False)
 
     @property
     def metrics(self) -> dict[str, MetricResult]:
@@ -80,63 +87,28 @@ class AuditResult:
         """Write the result into a folder.
 
         `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
-        appear under their names only when all are written.
+        appear under their names only when all are written. Other files there stay.
 
         Parameters
         ----------
         report : whether to write the page
         """
         folder = Path(folder)
-        check_writable(folder)
-        if (folder / "report.html").is_dir():
-            raise OutputError(
-                f"{folder}: cannot be written: report.html is a folder there. Choose another --out."
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-                part = Path(scratch)
-                (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
-                for name, table in (("groups", self.group_table), ("per_user", self.per_user)):
-                    # opened here, because Polars takes no path that is not Unicode
-                    with (part / f"{name}.parquet").open("wb") as file:
-                        table.write_parquet(file, compression_level=1)
-                put_in_place(part, folder)
-            # those of an earlier result would show other numbers
-            for name in ("report.html", "mitigation.json"):
-                (folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"{folder}: cannot be written ({error}). Choose another --out."
-            ) from error
-        if report:
-            self.save_page(folder)
+        make_page = partial(self.page, self.summary, self.group_table)
+        # the mitigation of an earlier result would show other numbers
+        owned = ("mitigation.json", *FILES)
+        write_with_page(folder, owned, self.write_files, make_page if report else None)
         return folder
 
-    def save_page(self, folder: Path, mitigation: MitigationSummary | None = None) -> None:
-        """Write the page; the result is there already, whatever happens."""
-        from fairrec.report.page.html import write_page
-
-        try:
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as scratch:
-                write_page(
-                    Path(scratch) / "report.html",
-                    self.summary,
-                    self.group_table,
-                    mitigation=mitigation,
-                )
-                put_in_place(Path(scratch), folder)
-        except Exception as error:
-            raise OutputError(
-                f"{folder}: the result is written, but its page could not be made "
-                f"({type(error).__name__}: {error}). Leave it out with --no-report."
-            ) from error
+    def write_files(self, part: Path) -> None:
+        """Write all but the page into a folder on its way."""
+        put_table(self.group_table, part / "groups.parquet", compression_level=1)
+        put_table(self.per_user, part / "per_user.parquet", compression_level=1)
+        (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        from fairrec.report.page.show import show_page
-
-        return show_page(self.summary, self.group_table)
+        return show_page(self.page(self.summary, self.group_table, group_file=""))
 
     def of_run(self, folder: Path) -> AuditResult:
         """The same, with the trained run its predictions come from among its inputs."""
@@ -176,6 +148,7 @@ def load_groups(folder: str | Path) -> pl.DataFrame:
 
 def load_summary(folder: str | Path) -> AuditSummary:
     """The summary of an audit saved in a folder."""
+    settle(Path(folder))
     path = Path(folder) / "result.json"
     try:
         return AuditSummary.model_validate_json(path.read_text(encoding="utf-8"))

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.result.schema import AttributeSummary, Coverage, DepthCoverage
-from fairrec.statistics.analysis import Analysis
 
 SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50
 
 
-def coverage(analysis: Analysis) -> Coverage:
+def coverage(grouping: Grouping, min_support: float) -> Coverage:
     """Which groups and users are large enough to be looked at."""
-    cells, lattice = analysis.cells, analysis.lattice
-    min_users = analysis.min_users
+    cells, lattice, min_users = grouping.cells, grouping.lattice, grouping.min_users
     depth = (lattice.codes != ANY).sum(axis=1)
     is_small = cells.n_users < min_users
     return Coverage(
-        min_support=analysis.options.min_support,
+        min_support=min_support,
         min_users=min_users,
         by_depth={
             str(size): DepthCoverage(n_groups=int((depth == size).sum()), n_groups_below=below)
             for size, below in sorted(lattice.n_below.items())
         },
-        n_full_possible=str(math.prod(cells.n_values)),
+        n_full_possible=str(grouping.n_combinations),
         n_full_observed=len(cells),
         n_full=int((~is_small).sum()),
         n_users_below=int(cells.n_users[is_small].sum()),
     )
 
 
-def attribute_summaries(analysis: Analysis) -> dict[str, AttributeSummary]:
+def attribute_summaries(grouping: Grouping) -> dict[str, AttributeSummary]:
     """What each attribute looks like, with the values that have too few users."""
-    min_users = analysis.min_users
+    min_users = grouping.min_users
     summaries = {}
-    for attribute in analysis.attributes:
+    for attribute in grouping.attributes:
         n_users = np.bincount(attribute.codes, minlength=len(attribute.values))
         from_largest = np.argsort(-n_users, kind="stable")
         small = from_largest[n_users[from_largest] < min_users]

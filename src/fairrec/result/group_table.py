@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.groups.lattice import ANY, Lattice
-from fairrec.inputs.users import Attribute
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.lattice import ANY
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.estimates import detectable_difference
+from fairrec.statistics.pooled import PooledAnalysis
 
 NUMBERS = (
     "value",
@@ -29,61 +29,54 @@ RESERVED = ("metric", "depth", "support", "is_whole", *NUMBERS)
 """Names an attribute cannot have beside them in the table."""
 
 
-def group_table(
-    analysis: Analysis, pooled: Mapping[str, tuple[IntArray, FloatArray]]
-) -> pl.DataFrame:
-    """One row for each metric and eligible group, lowest adjusted p-value first.
-
-    Parameters
-    ----------
-    pooled : metric -> its groups and their values
-    """
-    conditions = conditions_of(analysis.lattice, analysis.attributes)
-    moments, test = analysis.moments, analysis.test
-    adjusted = analysis.adjusted_p_values
+def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.DataFrame:
+    """One row for each metric and eligible group, lowest adjusted p-value first."""
+    lattice = analysis.grouping.lattice
+    conditions = conditions_of(analysis.grouping)
+    adjusted, errors = analysis.adjusted_p_values, analysis.standard_errors
     estimated = ("value", "shrunken", "difference")
     columns = {
         name: getattr(analysis.estimates, name) for name in NUMBERS if name.startswith(estimated)
     }
-    columns["detectable"] = detectable_difference(moments.chance_error, analysis.critical)
-    columns["p_value"] = np.full(adjusted.shape, np.nan) if test is None else test.p_values
-    columns["p_adjusted"] = adjusted
-    with np.errstate(invalid="ignore", divide="ignore"):
-        strength = np.nan_to_num(np.abs(moments.difference / moments.chance_error))
+    columns |= {
+        "detectable": analysis.detectable,
+        "p_value": analysis.p_values,
+        "p_adjusted": adjusted,
+    }
 
     def rows_of(
         name: str, rows: IntArray, support: IntArray, numbers: Mapping[str, FloatArray]
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
+        known = {name: numbers.get(name, undefined) for name in NUMBERS}
         return conditions[rows].select(
             pl.lit(name).alias("metric"),
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
             pl.Series("is_whole", analysis.is_whole[rows]),
             *(
-                pl.Series(column, numbers.get(column, undefined))
-                .replace([np.inf], None)
-                .fill_nan(None)
-                for column in NUMBERS
+                pl.Series(name, np.where(np.isposinf(column), np.nan, column), nan_to_null=True)
+                for name, column in known.items()
             ),
         )
 
     tables = []
-    for i, metric in enumerate(analysis.metrics):
+    for i, metric in enumerate(analysis.measured.metrics):
         rows = np.flatnonzero(analysis.is_tested[i])
-        rows = rows[np.lexsort((-strength[i, rows], np.nan_to_num(adjusted[i, rows])))]
+        rows = rows[np.lexsort((-errors[i, rows], np.nan_to_num(adjusted[i, rows])))]
         numbers = {name: column[i, rows] for name, column in columns.items()}
-        tables.append(rows_of(metric.name, rows, moments.n[i, rows], numbers))
-    for name, (rows, values) in pooled.items():
-        tables.append(rows_of(name, rows, analysis.lattice.n_users[rows], {"value": values}))
+        tables.append(rows_of(metric.name, rows, analysis.moments.n[i, rows], numbers))
+    for about in pooled:
+        support = lattice.n_users[about.groups]
+        tables.append(rows_of(about.metric.name, about.groups, support, {"value": about.values}))
     return pl.concat(tables)
 
 
-def conditions_of(lattice: Lattice, attributes: Sequence[Attribute]) -> pl.DataFrame:
+def conditions_of(grouping: Grouping) -> pl.DataFrame:
     """One text column an attribute, null where its value does not matter, and the depth."""
-    codes = lattice.codes
+    codes = grouping.lattice.codes
     columns = []
-    for position, attribute in enumerate(attributes):
+    for position, attribute in enumerate(grouping.attributes):
         labels = pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String)
         at = pl.Series(codes[:, position]).replace(ANY, None)
         columns.append(labels.gather(at))

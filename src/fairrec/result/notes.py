@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
-from fairrec.inputs.side import SideData
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.result.schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
 
 def reader_notes(
-    n_without_predictions: int,
-    attributes: Sequence[Attribute],
-    side: SideData,
+    inputs: AuditInputs,
+    analysis: Analysis,
     results: Mapping[str, MetricResult],
     pooled: Collection[str],
-    analysis: Analysis,
 ) -> tuple[str, ...]:
     """All that is worth a note about the data and the tests.
 
@@ -25,7 +22,8 @@ def reader_notes(
     pooled : names of the metrics that are no mean over users
     """
     said = []
-    n_scored = int(analysis.is_scored.sum())
+    n_scored = int(analysis.measured.is_scored.sum())
+    attributes, n_without_predictions = inputs.attributes, inputs.n_without_predictions
     if n_without_predictions:
         said.append(
             f"{n_without_predictions:,} users of the users table have no predictions and are "
@@ -34,7 +32,7 @@ def reader_notes(
             else "1 user of the users table has no predictions and is left out"
         )
     said += [warning for attribute in attributes for warning in attribute.warnings]
-    said += side.warnings
+    said += inputs.side.warnings
     said += [
         f"{name} is undefined for {result.n_undefined:,} of {n_scored:,} users, who are left out "
         "of its means"
@@ -47,10 +45,11 @@ def reader_notes(
         for name in pooled
         if results[name].n_undefined
     ]
-    if not analysis.lattice.is_full.any():
+    if not len(analysis.grouping.full):
         said.append(
-            f"no full combination of the {len(attributes)} attributes has {analysis.min_users:,} "
-            "users, so there is no gap between full combinations; findings are of partial ones"
+            f"no full combination of the {len(attributes)} attributes has "
+            f"{analysis.grouping.min_users:,} users, so there is no gap between full "
+            "combinations; findings are of partial ones"
         )
     options = analysis.options
     if not options.permutations:

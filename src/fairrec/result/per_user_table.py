@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
-from fairrec.inputs.users import Attribute
-from fairrec.metrics import MetricAtK
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.metrics.measured import Measured
 
 
-def per_user_table(
-    ids: pl.Series,
-    attributes: Sequence[Attribute],
-    metrics: Sequence[MetricAtK],
-    values: FloatArray,
-) -> pl.DataFrame:
+def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
     """One row a user; a metric is null where it is undefined."""
     labels = [
         pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String).gather(
             attribute.codes
         )
-        for attribute in attributes
+        for attribute in inputs.attributes
     ]
     numbers = [
         pl.Series(metric.name, row).fill_nan(None)
-        for metric, row in zip(metrics, values, strict=True)
+        for metric, row in zip(measured.metrics, measured.values, strict=True)
     ]
-    return pl.DataFrame([ids.alias("user_id"), *labels, *numbers])
+    return pl.DataFrame([inputs.user_ids.alias("user_id"), *labels, *numbers])

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fairrec.inputs.users import Value
+from fairrec.scoring.ledger.ledger_file import Spent
 
 
 class Part(BaseModel):
@@ -162,15 +163,6 @@ class SearchedMetric(Part):
     history: tuple[HistoryPoint, ...]
 
 
-class SpentInAll(Part):
-    """What the scores in a ledger cost, this run and all before it."""
-
-    users: int
-    rows: int
-    calls: int = Field(description="that returned scores")
-    seconds: float = Field(description="of all calls added up, side by side or not")
-
-
 class SearchSummary(Part):
     """How users were chosen for scoring."""
 
@@ -188,7 +180,7 @@ class SearchSummary(Part):
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
     n_verified: int = Field(default=0, description="full combinations with every user scored")
     n_not_verified: int = Field(default=0, description="eligible ones without")
-    asked: str = Field(
+    model_identity: str = Field(
         default="",
         description="the model that was asked for scores, as its ledger names it; empty for a "
         "table and for a function without a name",
@@ -203,8 +195,10 @@ class SearchSummary(Part):
     faults: dict[str, int] = Field(
         default_factory=dict, description="of the endpoint in this run, each tried again: kind -> n"
     )
-    spent_in_all: SpentInAll | None = Field(
-        default=None, description="null where no ledger is kept in a file"
+    spent_in_all: Spent | None = Field(
+        default=None,
+        description="for the scores in the ledger, by this run and all before it; null where no "
+        "ledger is kept in a file",
     )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 

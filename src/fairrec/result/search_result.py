@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 
-from fairrec.metrics import MetricAtK
-from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, SpentInAll
-from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.search.history import History
-from fairrec.search.loop import SearchOutcome
-from fairrec.search.options import SearchOptions
-from fairrec.search.searcher import Bounded, hyper_parameters
+from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary
+from fairrec.search.gap_history import GapHistory
+from fairrec.search.searched import Searched
+from fairrec.search.searcher import hyper_parameters
 
 
-def exact_summary(n_users: int, seconds: float) -> SearchSummary:
-    """Everyone was scored, at once."""
-    return SearchSummary(
-        name="exact", users_scored=n_users, users_total=n_users, seconds=round(seconds, 3)
-    )
-
-
-def search_summary(
-    outcome: SearchOutcome,
-    options: SearchOptions,
-    metrics: tuple[MetricAtK, ...],
-    ledger: Ledger,
-    asked: str,
-    faults: dict[str, int],
-    seconds: float,
-) -> SearchSummary:
-    """What a search scored and found, what it cost, and what it may have missed.
+def search_summary(searched: Searched | None, n_users: int, seconds: float) -> SearchSummary:
+    """What was scored, what it cost, and what may have been missed.
 
     Parameters
     ----------
-    asked : the model, as its ledger names it; empty where the scores are in the table
-    faults : of the model, each tried again: kind -> number
+    searched : None where all scores were at hand
     """
+    if searched is None:
+        return SearchSummary(
+            name="exact", users_scored=n_users, users_total=n_users, seconds=round(seconds, 3)
+        )
+    outcome, options, ledger = searched.outcome, searched.options, searched.ledger
     evidence = outcome.evidence
     space = evidence.space
     budget = options.budget_in(space)
-    bounds: list[float | None] = [None] * len(metrics)
-    confidence = None
-    n_verified = int(evidence.is_complete[space.cell_of_full].sum())
-    if len(space.full) and n_verified == len(space.full):
-        bounds = [0.0] * len(metrics)
-    elif len(space.full):
-        for searcher in outcome.searchers:
-            if isinstance(searcher, Bounded):
-                found = outcome.history.gaps[-1] if outcome.history.gaps else [0.0] * len(metrics)
-                bounds = [
-                    _within(metric, gap, bound)
-                    for metric, gap, bound in zip(
-                        metrics, found, searcher.may_be_larger_by().tolist(), strict=True
-                    )
-                ]
-                confidence = searcher.confidence
+    bounds, confidence = searched.may_be_larger_by()
     return SearchSummary(
         name=options.name,
         users_scored=evidence.users_scored,
@@ -67,41 +37,26 @@ def search_summary(
         hyper_parameters=asdict(hyper_parameters(options.name, options.hyper)),
         users_reference=evidence.n_reference,
         confidence=confidence,
-        n_verified=n_verified,
-        n_not_verified=len(space.full) - n_verified,
-        asked=asked,
+        n_verified=searched.n_fully_scored,
+        n_not_verified=searched.n_full - searched.n_fully_scored,
+        model_identity=searched.model_identity,
         users_paid=ledger.users,
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
         calls=ledger.calls,
         seconds_scoring=round(ledger.seconds, 3),
-        faults=faults,
-        spent_in_all=None if options.ledger is None else _spent_in_all(ledger),
+        faults=searched.faults,
+        spent_in_all=None if options.ledger is None else ledger.spent,
         metrics={
             metric.name: SearchedMetric(
                 may_be_larger_by=bounds[i], history=_points(outcome.history, i)
             )
-            for i, metric in enumerate(metrics)
+            for i, metric in enumerate(searched.metrics)
         },
     )
 
 
-def _spent_in_all(ledger: Ledger) -> SpentInAll:
-    spent = ledger.spent
-    return SpentInAll(
-        users=spent.users, rows=spent.rows, calls=spent.calls, seconds=round(spent.seconds, 3)
-    )
-
-
-def _within(metric: MetricAtK, gap: float, bound: float) -> float | None:
-    """No gap is larger than the range of the metric; None where there is no bound."""
-    if math.isnan(bound):
-        return None
-    low, high = metric.metric.bounds or (-math.inf, math.inf)
-    return max(min(bound, high - low - gap), 0.0)
-
-
-def _points(history: History, metric: int) -> tuple[HistoryPoint, ...]:
+def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
     """The points at which the gap grew, and the last one."""
     points = [
         HistoryPoint(users=users, gap=gaps[metric])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from fairrec.scoring.models.model import Model, Stopped
 class Scorer(Protocol):
     """Says what a model thinks of candidates. Asking may cost money."""
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
 
 
@@ -28,9 +29,13 @@ class TableScorer:
     def __init__(self, candidates: CandidateLists) -> None:
         self._candidates = candidates
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         return gather_lists(self._candidates.scores, self._candidates.offsets, lists)
+
+    def identity(self) -> str:
+        """The checksum of all scores; it takes a while where there are many."""
+        return f"table {hashlib.sha256(self._candidates.scores.tobytes()).hexdigest()}"
 
 
 class ModelScorer:
@@ -54,7 +59,7 @@ class ModelScorer:
     >>> candidates = CandidateLists(offsets, items, np.empty(0), None, pl.Series([10, 20]))
     >>> model = FunctionModel(lambda users, items: users + items)
     >>> scorer = ModelScorer(model, candidates, pl.Series([1, 2]))
-    >>> scorer.scores(np.array([1, 0])).tolist()
+    >>> scorer.ask(np.array([1, 0])).tolist()
     [22.0, 11.0, 21.0]
     """
 
@@ -73,7 +78,7 @@ class ModelScorer:
         self._of_user = frozenset(per_user)
         self.inputs = model.bind({**per_user, **per_item})
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def ask(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other."""
         offsets = self._candidates.offsets
         batch = Batch(self._user_ids[lists], offsets[lists + 1] - offsets[lists])
@@ -89,7 +94,7 @@ class ModelScorer:
         }
         who = self._model.who
         try:
-            answer = self._model.scores(inputs)
+            answer = self._model.answer(inputs)
         except Stopped:
             raise
         except (Exception, SystemExit) as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from fairrec.core.errors import InputError
+from fairrec.core.kinds import Kind, percentage, to_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,27 +17,30 @@ class Budget:
     seconds: float | None = None
 
 
-def users_allowed(given: int | str | None, n_users: int) -> int | None:
+def _budget_users(given: Any) -> int | str:
+    if isinstance(given, str) and given.strip().endswith("%"):
+        percentage(given)
+        return given.strip()
+    number = to_number(given)
+    if number != int(number) or number < 1:
+        raise ValueError
+    return int(number)
+
+
+BUDGET_USERS = Kind(
+    _budget_users, "a number of users from 1, or a percentage above 0% and up to 100%", "N|SHARE%"
+)
+
+
+def users_allowed(budget: int | str | None, n_users: int) -> int | None:
     """A number of users from a number or a share such as "10%".
 
-    >>> users_allowed("10%", 6040), users_allowed(500, 6040), users_allowed("1,000", 6040)
-    (604, 500, 1000)
+    >>> users_allowed("10%", 6040), users_allowed(500, 6040)
+    (604, 500)
     """
-    if given is None:
-        return None
-    text = str(given).strip().replace(",", "").replace("_", "")
-    is_share = text.endswith("%")
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    whole = is_share or number == int(number) if math.isfinite(number) else False
-    if not whole or number <= 0 or (is_share and number > 100):
-        raise InputError(
-            f"--budget-users {given} is not possible. Give a number of users from 1, or a share "
-            "above 0% and up to 100%, such as 10%."
-        )
-    return max(1, math.floor(number / 100 * n_users + 1e-9)) if is_share else int(number)
+    if isinstance(budget, str):
+        return max(1, math.floor(percentage(budget) * n_users + 1e-9))
+    return budget
 
 
 def paper_seconds(n_users: int, n_combinations: int) -> float:

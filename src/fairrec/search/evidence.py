@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.search.space import Space
+from fairrec.groups.grouping import Grouping
 
-Measure = Callable[[IntArray], FloatArray]
+MeasureUsers = Callable[[IntArray], FloatArray]
 """Users -> (n_metrics, n_users) values, NaN where undefined; this is what costs."""
 
 
@@ -34,8 +34,8 @@ class Evidence:
 
     def __init__(
         self,
-        space: Space,
-        measure: Measure,
+        space: Grouping,
+        measure: MeasureUsers,
         n_metrics: int,
         seed: int,
         stand_in: FloatArray | None = None,

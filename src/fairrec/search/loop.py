@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.groups.grouping import EVERYONE
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History, gaps_between
-from fairrec.search.searcher import SEARCHERS, Request, Searcher
-from fairrec.search.space import EVERYONE
+from fairrec.search.gap_history import GapHistory, gaps_between
+from fairrec.search.searcher import SEARCHERS, Request, Searcher, Task
 
 BATCH_USERS = 256
 """Users scored in one call; after each the budget is looked at."""
@@ -23,6 +23,9 @@ FIRST_USERS = 8
 """Users in the first batch where time is limited, to see how long one takes."""
 REFERENCE_TIME = 0.2
 """Part of a limited time that the fair sample may take."""
+
+ALPHA = 0.05
+"""The significance level where nothing is tested afterwards."""
 
 Ending = Literal["finished", "users spent", "time spent"]
 
@@ -39,7 +42,7 @@ class SearchOutcome:
     """
 
     evidence: Evidence
-    history: History
+    history: GapHistory
     ending: Ending
     seconds: float
     searchers: tuple[Searcher, ...]
@@ -58,6 +61,7 @@ def search(
     hyper: Any,
     *,
     seed: int = 0,
+    alpha: float = ALPHA,
     budget: Budget | None = None,
     n_reference: int = 0,
     metrics: Sequence[int] | None = None,
@@ -73,6 +77,7 @@ def search(
 
     Parameters
     ----------
+    alpha : the significance level at which groups will be tested
     n_reference : users scored first, at random among all
     metrics : those to search by; all by default
     advance : told the number of users scored after each batch
@@ -81,15 +86,51 @@ def search(
     kind = SEARCHERS[name]
     looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
     parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
-    searchers = [
-        watch(kind.build(evidence, part, hyper, np.random.default_rng([seed, 2, number])))
+    tasks = [
+        Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]))
         for number, part in enumerate(parts)
     ]
-    scoring = _Scoring(evidence, budget or Budget(), batch_users, advance, clock)
+    searchers = [watch(kind.build(task, hyper)) for task in tasks]
+    scoring = _Scoring(evidence, budget or Budget(), batch_users, clock)
     ending: Ending = "finished"
     try:
+        for batch in scoring.batches(searchers, n_reference):
+            evidence.score(batch)
+            scoring.note(batch)
+            advance(evidence.users_scored)
+    except _Spent as spent:
+        ending = spent.ending
+        evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
+    return SearchOutcome(evidence, scoring.history, ending, scoring.seconds, tuple(searchers))
+
+
+class _Scoring:
+    """Says who is scored next as long as the budget lasts, and keeps the history."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        budget: Budget,
+        batch_users: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self.history = GapHistory(len(evidence.totals))
+        self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
+        self._clock, self._started = clock, clock()
+        self._ends = _Ends(evidence)
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._started
+
+    def batches(self, searchers: Sequence[Searcher], n_reference: int) -> Iterator[IntArray]:
+        """The users to score next, who must be scored before the next batch is asked for.
+
+        First the fair sample of everyone, then what the searchers ask for in turn.
+        """
+        evidence = self._evidence
         evidence.n_reference = min(n_reference, evidence.space.n_users)
-        scoring.score_reference(evidence.next_users(EVERYONE, evidence.n_reference))
+        yield from self._reference(evidence.next_users(EVERYONE, evidence.n_reference))
         evidence.n_reference = evidence.users_scored
         active = list(searchers)
         while active:
@@ -99,43 +140,24 @@ def search(
                     active.remove(one)
                     continue
                 try:
-                    scoring.answer(request)
+                    yield from self._requested(request)
                 except _Spent:
                     one.tell(request, evidence)
                     raise
                 one.tell(request, evidence)
-    except _Spent as spent:
-        ending = spent.ending
-        evidence.n_reference = min(evidence.n_reference, evidence.users_scored)
-    return SearchOutcome(evidence, scoring.history, ending, scoring.seconds, tuple(searchers))
 
+    def note(self, batch: IntArray) -> None:
+        """Take in users just scored."""
+        before = self._evidence.users_scored - len(batch)
+        for n in self._ends.look(batch):
+            self.history.add(before + n, self.seconds, self._ends.gaps)
 
-class _Scoring:
-    """Scores batches as long as the budget lasts, and keeps the history."""
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        budget: Budget,
-        batch_users: int,
-        advance: Callable[[int], None],
-        clock: Callable[[], float],
-    ) -> None:
-        self.history = History(len(evidence.totals))
-        self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
-        self._advance, self._clock, self._started = advance, clock, clock()
-        self._ends = _Ends(evidence)
-
-    @property
-    def seconds(self) -> float:
-        return self._clock() - self._started
-
-    def score_reference(self, users: IntArray) -> None:
-        """Score the fair sample, for no more than its part of the time."""
+    def _reference(self, users: IntArray) -> Iterator[IntArray]:
+        """The fair sample, for no more than its part of the time."""
         seconds = self._budget.seconds
         while len(users) and (seconds is None or self.seconds < REFERENCE_TIME * seconds):
             n = self._most_users()
-            self.score(users[:n])
+            yield from self._within_budget(users[:n])
             users = users[n:]
 
     def _most_users(self) -> int:
@@ -148,7 +170,8 @@ class _Scoring:
         left = max(self._budget.seconds - self.seconds, 0.0)
         return max(1, min(self._batch_users, int(pace * left / 2)))
 
-    def score(self, users: IntArray) -> None:
+    def _within_budget(self, users: IntArray) -> Iterator[IntArray]:
+        """These users in batches; the end of the budget is raised."""
         evidence, budget = self._evidence, self._budget
         while len(users):
             batch = users[: self._most_users()]
@@ -158,33 +181,30 @@ class _Scoring:
                 batch = batch[: max(budget.users - evidence.users_scored, 0)]
                 if not len(batch):
                     raise _Spent("users spent")
-            before = evidence.users_scored
-            evidence.score(batch)
+            yield batch
             users = users[len(batch) :]
-            for n in self._ends.look(batch):
-                self.history.add(before + n, self.seconds, self._ends.gaps)
-            self._advance(evidence.users_scored)
 
-    def answer(self, request: Request) -> None:
-        """Score what is asked for; small groups share a batch."""
+    def _requested(self, request: Request) -> Iterator[IntArray]:
+        """What is asked for; small groups share a batch."""
         evidence, lattice = self._evidence, self._evidence.space.lattice
         waiting: list[IntArray] = []
-
-        def score_waiting() -> None:
-            if waiting:
-                self.score(np.concatenate(waiting))
-                waiting.clear()
-
         for at, group in enumerate(request.groups.tolist()):
             n = evidence.space.n_users if request.n_users is None else int(request.n_users[at])
             is_full = group != EVERYONE and lattice.is_full[group]
             if not is_full:
                 # it may share users with those that wait
-                score_waiting()
+                yield from self._within_budget(_taken(waiting))
             waiting.append(evidence.next_users(group, n))
             if not is_full:
-                score_waiting()
-        score_waiting()
+                yield from self._within_budget(_taken(waiting))
+        yield from self._within_budget(_taken(waiting))
+
+
+def _taken(waiting: list[IntArray]) -> IntArray:
+    """All users that wait, who then wait no more."""
+    users = np.concatenate([np.empty(0, dtype=np.int64), *waiting])
+    waiting.clear()
+    return users
 
 
 class _Ends:

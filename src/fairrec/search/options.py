@@ -5,65 +5,87 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.search.budget import Budget, paper_seconds, users_allowed
-from fairrec.search.searcher import SEARCHERS, hyper_parameters
-from fairrec.search.space import Space
+from fairrec.core.kinds import PATH, number, one_of, pairs
+from fairrec.core.options import SEARCH, Option, Options, spelled
+from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
+
+if TYPE_CHECKING:
+    from fairrec.groups.grouping import Grouping
 
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+@dataclass(frozen=True)
+class SearchOptions(Options):
     """How users are chosen for scoring.
 
     Parameters
     ----------
     name : a registered searcher
-    budget_users : the most users to score: a number, or a share such as "10%"
-    budget_seconds : the longest a search may take
-    budget : "paper" for the fixed time of the FairRec paper
-    hyper : hyper-parameters of the searcher by name
-    reference : users scored first, at random among all, which tests against chance rest on: a
-        share of the budget, or of all users where there is no budget in users
-    ledger : a file that keeps all scores paid for, and gives them back to the next search
     """
 
     name: str = "exact"
-    budget_users: int | str | None = None
-    budget_seconds: float | None = None
-    budget: Literal["paper"] | None = None
-    hyper: Mapping[str, float] = field(default_factory=dict)
-    reference: float | None = None
-    ledger: Path | str | None = None
+    budget_users: Annotated[
+        int | str | None,
+        Option(BUDGET_USERS.or_none(), "The most users to score: a number or a share, 10%", SEARCH),
+    ] = None
+    budget_seconds: Annotated[
+        float | None, Option(number(above=0).or_none(), "The longest it may take", SEARCH)
+    ] = None
+    budget: Annotated[
+        Literal["paper"] | None,
+        Option(
+            one_of("paper").or_none(),
+            "'paper' for the fixed time of the FairRec paper, 0.005 s for each user and each "
+            "combination",
+            SEARCH,
+        ),
+    ] = None
+    hyper: Annotated[
+        Mapping[str, float],
+        Option(
+            pairs(number().parse, "name=number, such as alpha=0.09", "NAME=NUMBER"),
+            "Hyper-parameters of the searcher by name; see fairrec searchers",
+            SEARCH,
+        ),
+    ] = field(default_factory=dict)
+    reference: Annotated[
+        float | None,
+        Option(
+            number(above=0, most=1).or_none(),
+            "Users scored first, at random among all, which tests against chance rest on: a share "
+            "of the budget, or of all users where there is no budget in users",
+            SEARCH,
+            default=f"{REFERENCE_OF_BUDGET:g} of the budget, or {REFERENCE_WITHOUT_BUDGET:g} of "
+            "all users",
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | str | None,
+        Option(
+            PATH.or_none(),
+            "File that keeps all scores paid for, and gives them back to the next search",
+            SEARCH,
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        SEARCHERS[self.name]
-        if self.ledger is not None:
-            object.__setattr__(self, "ledger", Path(self.ledger))
+    def check(self) -> None:
+        """Refuse unknown names, and two times at once."""
+        from fairrec.search.searcher import hyper_parameters
+
         hyper_parameters(self.name, self.hyper)
-        users_allowed(self.budget_users, 1)
-        seconds = self.budget_seconds
-        if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < math.inf):
-            raise InputError(f"--budget-seconds {seconds} is not possible. Give more than 0.")
-        if self.budget not in (None, "paper"):
-            raise InputError(
-                f"--budget {self.budget} is not known. Give 'paper', or --budget-users or "
-                "--budget-seconds with a number."
-            )
         if self.budget is not None and self.budget_seconds is not None:
-            raise InputError("--budget paper is a time by itself. Leave out --budget-seconds.")
-        if self.reference is not None and not 0 < self.reference <= 1:
             raise InputError(
-                f"--reference {self.reference:g} is not possible. Give a share above 0, up to 1."
+                f"{spelled('budget', 'paper')} is a time by itself. Leave out "
+                f"{spelled('budget_seconds')}."
             )
 
-    def budget_in(self, space: Space) -> Budget:
+    def budget_in(self, space: Grouping) -> Budget:
         """The budget for so many users and groups."""
         seconds = self.budget_seconds
         if self.budget == "paper":
@@ -71,7 +93,7 @@ class SearchOptions:
         users = users_allowed(self.budget_users, space.n_users)
         return Budget(users if users is None else min(users, space.n_users), seconds)
 
-    def n_reference(self, space: Space) -> int:
+    def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""
         if self.name == "exact":
             # whoever is scored when a budget ends is a fair sample

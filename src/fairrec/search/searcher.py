@@ -13,6 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.registry import Registry
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 
 
@@ -53,8 +54,30 @@ class Bounded(Protocol):
         """(n_metrics,), how much larger the exact gap may be, at that confidence."""
 
 
-Build = Callable[[Evidence, Sequence[int], Any, np.random.Generator], Searcher]
-"""Evidence, the metrics to look at, hyper-parameters, random numbers -> searcher."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a searcher is built for.
+
+    Parameters
+    ----------
+    evidence : what is scored already, and the groups there are
+    metrics : positions of those to look at; a single one for a searcher that looks at one
+    alpha : the significance level at which groups will be tested
+    """
+
+    evidence: Evidence
+    metrics: Sequence[int]
+    alpha: float
+    rng: np.random.Generator
+
+    @property
+    def space(self) -> Grouping:
+        """The groups to look at."""
+        return self.evidence.space
+
+
+Build = Callable[[Task, Any], Searcher]
+"""The task and the hyper-parameters -> searcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +89,14 @@ class SearcherKind:
     about : one line
     hyper_parameters : a frozen dataclass, all of whose fields have defaults
     searches_all : looks at all metrics at once; otherwise there is one for each metric
+    uses_proxy : takes into account what the popularity of items foretells; others need no history
     """
 
     build: Build
     about: str
     hyper_parameters: type
     searches_all: bool
+    uses_proxy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +104,22 @@ class NoHyperParameters:
     """Nothing to set."""
 
 
-SEARCHERS: Registry[SearcherKind] = Registry("searcher")
+SEARCHERS: Registry[SearcherKind] = Registry("searcher", "fairrec.search.searchers")
 
 
 def searcher(
-    name: str, about: str, *, hyper_parameters: type = NoHyperParameters, searches_all: bool = False
+    name: str,
+    about: str,
+    *,
+    hyper_parameters: type = NoHyperParameters,
+    searches_all: bool = False,
+    uses_proxy: bool = False,
 ) -> Callable[[Any], Any]:
-    """Register the decorated class under a name."""
+    """Register the decorated class or function, which makes a searcher, under a name."""
 
     def register(build: Any) -> Any:
-        SEARCHERS.add(name, SearcherKind(build, about, hyper_parameters, searches_all))
+        kind = SearcherKind(build, about, hyper_parameters, searches_all, uses_proxy)
+        SEARCHERS.add(name, kind)
         return build
 
     return register
@@ -115,3 +146,9 @@ def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:
             raise InputError(f"{option}={value:g} is not possible. Give a whole number.")
         settings[option] = int(value) if is_whole else float(value)
     return kind(**settings)
+
+
+def require(holds: bool, name: str, value: float, allowed: str) -> None:
+    """Raise for a hyper-parameter that is not what is allowed."""
+    if not holds:
+        raise InputError(f"{name}={value:g} is not possible. Give {allowed}.")

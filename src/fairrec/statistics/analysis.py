@@ -1,4 +1,4 @@
-"""Everything that was computed about the groups, before it is put into words."""
+"""Everything that is computed about the groups, before it is named and put into words."""
 
 from __future__ import annotations
 
@@ -9,66 +9,66 @@ from functools import cached_property
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.core.options import AuditOptions
-from fairrec.groups.cells import Cells
-from fairrec.groups.group import Group
-from fairrec.groups.lattice import Lattice
-from fairrec.inputs.users import Attribute
-from fairrec.metrics import MetricAtK
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg
-from fairrec.statistics.estimates import Estimates, estimate
-from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import PermutationTest
+from fairrec.statistics.estimates import Estimates, detectable_difference, estimate
+from fairrec.statistics.moments import Moments, moments_of
+from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
+from fairrec.statistics.sampled_test import Resampled
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """The audited population, its groups, and what was measured and tested about them.
+    """What was measured, the groups, and what the test against chance says about them.
 
     Parameters
     ----------
-    metrics : those with a value per user
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted
     """
 
-    metrics: tuple[MetricAtK, ...]
-    attributes: tuple[Attribute, ...]
-    cells: Cells
-    lattice: Lattice
+    measured: Measured
+    grouping: Grouping
+    options: AuditOptions
     moments: Moments
     is_tested: BoolArray
     test: PermutationTest | None
-    options: AuditOptions
-
-    @property
-    def n_users(self) -> int:
-        """The number of audited users."""
-        return len(self.cells.of_user)
 
     @property
     def is_whole(self) -> BoolArray:
         """(n_groups,), groups of which every user is scored."""
         sample = self.moments.sample
-        return np.ones(len(self.lattice), dtype=bool) if sample is None else sample.is_whole_group
-
-    @property
-    def is_scored(self) -> BoolArray:
-        """(n_users,), users whose values were looked at, defined or not."""
-        sample = self.moments.sample
-        return np.ones(self.n_users, dtype=bool) if sample is None else sample.is_scored
-
-    @property
-    def min_users(self) -> int:
-        """The smallest number of users of an eligible group."""
-        return self.options.min_users(self.n_users)
+        n_groups = len(self.grouping.lattice)
+        return np.ones(n_groups, dtype=bool) if sample is None else sample.is_whole_group
 
     @cached_property
     def estimates(self) -> Estimates:
         """Values, differences and intervals of all groups."""
         unbounded = (-math.inf, math.inf)
-        bounds = np.array([metric.metric.bounds or unbounded for metric in self.metrics])
-        return estimate(self.moments, self.lattice, self.options.alpha, bounds.reshape(-1, 2))
+        metrics = self.measured.metrics
+        bounds = np.array([metric.metric.bounds or unbounded for metric in metrics])
+        return estimate(
+            self.moments, self.grouping.lattice, self.options.alpha, bounds.reshape(-1, 2)
+        )
+
+    @cached_property
+    def standard_errors(self) -> FloatArray:
+        """(n_metrics, n_groups), size of the difference in standard errors; 0 where undefined."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.nan_to_num(np.abs(self.moments.difference / self.moments.chance_error))
+
+    @cached_property
+    def detectable(self) -> FloatArray:
+        """(n_metrics, n_groups), the smallest true difference reported with 80% probability."""
+        return detectable_difference(self.moments.chance_error, self.critical)
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """(n_metrics, n_groups), for each group by itself; NaN where nothing was permuted."""
+        return np.full(self.is_tested.shape, np.nan) if self.test is None else self.test.p_values
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
@@ -99,6 +99,31 @@ class Analysis:
         found = np.abs(self.test.statistic[self.is_significant])
         return min(by_chance, float(found.min(initial=math.inf)))
 
-    def group(self, position: int) -> Group:
-        """The group at a position of the lattice."""
-        return Group.of_codes(self.lattice.codes[position], self.attributes)
+
+def analyse(
+    measured: Measured,
+    grouping: Grouping,
+    options: AuditOptions,
+    progress: Progress = lambda stage, done, total: None,
+) -> Analysis:
+    """Moments of all groups and the test against chance; the rest follows from them."""
+    moments = moments_of(measured, grouping, options.n_threads)
+    is_tested = moments.n >= grouping.min_users
+    test = None
+    if options.permutations and len(moments.mean):
+        n_done = 0
+
+        def advance() -> None:
+            nonlocal n_done
+            n_done += 1
+            progress("testing against chance", n_done, options.permutations)
+
+        null = (
+            Permuted(moments, grouping, is_tested)
+            if moments.sample is None
+            else Resampled(moments, moments.sample, grouping, is_tested)
+        )
+        test = null_distribution(
+            null, options.permutations, options.seed, options.n_threads, advance
+        )
+    return Analysis(measured, grouping, options, moments, is_tested, test)

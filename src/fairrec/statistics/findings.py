@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import BoolArray
-from fairrec.groups.cells import Cells
-from fairrec.groups.lattice import Lattice, members
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.lattice import members
+from fairrec.metrics.direction import harm
 from fairrec.statistics.moments import Moments
 
 MAX_FINDINGS = 50
@@ -35,10 +36,9 @@ def select_findings(
     metric: int,
     is_significant: BoolArray,
     critical: float,
-    worse_sign: int,
+    higher_is_better: bool | None,
     moments: Moments,
-    cells: Cells,
-    lattice: Lattice,
+    grouping: Grouping,
     threads: int = 1,
 ) -> Selection:
     """Take the strongest group, set its difference aside, keep what still stands out; repeat.
@@ -50,9 +50,10 @@ def select_findings(
     ----------
     is_significant : (n_groups,), adjusted p-value at most alpha
     critical : absolute statistic a group must keep to be listed
-    worse_sign : -1 where a lower value is worse, 1 where a higher one is, 0 where neither is;
-        the worse end wins a tie, such as that between the two values of an attribute
+    higher_is_better : the worse end wins a tie, such as that between the two values of an
+        attribute
     """
+    cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
     n, n_users = moments.n[metric], moments.n_users[metric]
     n_per_cell = cells.sums(moments.is_defined[metric])
@@ -71,7 +72,7 @@ def select_findings(
     n_folded: list[int] = []
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
         statistic = residual[open_groups] / scale[open_groups]
-        is_better_end = np.sign(statistic) != worse_sign
+        is_better_end = harm(statistic, higher_is_better) <= 0
         # ties: the worse end, the fewer conditions, the smaller group
         order = np.lexsort(
             (

@@ -8,7 +8,8 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.cells import Cells
-from fairrec.groups.lattice import Lattice
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics.measured import Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +130,16 @@ class KnownCells:
         return float(total / n + fair_total / others)
 
 
-def group_moments(
-    values_per_user: FloatArray, cells: Cells, lattice: Lattice, threads: int = 1
-) -> Moments:
+def moments_of(measured: Measured, grouping: Grouping, threads: int = 1) -> Moments:
+    """Moments of what was measured: of everyone, or of those a search has scored."""
+    if measured.is_complete:
+        return group_moments(measured.values, grouping, threads)
+    return sampled_moments(
+        measured.values, measured.is_scored, measured.is_reference, grouping, threads
+    )
+
+
+def group_moments(values_per_user: FloatArray, grouping: Grouping, threads: int = 1) -> Moments:
     """Moments of each metric over each group.
 
     Parameters
@@ -141,7 +149,7 @@ def group_moments(
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    n, total, squares = _group_sums(centred, is_defined, cells, lattice, threads)
+    n, total, squares = _group_sums(centred, is_defined, grouping, threads)
     return Moments(mean, sd, n_users, n, total, squares, centred, is_defined)
 
 
@@ -149,8 +157,7 @@ def sampled_moments(
     values_per_user: FloatArray,
     is_scored: BoolArray,
     is_reference: BoolArray,
-    cells: Cells,
-    lattice: Lattice,
+    grouping: Grouping,
     threads: int = 1,
 ) -> Moments:
     """Moments where only some users are scored.
@@ -162,10 +169,9 @@ def sampled_moments(
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    of_scored = _group_sums(centred, is_defined, cells, lattice, threads)
-    of_sample = _group_sums(
-        centred * is_reference, is_defined & is_reference, cells, lattice, threads
-    )
+    of_scored = _group_sums(centred, is_defined, grouping, threads)
+    of_sample = _group_sums(centred * is_reference, is_defined & is_reference, grouping, threads)
+    cells, lattice = grouping.cells, grouping.lattice
     is_whole_cell = cells.sums(is_scored) == cells.n_users
     is_whole = lattice.sums((~is_whole_cell).astype(np.float64)[None])[0] == 0
     n, total, squares = (
@@ -189,14 +195,15 @@ def _overall(
 
 
 def _group_sums(
-    centred: FloatArray, is_defined: BoolArray, cells: Cells, lattice: Lattice, threads: int
+    centred: FloatArray, is_defined: BoolArray, grouping: Grouping, threads: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(n_metrics, n_groups) each: number, sum and sum of squares."""
     masks, mask_of_metric = distinct_masks(is_defined)
+    cells = grouping.cells
     columns = [cells.sums(mask) for mask in masks]
     columns += [cells.sums(row) for row in centred]
     columns += [cells.sums(row**2) for row in centred]
-    sums = lattice.sums(np.array(columns).reshape(-1, len(cells)), threads)
+    sums = grouping.lattice.sums(np.array(columns).reshape(-1, len(cells)), threads)
     n_masks, n_metrics = len(masks), len(centred)
     n = sums[np.array(mask_of_metric, dtype=np.int64)]
     return n, sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]

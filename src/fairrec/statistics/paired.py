@@ -19,6 +19,7 @@ class PairedChanges:
     ----------
     n : users with a value before and after
     before, after : means over these users, NaN without any
+    error : standard error of the change, NaN below two users
     low, high : interval of the change at confidence 1 - alpha, NaN below two users and where too
         few users changed for one
     p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
@@ -30,6 +31,7 @@ class PairedChanges:
     before: FloatArray
     after: FloatArray
     change: FloatArray
+    error: FloatArray
     low: FloatArray
     high: FloatArray
     p_value: FloatArray
@@ -78,7 +80,7 @@ class PairedSums:
         reach[is_single] = math.nan
         p_value[is_single & (self.squares != 0)] = math.nan
         low, high = change - reach, change + reach
-        return PairedChanges(n, before, after, change, low, high, p_value, self.n_changed)
+        return PairedChanges(n, before, after, change, error, low, high, p_value, self.n_changed)
 
 
 def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]:

@@ -1,6 +1,6 @@
-"""What chance alone would show: attributes are dealt out to users anew, many times.
+"""What chance alone would show: values are permuted across users, many times.
 
-Dealing the attributes of users anew keeps every group's size and every user's values and
+A permutation keeps every group's size and every user's values and
 breaks only their connection. One shuffle serves all groups and all metrics at once, so the
 largest statistic among them gives p-values adjusted for everything that was looked at
 (Westfall and Young 1993, single step). Metrics that are undefined for different users share
@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol
 
-import numba
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
-from fairrec.groups.cells import Cells
+from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.moments import Moments, distinct_masks
+from fairrec.statistics.draws import Permutations
+from fairrec.statistics.moments import Moments
 
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""
@@ -44,7 +46,7 @@ class PermutationTest:
 
     @property
     def n_permutations(self) -> int:
-        """How many times attributes were dealt out."""
+        """How many there were."""
         return len(self.largest)
 
     @property
@@ -85,60 +87,75 @@ def gap_p_value(by_chance: FloatArray, gap: float) -> float:
     return (1 + n_reached) / (1 + len(by_chance))
 
 
-def permutation_test(
-    moments: Moments,
-    cells: Cells,
-    lattice: Lattice,
-    is_tested: BoolArray,
+class NullDraw(NamedTuple):
+    """What one draw under chance shows.
+
+    Parameters
+    ----------
+    largest : largest absolute statistic over all metrics and groups
+    gaps : (n_metrics,), gap between full combinations
+    is_reached : (n_metrics, n_groups), groups whose observed statistic it reaches
+    """
+
+    largest: float
+    gaps: FloatArray
+    is_reached: BoolArray
+
+
+class NullHypothesis(Protocol):
+    """Attributes have nothing to do with the values: what is observed, and draws under it.
+
+    A draw has its own stream of random numbers and is summed in one order, so the numbers do not
+    depend on the number of threads.
+    """
+
+    statistic: FloatArray
+
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One draw."""
+
+
+def null_distribution(
+    null: NullHypothesis,
     n_permutations: int,
     seed: int,
     threads: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> PermutationTest:
-    """Observed statistics and their distribution when attributes are dealt out anew.
+    """The test made of all draws."""
+    largest = np.empty(n_permutations)
+    gaps = np.empty((n_permutations, len(null.statistic)))
+    n_reached = np.zeros(null.statistic.shape, dtype=np.int64)
+    draws = map_in_threads(partial(null.draw, seed), range(n_permutations), threads)
+    for number, drawn in enumerate(draws):
+        largest[number], gaps[number], is_reached = drawn
+        n_reached += is_reached
+        advance()
+    return PermutationTest(null.statistic, largest, gaps, n_reached)
 
-    Every permutation has its own stream of random numbers and is summed in one order, so the
-    numbers do not depend on the number of threads.
+
+class Permuted:
+    """Values are permuted across users.
 
     Parameters
     ----------
     is_tested : (n_metrics, n_groups), groups with enough users for that metric
     """
-    weight = _weights(moments, is_tested)
-    statistic = moments.total * weight
-    reach = np.abs(statistic) * (1 - ROUNDING)
-    dealer = _Dealer(moments.centred_per_user, moments.is_defined, cells)
-    spread = _Spread(moments, lattice, is_tested)
 
-    def work(number: int) -> tuple[float, FloatArray, BoolArray]:
-        sums = lattice.sums(dealer.cell_sums(seed, number))
-        shuffled = np.abs(sums * weight)
-        return float(shuffled.max(initial=0.0)), spread.gaps(sums), shuffled >= reach
+    def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
+        self._weight = _weights(moments, is_tested)
+        self.statistic = moments.total * self._weight
+        self._reach = np.abs(self.statistic) * (1 - ROUNDING)
+        self._permutations = Permutations(moments, grouping.cells)
+        self._lattice = grouping.lattice
+        self._spread = _Spread(moments, grouping.lattice, is_tested)
 
-    return collect(statistic, work, n_permutations, threads, advance)
-
-
-def collect(
-    statistic: FloatArray,
-    work: Callable[[int], tuple[float, FloatArray, BoolArray]],
-    n_permutations: int,
-    threads: int,
-    advance: Callable[[], None],
-) -> PermutationTest:
-    """The test made of all permutations.
-
-    Parameters
-    ----------
-    work : number of a permutation -> its largest statistic, its gaps, and which groups it reaches
-    """
-    largest = np.empty(n_permutations)
-    gaps = np.empty((n_permutations, len(statistic)))
-    n_reached = np.zeros(statistic.shape, dtype=np.int64)
-    for number, outcome in enumerate(map_in_threads(work, range(n_permutations), threads)):
-        largest[number], gaps[number], is_reached = outcome
-        n_reached += is_reached
-        advance()
-    return PermutationTest(statistic, largest, gaps, n_reached)
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One permutation."""
+        sums = self._lattice.sums(self._permutations.cell_sums(seed, number))
+        shuffled = np.abs(sums * self._weight)
+        largest = float(shuffled.max(initial=0.0))
+        return NullDraw(largest, self._spread.gaps(sums), shuffled >= self._reach)
 
 
 def observed_gaps(moments: Moments, lattice: Lattice, is_tested: BoolArray) -> FloatArray:
@@ -174,60 +191,3 @@ class _Spread:
                 for total, groups, n in zip(sums, self.groups, self.n, strict=True)
             ]
         )
-
-
-class _Dealer:
-    """Deals values out to cells in random order.
-
-    Users whose value is undefined keep out of it: the k-th defined value of the shuffled order
-    goes to the k-th place among those with a defined value, so group sizes stay as they are.
-    """
-
-    def __init__(self, values: FloatArray, is_defined: BoolArray, cells: Cells) -> None:
-        self.n_users, self.n_metrics, self.n_cells = values.shape[1], len(values), len(cells)
-        masks, mask_of_metric = distinct_masks(is_defined)
-        self.rounds = []
-        for number, mask in enumerate(masks):
-            bounds = np.concatenate([[0], np.cumsum(cells.sums(mask))]).astype(np.int64)
-            metrics = np.flatnonzero(np.array(mask_of_metric) == number)
-            for start in range(0, len(metrics), 4):
-                four = metrics[start : start + 4]
-                # a user's values side by side, so that one look-up brings all four
-                rows = np.zeros((self.n_users, 4))
-                rows[:, : len(four)] = values[four].T
-                self.rounds.append((mask, bounds, four, rows))
-
-    def cell_sums(self, seed: int, number: int) -> FloatArray:
-        """(n_metrics, n_cells), sums of the values each cell is dealt."""
-        rng = np.random.Generator(np.random.SFC64([seed, number]))
-        order = np.arange(self.n_users, dtype=np.int32)
-        _shuffle(order, rng.random(len(order)))
-        sums = np.empty((self.n_metrics, self.n_cells))
-        part = np.empty((4, self.n_cells))
-        for is_defined, bounds, metrics, rows in self.rounds:
-            dealt = order if is_defined.all() else order[is_defined[order]]
-            _deal(dealt, bounds, rows, part)
-            sums[metrics] = part[: len(metrics)]
-        return sums
-
-
-@numba.njit(cache=True, nogil=True)
-def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
-    """Fisher-Yates, with one uniform number for each place."""
-    for place in range(len(order) - 1, 0, -1):
-        other = int(uniform[place] * (place + 1))
-        order[place], order[other] = order[other], order[place]
-
-
-@numba.njit(cache=True, nogil=True)
-def _deal(order: CodeArray, bounds: IntArray, rows: FloatArray, sums: FloatArray) -> None:
-    """Give each cell as many users as it has places, and sum their four values."""
-    for cell in range(len(bounds) - 1):
-        a = b = c = d = 0.0
-        for place in range(bounds[cell], bounds[cell + 1]):
-            user = order[place]
-            a += rows[user, 0]
-            b += rows[user, 1]
-            c += rows[user, 2]
-            d += rows[user, 3]
-        sums[0, cell], sums[1, cell], sums[2, cell], sums[3, cell] = a, b, c, d

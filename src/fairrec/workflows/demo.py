@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.files import check_writable, put_table
+from fairrec.core.folders import whole_folder
+from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
-from fairrec.datasets.synthetic import WorldOptions, synthetic_bundle
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
 from fairrec.result.audit_result import AuditResult
@@ -37,26 +39,26 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
-    told("making a world", 0, 0)
+    progress("making a world", 0, 0)
     bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
-    told(f"training {model}", 0, 0)
+    progress(f"training {model}", 0, 0)
     if model == "ease":
         data = training_data(bundle, seed=seed)
         predictions, history = _score_with_ease(bundle, data), data.history
     else:
         predictions, history = _score_with_deep_model(bundle, model, folder, seed, progress)
-    folder.mkdir(parents=True, exist_ok=True)
     tables = {
         "users": bundle.users,
         "items": bundle.items,
         "history": history,
         "predictions": predictions,
     }
-    for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
+    with whole_folder(folder, owned=("predictions.parquet",)) as part:
+        for name, table in tables.items():
+            put_table(table, part / f"{name}.parquet")
     result = audit(
         folder / "predictions.parquet",
         users=folder / "users.parquet",
@@ -67,7 +69,7 @@ def run_demo(
         progress=progress,
         command=audit_command(folder, seed),
     )
-    told("writing", 0, 0)
+    progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
 
@@ -114,7 +116,8 @@ def _require_model(model: str) -> None:
 def _score_with_deep_model(
     bundle: Bundle, model: str, folder: Path, seed: int, progress: Progress | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    from fairrec.models.deep.training import TrainingOptions, train
+    from fairrec.models.deep.training import train
+    from fairrec.models.deep.training_options import TrainingOptions
     from fairrec.models.runs.run import load_run
 
     write_bundle(bundle, folder / "bundle")

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -101,9 +102,9 @@ def examine(
         first, seconds = _timed(scorer, lists)
         second, seconds_again = _timed(scorer, lists)
         opposite = _scorer(model, tables, _backwards(candidates), user_ids.reverse())
-        backwards = opposite.scores(lists)[::-1]
+        backwards = opposite.ask(lists)[::-1]
         few = lists[:FEW_USERS]
-        alone = np.concatenate([scorer.scores(one) for one in few[:, None]])
+        alone = np.concatenate([scorer.ask(one) for one in few[:, None]])
         return Examination(
             n_users=len(user_ids),
             n_pairs=len(first),
@@ -147,6 +148,11 @@ def _some_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[Candidate
     ids = (keys if home.is_csv or given.dtype.is_float() else given).gather(user_of_list)
     lengths = np.diff(candidates.offsets)
     has_any = np.flatnonzero(lengths)[:MOST_USERS]
+    if not len(has_any):
+        raise InputError(
+            f"{table.where}: no user has a candidate, so there is nothing to ask the model for. "
+            "Give a table with candidates."
+        )
     fits = int(np.searchsorted(np.cumsum(lengths[has_any]), most_pairs, side="right"))
     few = has_any[: max(fits, 1)]
     return candidates.take(few, np.empty(0)), ids.gather(few)
@@ -154,7 +160,7 @@ def _some_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[Candidate
 
 def _timed(scorer: ModelScorer, lists: IntArray) -> tuple[FloatArray, float]:
     started = time.perf_counter()
-    scores = scorer.scores(lists)
+    scores = scorer.ask(lists)
     return scores, time.perf_counter() - started
 
 

@@ -1,31 +1,35 @@
-"""A search from inputs to outcome: the scorer, the ledger, the measure and the loop."""
+"""A search from inputs to values: the scorer, the ledger, the measure and the loop."""
 
 from __future__ import annotations
 
-import hashlib
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measure import Measure, values_per_user
+from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.report.words import number
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
-from fairrec.search.loop import BATCH_USERS, SearchOutcome, search
+from fairrec.search.loop import BATCH_USERS, search
+from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
+from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.space import Space
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so
@@ -33,74 +37,94 @@ that few wait for the last of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class SearchCost:
-    """What the scores of a search cost.
-
-    Parameters
-    ----------
-    ledger : closed, with what was paid for
-    asked : the model, as a ledger names it
-    faults : what went wrong and was tried again, by kind
-    """
-
-    ledger: Ledger
-    asked: str = ""
-    faults: dict[str, int] = field(default_factory=dict)
-
-
-def run_search(
-    inputs: AuditInputs,
-    space: Space,
-    options: SearchOptions,
-    seed: int,
-    scorer: ScoringFunction | Model | None = None,
-    identity: str = "",
-    threads: int = 1,
-    told: Progress = lambda stage, done, total: None,
-) -> tuple[SearchOutcome, SearchCost]:
-    """Score users as a searcher asks for them.
+class Asked:
+    """The model that is asked for scores.
 
     Parameters
     ----------
     scorer : None where the scores are in the table
-    identity : names the model, so that a ledger is never used for another
+    identity : names the model, so that a ledger is never used for another; by default as the
+        model names itself
     """
-    metrics = searchable(inputs)
-    budget = options.budget_in(space)
-    most = space.n_users if budget.users is None else budget.users
-    model = as_model(scorer)
+
+    scorer: ScoringFunction | Model | None = None
+    identity: str = ""
+
+
+THE_TABLE = Asked()
+"""No model: the scores are in the table."""
+
+
+def measure_by_search(
+    inputs: AuditInputs,
+    wanted: Sequence[MetricAtK],
+    grouping: Grouping,
+    how: SearchOptions,
+    asked: Asked,
+    options: AuditOptions,
+    progress: Progress = lambda stage, done, total: None,
+) -> tuple[Measured, Searched]:
+    """The values of the users that a searcher asks for, and how they came to be scored."""
+    metrics = searchable(wanted)
+    budget = how.budget_in(grouping)
+    most = grouping.n_users if budget.users is None else budget.users
+    model, identity, faults = as_model(asked.scorer), asked.identity, {}
+    proxy = None
+    if SEARCHERS[how.name].uses_proxy:
+        proxy = stand_in(inputs, metrics, options.n_threads)
     try:
         if model is not None:
             model.open()
             identity = identity or model.identity()
-        with _ledger(inputs, options, model, identity) as ledger:
-            stage = f"searching with {options.name}"
-            progress = _Progress(stage, most, ledger, model, told)
-            measure = Measure(metrics, inputs.candidates, inputs.side, ledger, threads)
-            evidence = Evidence(
-                space,
-                lambda users: measure(inputs.list_of_user[users]),
-                len(metrics),
-                seed,
-                stand_in(inputs, threads),
+        with _ledger(inputs, how, model, identity) as ledger:
+            pace = _Pace(f"searching with {how.name}", most, ledger, model, progress)
+            measure = Measure(
+                metrics,
+                inputs.candidates,
+                inputs.side,
+                ledger,
+                options.n_threads,
+                inputs.list_of_user,
             )
-            progress.advance(0)
+            evidence = Evidence(grouping, measure, len(metrics), options.seed, proxy)
+            pace.advance(0)
             outcome = search(
-                options.name,
+                how.name,
                 evidence,
-                hyper_parameters(options.name, options.hyper),
-                seed=seed,
+                hyper_parameters(how.name, how.hyper),
+                seed=options.seed,
+                alpha=options.alpha,
                 budget=budget,
-                n_reference=options.n_reference(space),
+                n_reference=how.n_reference(grouping),
                 batch_users=_batch_users(inputs, model),
-                advance=progress.advance,
+                advance=pace.advance,
             )
-        return outcome, SearchCost(ledger) if model is None else SearchCost(
-            ledger, identity, model.faults()
-        )
+        if model is not None:
+            faults = model.faults()
     finally:
         if model is not None:
             model.close()
+    measured = Measured(
+        metrics, evidence.values_per_user, evidence.is_scored, evidence.is_reference
+    )
+    _refuse_unknown(measured)
+    name = "" if model is None else identity
+    return measured, Searched(metrics, how, outcome, ledger, name, faults)
+
+
+def _refuse_unknown(measured: Measured) -> None:
+    """An error where too few users were scored to say anything."""
+    known = measured.values
+    if not measured.is_complete:
+        known = known[:, measured.is_reference]
+    if not known.shape[1]:
+        raise InputError("The time was spent before any user was scored. Raise --budget-seconds.")
+    for metric, row in zip(measured.metrics, known, strict=True):
+        if np.isnan(row).all():
+            raise InputError(
+                f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
+                "scored at random. Leave it out, or raise the budget or --reference."
+            )
 
 
 def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
@@ -119,14 +143,14 @@ def _batch_users(inputs: AuditInputs, model: Model | None) -> int:
     return max(BATCH_USERS, CALLS_IN_BATCH * model.concurrency * users_per_call)
 
 
-class _Progress:
+class _Pace:
     """Tells after each call how far the search is, how fast, and what went wrong."""
 
     def __init__(
-        self, stage: str, most: int, ledger: Ledger, model: Model | None, told: Progress
+        self, stage: str, most: int, ledger: Ledger, model: Model | None, progress: Progress
     ) -> None:
         self._stage, self._most, self._ledger, self._model = stage, most, ledger, model
-        self._told, self._started = told, time.monotonic()
+        self._progress, self._started = progress, time.monotonic()
         self._scored = self._paid = 0
         ledger.on_paid = self._on_paid
 
@@ -139,7 +163,7 @@ class _Progress:
         self._tell(self._scored + self._ledger.users - self._paid)
 
     def _tell(self, users: int) -> None:
-        self._told(f"{self._stage}{self._pace()}", users, self._most)
+        self._progress(f"{self._stage}{self._pace()}", users, self._most)
 
     def _pace(self) -> str:
         """In words, where a model is asked."""
@@ -151,18 +175,20 @@ class _Progress:
         return f" ({number(rate)} users/s{faults})"
 
 
-def searchable(inputs: AuditInputs) -> tuple[MetricAtK, ...]:
+def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
     """The metrics, all of which must be means over users."""
-    for metric in inputs.metrics:
+    for metric in metrics:
         if metric.metric.pooled:
             raise InputError(
                 f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
                 "Leave it out, or audit a table of scores without a search."
             )
-    return inputs.per_user_metrics
+    return tuple(metrics)
 
 
-def stand_in(inputs: AuditInputs, threads: int = 1) -> FloatArray | None:
+def stand_in(
+    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
+) -> FloatArray | None:
     """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
 
     That costs nothing, and foretells part of what the recommender will do: who likes what is
@@ -171,9 +197,8 @@ def stand_in(inputs: AuditInputs, threads: int = 1) -> FloatArray | None:
     popularity = inputs.side.popularity
     if popularity is None:
         return None
-    candidates = replace(inputs.candidates, scores=popularity.per_item[inputs.candidates.items])
-    values = values_per_user(inputs.per_user_metrics, candidates, inputs.side, threads)
-    return values[:, inputs.list_of_user]
+    by_popularity = inputs.with_scores(popularity.per_item[inputs.candidates.items])
+    return measure_everyone(by_popularity, metrics, threads).values
 
 
 def _ledger(
@@ -183,11 +208,9 @@ def _ledger(
     file = None if options.ledger is None else Path(options.ledger)
     user_ids = ids_of_lists(inputs)
     if model is None:
-        scores = f"table {hashlib.sha256(candidates.scores.tobytes()).hexdigest()}"
-        name = "" if file is None else identity or scores
-        return Ledger(
-            candidates, TableScorer(candidates), file=file, identity=name, user_ids=user_ids
-        )
+        scorer = TableScorer(candidates)
+        name = "" if file is None else identity or scorer.identity()
+        return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
     features = join_features(model.features, inputs.tables, user_ids, candidates.item_ids)
     if file is not None and not identity:
         raise InputError(
@@ -208,6 +231,4 @@ def _ledger(
 
 def ids_of_lists(inputs: AuditInputs) -> pl.Series:
     """(n_lists,), the user of each candidate list."""
-    user_of_list = np.empty(len(inputs.list_of_user), dtype=np.int64)
-    user_of_list[inputs.list_of_user] = np.arange(len(inputs.list_of_user))
-    return inputs.user_ids.gather(user_of_list)
+    return inputs.user_ids.gather(inputs.user_of_list)

@@ -7,90 +7,29 @@ for each user all the same, and see no value they have not paid for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.options import AuditOptions, Progress
-from fairrec.groups.cells import cells_by
-from fairrec.groups.lattice import build_lattice
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.measure import values_per_user
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone
 from fairrec.search import SEARCHERS
+from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
-from fairrec.search.history import History
+from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.searcher import Request, Searcher, hyper_parameters
-from fairrec.search.space import Space
+from fairrec.search.searcher import Request, Searcher
 from fairrec.workflows.search import searchable, stand_in
 
-BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-"""Shares of the users of eligible full combinations."""
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """The same, where curves are drawn."""
-PRESETS: dict[str, dict[str, float]] = {"adaptive": {"findings": 0.0}}
-"""Hyper-parameters unless others are given: only the gap is asked for here."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchBenchOptions:
-    """What is compared.
-
-    Parameters
-    ----------
-    searchers : registered names
-    n_seeds : searches of each searcher, with the seeds from `seed` on
-    budgets : shares of the users of eligible full combinations
-    hyper : hyper-parameters by name, by searcher
-    together : one search serves all metrics; otherwise each metric is searched by itself
-    min_support : share of users below 1, number of users from 1
-    """
-
-    searchers: tuple[str, ...]
-    n_seeds: int = 10
-    budgets: tuple[float, ...] = BUDGETS
-    hyper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    together: bool = False
-    min_support: float = 0.001
-    seed: int = 0
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        if not self.searchers:
-            raise InputError("No searcher is named. Example: --searchers adaptive,dpso")
-        for name in self.searchers:
-            SEARCHERS[name]
-            self.hyper_of(name)
-        for name in self.hyper:
-            SEARCHERS[name]
-            if name not in self.searchers:
-                raise InputError(
-                    f"--hyper {name}: that searcher is not among those compared "
-                    f"({', '.join(self.searchers)}). Add it to --searchers or leave it out."
-                )
-        if self.n_seeds < 1:
-            raise InputError(f"--seeds {self.n_seeds} is not possible. Give a number from 1.")
-        if not self.budgets:
-            raise InputError("No budget is named. Example: --budgets 2%,10%")
-        for share in self.budgets:
-            if not 0 < share <= 1:
-                raise InputError(
-                    f"--budgets {100 * share:g}% is not possible. Give shares above 0% and up to "
-                    "100% of the users of eligible groups, such as 2%,10%."
-                )
-        self.as_audit_options()
-
-    def as_audit_options(self) -> AuditOptions:
-        """What an audit would check too: support, seed and threads."""
-        return AuditOptions(min_support=self.min_support, seed=self.seed, threads=self.threads)
-
-    def hyper_of(self, name: str) -> object:
-        """The hyper-parameters of a searcher."""
-        return hyper_parameters(name, {**PRESETS.get(name, {}), **self.hyper.get(name, {})})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +80,10 @@ class SearchBench:
 
 
 def bench_searchers(
-    inputs: AuditInputs, options: SearchBenchOptions, progress: Progress | None = None
+    inputs: AuditInputs,
+    metrics: Sequence[MetricAtK],
+    options: SearchBenchOptions,
+    progress: Progress | None = None,
 ) -> SearchBench:
     """Run every searcher with every seed, and compare with the exact answer.
 
@@ -149,14 +91,13 @@ def bench_searchers(
     ----------
     inputs : with scores in the table
     """
-    told = progress or (lambda stage, done, total: None)
-    told("measuring", 0, 0)
+    progress = progress or (lambda stage, done, total: None)
+    progress("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
-    metrics = searchable(inputs)
-    values = values_per_user(metrics, inputs.candidates, inputs.side, threads)
-    values = values[:, inputs.list_of_user]
-    guesses = stand_in(inputs, threads)
+    metrics = searchable(metrics)
+    values = measure_everyone(inputs, metrics, threads).values
+    guesses = stand_in(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -174,7 +115,7 @@ def bench_searchers(
     tables = _Tables([metric.name for metric in metrics], gaps, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        told(f"searching with {name}", done, n_searches)
+        progress(f"searching with {name}", done, n_searches)
         own = OwnWork()
         outcome = search(
             name,
@@ -198,8 +139,13 @@ def bench_searchers(
     )
 
 
+def uses_proxy(searchers: Iterable[str]) -> bool:
+    """Whether one of these searchers takes the popularity of items into account."""
+    return any(SEARCHERS[name].uses_proxy for name in searchers)
+
+
 def evidence_of(
-    space: Space, values: FloatArray, seed: int, guesses: FloatArray | None = None
+    space: Grouping, values: FloatArray, seed: int, guesses: FloatArray | None = None
 ) -> Evidence:
     """Evidence that looks values up; a user is paid for when it does.
 
@@ -210,7 +156,7 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
 
 
-def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
+def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     """(n_metrics,), the largest minus the smallest value of eligible full combinations.
 
     0 where fewer than two have a value.
@@ -221,8 +167,7 @@ def exact_gaps(space: Space, values: FloatArray) -> FloatArray:
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
-    gaps: FloatArray = np.where(is_known.any(axis=1), highest - lowest, 0.0)
-    return gaps
+    return gaps_between(highest, lowest)
 
 
 class OwnWork:
@@ -310,10 +255,10 @@ class _Tables:
         # 0.07 * 100 is a hair above 7 in binary
         return int(share * self._n_users + 1e-9)
 
-    def _accuracy(self, history: History, part: IntArray, shares: Sequence[float]) -> FloatArray:
+    def _accuracy(self, history: GapHistory, part: IntArray, shares: Sequence[float]) -> FloatArray:
         return self._found(history, part, np.array([self._users(share) for share in shares]))
 
-    def _found(self, history: History, part: IntArray, users: IntArray) -> FloatArray:
+    def _found(self, history: GapHistory, part: IntArray, users: IntArray) -> FloatArray:
         """(len(part), len(users)), of the exact gap."""
         found = history.gaps_after(users) / self._gaps[part][:, None]
         # values added up in another order may be apart in the last digits
@@ -329,16 +274,13 @@ def _searches(
                 yield name, seed, part
 
 
-def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Space:
+def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     audit = options.as_audit_options()
-    cells = cells_by(inputs.attributes)
-    min_users = audit.min_users(inputs.n_users)
-    lattice = build_lattice(cells, audit.lattice_depth, min_users, audit.n_threads)
-    space = Space(cells, lattice, min_users)
+    space = Grouping.of(inputs.attributes, audit)
     if len(space.full) < 2:
         have = "No full combination of attributes has" if not len(space.full) else "Only one has"
         raise InputError(
-            f"{have} {min_users:,} users (--min-support {options.min_support:g} of "
+            f"{have} {space.min_users:,} users (--min-support {options.min_support:g} of "
             f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
             "fewer attributes in --by."
         )

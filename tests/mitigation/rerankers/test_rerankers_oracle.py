@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairrec.metrics import parse_metric
-from fairrec.mitigation.rerankers import second_opinion as second_opinion_module
-from fairrec.mitigation.rerankers.second_opinion import SecondOpinion
 from fairrec.models.shallow.ease import Ease
-from fairrec.models.shallow.item_knn import ItemKnn
 from tests.metrics.metric_lists import Candidate, World, random_world
-from tests.mitigation.rerank_world import RerankWorld, mean_of
+from tests.mitigation.rerank_world import RerankWorld
+from tests.mitigation.rerankers.levels import metric_mean, world_without_ties
 from tests.mitigation.rerankers.slow_rerankers import (
     BLENDS,
     GREEDY,
@@ -21,8 +18,6 @@ from tests.mitigation.rerankers.slow_rerankers import (
     categories_of,
     dense_ease,
     dense_interactions,
-    divergence,
-    history_distribution,
     item_of,
     model_order,
 )
@@ -115,25 +110,6 @@ def test_blend_ranks_by_both_opinions(name, seed, strength, is_worse):
             assert rows == sorted(model_order(world, one), key=lambda row: -keys[row])
 
 
-def test_second_opinion_turns_to_neighbours_for_a_large_catalogue(monkeypatch):
-    world = RerankWorld(random_world(np.random.default_rng(0)))
-    assert isinstance(SecondOpinion(world.training)._opinion, Ease)
-    monkeypatch.setattr(second_opinion_module, "LARGEST_EASE", 5)
-    assert isinstance(SecondOpinion(world.training)._opinion, ItemKnn)
-    # it ranks by what they say: at full strength the keys are the scores of the neighbours
-    order = world.order("second_opinion", 1.0)
-    model = ItemKnn.fit(*np.nonzero(dense_interactions(world)), *dense_interactions(world).shape)
-    n_compared = 0
-    for one in np.flatnonzero(world.lists.user >= 0):
-        rows = world.part(order, one)
-        at = world.lists.history_item[world.lists.items[rows]]
-        said = model.score(np.full(len(rows), world.lists.user[one]), np.maximum(at, 0))
-        said[at < 0] = 0.0
-        assert (np.diff(said) <= 1e-12).all()
-        n_compared += len(rows) > 1 and said[0] > said[-1]
-    assert n_compared > 10
-
-
 def test_ease_scores_are_those_of_the_dense_formula():
     world = RerankWorld(random_world(np.random.default_rng(1)))
     x = dense_interactions(world)
@@ -143,55 +119,6 @@ def test_ease_scores_are_those_of_the_dense_formula():
         twice = [np.repeat(part, 2) for part in np.nonzero(x)]
         scores = Ease.fit(*twice, *x.shape, penalty).score(users, items)
         assert scores == pytest.approx(dense_ease(x, penalty).ravel(), abs=1e-9)
-
-
-# what they are for
-
-
-def world_without_ties(seed: int = 0) -> RerankWorld:
-    rng = np.random.default_rng(seed)
-    drawn = random_world(rng, n_users=200, max_length=20, n_items=40, has_ties=False)
-    return RerankWorld(drawn, k=5)
-
-
-def levels(world: RerankWorld, name: str, level) -> list[float]:
-    """The mean level at rising strength, the model's own first."""
-    orders = [world.lists.by_score, *(world.order(name, s) for s in (0.2, 0.4, 0.6, 0.8, 1.0))]
-    return [level(order) for order in orders]
-
-
-def test_mmr_raises_diversity_with_its_strength():
-    world = world_without_ties()
-    urd = levels(world, "mmr", lambda order: metric_mean(world, order, "urd@5"))
-    assert np.diff(urd).min() > 0
-    assert urd[-1] > urd[0] + 0.05
-
-
-def test_popularity_calibrated_lowers_the_popularity_bias_with_its_strength():
-    world = world_without_ties()
-    name = "popularity_calibrated"
-    bias = levels(world, name, lambda order: metric_mean(world, order, "urp_abs@5"))
-    assert np.diff(bias).max() < 0
-    assert bias[-1] < 0.7 * bias[0]
-
-
-def test_calibrated_lowers_the_divergence_with_its_strength():
-    world = world_without_ties()
-    asked = [
-        (one, history_distribution(world, one))
-        for one in range(world.lists.n_lists)
-        if world.lists.user[one] >= 0 and len(world.rows(one)) >= 5
-    ]
-    assert len(asked) > 50
-
-    def level(order) -> float:
-        return float(
-            np.mean([divergence(world, want, world.part(order, one)[:5]) for one, want in asked])
-        )
-
-    diverged = levels(world, "calibrated", level)
-    assert np.diff(diverged).max() < 0
-    assert diverged[-1] < 0.7 * diverged[0]
 
 
 @pytest.mark.parametrize(
@@ -204,10 +131,6 @@ def test_lowering_serves_worse(name, metric, sign):
     before = metric_mean(raised, raised.lists.by_score, metric)
     after = metric_mean(lowered, lowered.order(name, 0.8), metric)
     assert sign * (after - before) > 0.02
-
-
-def metric_mean(world: RerankWorld, order, metric: str) -> float:
-    return mean_of(parse_metric(metric).per_user(world.ranked_after(order)))
 
 
 def test_item_of_reads_the_item_behind_a_row():

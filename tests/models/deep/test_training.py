@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import json
-import shutil
-
-import polars as pl
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -13,7 +9,8 @@ from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.models.deep import training
 from fairrec.models.deep.registry import MODELS
-from fairrec.models.deep.training import TrainingOptions, train
+from fairrec.models.deep.training import train
+from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.runs.run import load_run
 from tests.models.small_bundle import small_bundle
 
@@ -114,17 +111,6 @@ def test_a_restart_killed_at_once_leaves_no_old_model_beside_new_tables(
         load_run(tmp_path / "run")
 
 
-def test_tables_that_do_not_belong_to_the_run_are_refused(run):
-    candidates = pl.read_parquet(run / "test.parquet")
-    foreign = candidates.with_columns(user_id=pl.lit("nobody"))
-    foreign.write_parquet(run / "test.parquet")
-    with pytest.raises(InputError, match="'nobody' is not in the table"):
-        load_run(run).predictions()
-    pl.read_parquet(run / "users.parquet").drop("gender").write_parquet(run / "users.parquet")
-    with pytest.raises(InputError, match="not those of its run"):
-        load_run(run)
-
-
 def test_the_best_epoch_is_kept_and_patience_ends_training(bundle, tmp_path, monkeypatch):
     aucs = iter([0.6, 0.7, 0.65, 0.64, 0.9])
     monkeypatch.setattr(training, "target_auc", lambda model, targets: next(aucs))
@@ -153,70 +139,10 @@ def test_another_run_in_the_folder_is_refused_unless_restarted(bundle, tmp_path)
     )
 
 
-def test_a_checkpoint_scores_the_same_bits_after_writing_and_reading(bundle, tmp_path):
-    train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    one, two = load_run(tmp_path / "run"), load_run(tmp_path / "run")
-    assert (one.predictions()["score"] == two.predictions()["score"]).all()
-
-
-@pytest.fixture
-def run(bundle, tmp_path):
-    train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, OPTIONS)
-    return tmp_path / "run"
-
-
-def test_damaged_and_foreign_checkpoints_are_clear_errors(run, bundle, tmp_path):
-    weights = run / "model.safetensors"
-    whole = weights.read_bytes()
-    weights.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"model\.safetensors: cannot be read as safetensors"):
-        load_run(run)
-    weights.write_bytes(b"garbage")
-    with pytest.raises(InputError, match="cannot be read as safetensors"):
-        load_run(run)
-    train(bundle, "dcn", tmp_path / "other", {"layers": (8,)}, OPTIONS)
-    shutil.copy(tmp_path / "other" / "model.safetensors", weights)
-    with pytest.raises(InputError, match="weights of another model"):
-        load_run(run)
-    weights.unlink()
-    with pytest.raises(InputError, match="cannot be read"):
-        load_run(run)
-
-
-def test_a_damaged_record_is_a_clear_error(run):
-    record = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps({**record, "surprise": 1}))
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
-        load_run(run)
-    (run / "run.json").write_text("{")
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
-        load_run(run)
-    with pytest.raises(InputError, match="no run there"):
-        load_run(run / "nothing")
-
-
-def test_no_pickle_is_written(run):
-    assert {file.suffix for file in run.iterdir()} == {".json", ".parquet", ".safetensors"}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"epochs": 0}, "--epochs"),
-        ({"learning_rate": 0}, "--learning-rate"),
-        ({"holdout": 1.0}, "--holdout"),
-        ({"candidates": 1}, "--candidates"),
-        ({"seed": -1}, "--seed"),
-        ({"seed": 2**40}, "--seed"),
-    ],
-)
-def test_impossible_options_are_refused(options, said):
-    with pytest.raises(InputError, match=said):
-        TrainingOptions(**options)
-
-
 def test_an_unknown_device_is_refused(bundle, tmp_path):
-    with pytest.raises(fairrec.FairRecError, match="No device 'tpu'"):
+    with pytest.raises(
+        fairrec.FairRecError, match="invalid device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"
+    ):
         train(bundle, "dcn", tmp_path / "run", options=TrainingOptions(device="tpu"))
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="no CUDA device"):

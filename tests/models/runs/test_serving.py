@@ -210,7 +210,9 @@ def gives_the_audit_of_the_run(served: Served) -> None:
     one, other = json.loads(here.stdout), json.loads(over_http.stdout)
     assert other["metrics"] == one["metrics"]
     assert other["search"]["users_paid"] == 150
-    assert other["search"]["asked"].endswith(f"version {load_run(run).version()} output score")
+    assert other["search"]["model_identity"].endswith(
+        f"version {load_run(run).version()} output score"
+    )
     assert TOKEN not in over_http.stdout + over_http.stderr
     assert pl.read_parquet(run / "test.parquet").height == 150
     # the same again is free

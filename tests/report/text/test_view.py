@@ -1,55 +1,19 @@
+"""The report as text."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
-import fairrec
 from fairrec.report.text.markdown import to_markdown
-from fairrec.report.text.view import build_view, status_of
-from tests.worlds import ATTRIBUTES, random_world
+from fairrec.report.text.view import build_view
+from tests.report.text.planted_report import planted_result
 
 GOLDEN = Path(__file__).parent / "golden.md"
-
-
-def planted_result(**options):
-    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
-    return fairrec.audit(
-        predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=["auc", "mrr@5"],
-        permutations=199,
-        min_support=10,
-        command="fairrec audit predictions.parquet",
-        **options,
-    )
 
 
 def test_the_report_of_a_fixed_world_reads_as_agreed():
     # after a change of wording, read the new text and put it into golden.md
     assert to_markdown(build_view(planted_result().summary)) == GOLDEN.read_text()
-
-
-def test_the_verdict_comes_first_and_names_the_planted_group():
-    view = build_view(planted_result().summary)
-    assert view.verdicts[0].status == "gap found"
-    assert "gender=F, age=65+" in view.verdicts[0].headline
-    assert "Served worst" in view.verdicts[0].headline
-
-
-def test_without_a_gap_the_view_says_what_could_have_been_found():
-    users, predictions = random_world(400, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=99)
-    verdict = build_view(result.summary).verdicts[0]
-    assert verdict.status == "no gap detected"
-    assert "would be found 4 times in 5" in verdict.power
-
-
-def test_without_permutations_nothing_is_called_a_gap():
-    result = planted_result().summary.model_copy(update={"permutations": 0})
-    untested = result.metrics["auc"].model_copy(
-        update={"chance": None, "findings": (), "detectable": (), "is_tested": False}
-    )
-    assert status_of(untested) == "not tested"
 
 
 def test_a_report_never_calls_a_model_fair():

@@ -41,7 +41,7 @@ def secure(
             calls.append(self.path)
             super().do_POST()
 
-    monkeypatch.setattr("faulty_server.LOG", tmp_path / "log")
+    monkeypatch.setattr("tests.scoring.http.faulty_server.LOG", tmp_path / "log")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
     server = Server(("127.0.0.1", 0), Noted)

@@ -173,13 +173,6 @@ def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServ
         audit(endpoint(url))
 
 
-def test_a_reply_without_scores_says_what_is_wanted(server: FaultyServer):
-    url, _ = server.address("no-scores")
-    with pytest.raises(ScoringError, match=r'Reply with {"scores": \[...\]}'):
-        audit(endpoint(url))
-    assert audit(endpoint(url, output="result")).summary.search.users_paid == N_USERS
-
-
 def test_a_compressed_reply_is_refused(server: FaultyServer):
     url, _ = server.address("compressed")
     with pytest.raises(ScoringError, match="the reply is compressed"):
@@ -233,7 +226,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
     model = endpoint(url, concurrency=3)
     n_now, most = 0, 0
     lock = threading.Lock()
-    ask = model.scores
+    ask = model.answer
 
     def counted(inputs: Any) -> Any:
         nonlocal n_now, most
@@ -246,7 +239,7 @@ def test_no_more_calls_than_allowed_are_under_way(server: FaultyServer):
             with lock:
                 n_now -= 1
 
-    model.scores = counted
+    model.answer = counted
     audit(model)
     assert most == 3
 
@@ -272,7 +265,7 @@ def test_reports_say_what_went_wrong_and_what_all_runs_cost(server: FaultyServer
     again, _ = server.address("cut-off")
     result = audit(endpoint(again), search=SearchOptions("exact", ledger=how.ledger))
     said = " ".join(build_view(result.summary).search)
-    assert result.summary.search.asked == "one model"
+    assert result.summary.search.model_identity == "one model"
     assert "The recommender (one model) was asked for" in said
     assert "Calls that failed and were tried again: 3 x connection." in said
     assert f"The ledger holds the scores of {N_USERS} users, paid for in " in said

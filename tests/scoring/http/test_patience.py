@@ -1,20 +1,18 @@
-"""Waiting: how long, how often, and not after a stop."""
+"""Waiting before another attempt: how long, and what a server asks for."""
 
 from __future__ import annotations
 
-import threading
-import time
 from datetime import UTC, datetime
 
 import pytest
 
-from fairrec.scoring.http.patience import Pace, back_off, retry_after
-from fairrec.scoring.models.model import Stopped
+from fairrec.scoring.http.patience import Patience, retry_after
 
 
 def test_waits_double_up_to_the_longest_less_a_random_part():
+    patience = Patience(retries=8, timeout=30.0, first_wait=0.5, longest_wait=30.0)
     for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (9, 30.0), (60, 30.0)):
-        waits = [back_off(attempt, 0.5, 30.0) for _ in range(200)]
+        waits = [patience.back_off(attempt) for _ in range(200)]
         assert longest / 2 <= min(waits) <= max(waits) <= longest
         assert max(waits) - min(waits) > longest / 4, "no jitter"
 
@@ -37,43 +35,3 @@ def test_waits_double_up_to_the_longest_less_a_random_part():
 def test_a_server_asks_to_wait_in_seconds_or_until_a_date(header, seconds):
     now = datetime(1994, 11, 6, 8, 49, 0, tzinfo=UTC)
     assert retry_after(header, now) == seconds
-
-
-def test_whoever_waits_is_woken_by_a_stop():
-    pace = Pace(None)
-    pace.hold(60)
-    ended = []
-
-    def wait() -> None:
-        try:
-            pace.take_turn()
-        except Stopped:
-            ended.append(time.monotonic())
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    pace.stop()
-    waiting.join(timeout=10)
-    assert ended
-    with pytest.raises(Stopped):
-        pace.take_turn()
-    pace.restart()
-    pace.sleep(0)
-
-
-def test_a_hold_stops_those_who_have_their_turn_already():
-    pace = Pace(10)
-    pace.take_turn()
-    began = []
-
-    def wait() -> None:
-        pace.take_turn()
-        began.append(time.monotonic())
-
-    started = time.monotonic()
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    time.sleep(0.02)
-    pace.hold(0.4)
-    waiting.join()
-    assert began[0] - started >= 0.4

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import logging
-import re
+import sys
 import traceback
 from pathlib import Path
 
 import pytest
 
 import fairrec
-from fairrec.core.errors import FairRecError, InputError
+from fairrec.core.errors import FairRecError
 from fairrec.search.options import SearchOptions
-from tests.builders import numbers_of
-from tests.end_to_end.command_line import run_process
+from tests.end_to_end.command_line import run_here, run_process
 from tests.scoring.http.served_world import (
     CANDIDATES,
-    N_USERS,
     ROWS_PER_CALL,
     USERS,
     FaultyServer,
@@ -57,33 +55,29 @@ def refuse_secrets(folder: Path, *texts: str) -> None:
     [
         ("locked", 0, ()),
         ("echo", 2, ()),
-        ("echo-500", 2, ("--debug",)),
-        ("echo-scores", 2, ("--debug",)),
+        ("echo-500", 1, ("--debug",)),
+        ("echo-scores", 1, ("--debug",)),
     ],
 )
-def test_no_secret_gets_out(mode, code, debug, server: FaultyServer, folder: Path):
+def test_no_secret_gets_out(
+    mode, code, debug, server: FaultyServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     url, _ = server.address(mode)
-    ran = run_process(
-        *(*COMMAND, "--endpoint", f"{url}?key={QUERY}", *debug),
-        folder=folder,
-        environment={"RANKER_TOKEN": TOKEN},
-    )
-    if debug and code:
-        assert ran.code == 1
+    command = (*COMMAND, "--endpoint", f"{url}?key={QUERY}", *debug)
+    if debug:
+        # how a traceback is shown is up to the process
+        ran = run_process(*command, folder=folder, environment={"RANKER_TOKEN": TOKEN})
         assert "Traceback" in ran.stderr
     else:
-        assert ran.code == code, ran.stderr
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("RANKER_TOKEN", TOKEN)
+        monkeypatch.setattr(sys, "argv", ["fairrec", *command])
+        ran = run_here(*command)
+    assert ran.code == code, ran.stderr
     refuse_secrets(folder, ran.stdout, ran.stderr)
     assert (folder / "ledger.db").exists()
     if code == 0:
         assert f"{url}?***" in (folder / "out/result.json").read_text()
-
-
-def test_the_query_is_sent(server: FaultyServer):
-    url, tag = server.address("needs-query")
-    result = audit(fairrec.Endpoint(f"{url}?key={QUERY}", protocol="json"))
-    assert result.summary.search.users_paid == N_USERS
-    assert server.batches(tag)
 
 
 @pytest.mark.parametrize(
@@ -120,83 +114,3 @@ def test_no_secret_is_logged_or_shown_in_python(
         error = error.__cause__ or error.__context__
     assert "HTTP Request: POST" in caplog.text, "the log of httpx was not looked at"
     refuse_secrets(tmp_path, caplog.text, *words)
-
-
-def test_a_right_token_opens_and_a_wrong_one_does_not(
-    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
-):
-    url, _ = server.address("locked")
-    with pytest.raises(FairRecError, match=r"HTTP 401 .*who are you\?.*--token-env NAME"):
-        audit(fairrec.Endpoint(url, protocol="json"))
-    monkeypatch.setenv("RANKER_TOKEN", "another")
-    wrong = fairrec.Endpoint(url, protocol="json", token_env="RANKER_TOKEN")
-    with pytest.raises(FairRecError, match=r"HTTP 401 .*who are you\?.*not accepted") as caught:
-        audit(wrong)
-    assert "--token-env NAME" not in str(caught.value)
-    monkeypatch.setenv("RANKER_TOKEN", f" {TOKEN}\n")
-    model = fairrec.Endpoint(url, protocol="json", token_env="RANKER_TOKEN")
-    assert numbers_of(audit(model))["search"]["users_paid"] == N_USERS
-
-
-@pytest.mark.parametrize(
-    ("value", "url", "says"),
-    [
-        (None, "http://localhost/x", "is not set, or is empty"),
-        ("", "http://localhost/x", "is not set, or is empty"),
-        ("two words", "http://localhost/x", "is no token"),
-        ("tok\nen", "http://localhost/x", "is no token"),
-        ("tökén", "http://localhost/x", "is no token"),
-        (TOKEN, "http://ranker.example/x", "readable for everyone on the way to ranker.example"),
-    ],
-)
-def test_a_token_that_cannot_be_sent_safely_is_refused(value, url, says, monkeypatch):
-    name = "S3CR3T_NAME"
-    monkeypatch.delenv(name, raising=False)
-    if value is not None:
-        monkeypatch.setenv(name, value)
-    with pytest.raises(InputError, match=re.escape(says)) as caught:
-        fairrec.Endpoint(url, protocol="json", token_env=name)
-    assert not value or value not in str(caught.value)
-    # whoever gives the token itself for its name must not find it on the screen
-    assert name not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("host", "is_sent"),
-    [
-        ("localhost", True),
-        ("127.0.0.1", True),
-        ("127.0.0.2", True),
-        ("[::1]", True),
-        ("128.0.0.1", False),
-        ("0.0.0.0", False),
-        ("127.0.0.1.example", False),
-        ("localhost.example", False),
-    ],
-)
-def test_a_token_goes_unencrypted_to_this_machine_alone(host, is_sent, monkeypatch):
-    monkeypatch.setenv("RANKER_TOKEN", TOKEN)
-    if is_sent:
-        fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
-        return
-    with pytest.raises(InputError, match="readable for everyone"):
-        fairrec.Endpoint(f"http://{host}:80/x", protocol="json", token_env="RANKER_TOKEN")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"http://user:{TOKEN}@host/score",
-        f"http://{TOKEN}@host/score",
-        f"http://user:{TOKEN}@host:bad/score",
-        f"http://user:{TOKEN}@[::1/score",
-        f"ftp://host/score?key={TOKEN}",
-        f"http://ho st/score?key={TOKEN}",
-        f"score?key={TOKEN}",
-        f"http://?key={TOKEN}",
-    ],
-)
-def test_an_address_with_a_password_is_refused_without_showing_it(url):
-    with pytest.raises(InputError, match="--endpoint") as caught:
-        fairrec.Endpoint(url, protocol="json")
-    assert TOKEN not in "".join(traceback.format_exception(caught.value))

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import (
     CANDIDATES,
     N_USERS,
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 def command(url: str, concurrency: int) -> list[str]:
     return [
-        *(sys.executable, "-m", "fairrec.cli", "audit", "candidates.parquet"),
+        *("audit", "candidates.parquet"),
         *("--users", "users.parquet", "--by", "gender,age", "--metrics", "auc,mrr@5"),
         *("--permutations", "19", "--min-support", "5", "--threads", "1", "--no-report"),
         *("--endpoint", url, "--protocol", "json", "--rows-per-call", str(ROWS_PER_CALL)),
@@ -49,7 +50,7 @@ def command(url: str, concurrency: int) -> list[str]:
 
 def start(url: str, concurrency: int, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command(url, concurrency),
+        [sys.executable, "-m", "fairrec.cli", *command(url, concurrency)],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -76,7 +77,7 @@ def wait_for(server: FaultyServer, tag: str, n_batches: int, child: subprocess.P
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_killed_at_any_moment_nothing_is_lost_but_what_was_under_way(
-    concurrency, server: FaultyServer, folder: Path
+    concurrency, server: FaultyServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     url, tag = server.address("latency")
     rng = np.random.default_rng(concurrency)
@@ -104,7 +105,9 @@ def test_killed_at_any_moment_nothing_is_lost_but_what_was_under_way(
         kept = kept_now
         assert not (folder / "out").exists(), "the audit ended before it could be killed"
     before = len(server.batches(tag))
-    subprocess.run(command(url, concurrency), cwd=folder, check=True, timeout=60)
+    monkeypatch.chdir(folder)
+    last = run_here(*command(url, concurrency))
+    assert last.code == 0, last.stderr
     asked = [user for batch in server.batches(tag)[before:] for user in batch]
     assert sorted(asked) == sorted({*USERS["user_id"]} - kept)
     assert asked, "nothing was left for the last run"

@@ -48,10 +48,10 @@ def test_each_user_is_paid_for_once_and_counted():
     candidates, users = candidates_of({"a": [1, 2, 3], "b": [1], "c": [2, 3], "d": [3]})
     function = NotedFunction()
     ledger = ledger_of(function, candidates, users, n_rows_per_call=100)
-    ledger.scores(np.array([2, 0, 2]))
+    ledger.pay_for(np.array([2, 0, 2]))
     assert function.calls == [["c", "a"]]
     assert (ledger.users, ledger.rows, ledger.calls) == (2, 5, 1)
-    ledger.scores(np.array([0, 1, 2]))
+    ledger.pay_for(np.array([0, 1, 2]))
     assert function.calls == [["c", "a"], ["b"]]
     assert (ledger.users, ledger.rows, ledger.calls) == (3, 6, 2)
     assert ledger.is_scored.tolist() == [True, True, True, False]
@@ -62,9 +62,9 @@ def test_each_user_is_paid_for_once_and_counted():
 def test_what_is_paid_for_is_free_the_next_time():
     function = NotedFunction()
     ledger = ledger_of(function)
-    first = ledger.scores(ALL)
+    first = ledger.pay_for(ALL)
     n_calls, seconds = ledger.calls, ledger.seconds
-    np.testing.assert_array_equal(ledger.scores(ALL), first)
+    np.testing.assert_array_equal(ledger.pay_for(ALL), first)
     assert (ledger.calls, ledger.seconds) == (n_calls, seconds)
 
 
@@ -72,7 +72,7 @@ def test_calls_are_as_large_as_allowed_and_in_the_order_asked():
     lengths = [4, 4, 3, 25, 1, 9, 1, 1]
     candidates, users = candidates_of({u: list(range(n)) for u, n in enumerate(lengths)})
     function = NotedFunction()
-    ledger_of(function, candidates, users).scores(np.arange(8))
+    ledger_of(function, candidates, users).pay_for(np.arange(8))
     # 4+4, 3, a list too long for any call, 1+9, 1+1
     assert function.calls == [[0, 1], [2], [3], [4, 5], [6, 7]]
 
@@ -81,15 +81,15 @@ def test_a_list_without_candidates_costs_nothing():
     candidates, users = candidates_of({"a": [], "b": [1], "c": []})
     function = NotedFunction()
     ledger = ledger_of(function, candidates, users)
-    assert ledger.scores(np.array([0, 2])).tolist() == []
+    assert ledger.pay_for(np.array([0, 2])).tolist() == []
     assert (ledger.users, ledger.calls, function.calls) == (0, 0, [])
-    assert ledger.scores(np.array([2, 1, 0])).tolist() == [score_of("b", 1)]
+    assert ledger.pay_for(np.array([2, 1, 0])).tolist() == [score_of("b", 1)]
     assert (ledger.users, function.calls) == (1, [["b"]])
 
 
 def test_no_lists_at_all_are_no_call():
     ledger = ledger_of(NotedFunction())
-    assert ledger.scores(np.empty(0, dtype=np.int64)).tolist() == []
+    assert ledger.pay_for(np.empty(0, dtype=np.int64)).tolist() == []
     assert ledger.calls == 0
 
 
@@ -104,7 +104,7 @@ def test_whatever_is_asked_scores_are_those_of_the_pairs_and_nobody_is_asked_twi
     ledger = ledger_of(function, n_rows_per_call=n_rows_per_call)
     for request in requests:
         lists = np.array(request, dtype=np.int64)
-        np.testing.assert_array_equal(ledger.scores(lists), expected(lists))
+        np.testing.assert_array_equal(ledger.pay_for(lists), expected(lists))
     wanted = {USERS[one] for request in requests for one in request if LENGTHS[one]}
     assert sorted(function.asked) == sorted(wanted)
     assert ledger.users == len(wanted)
@@ -116,11 +116,11 @@ def test_a_failure_keeps_the_calls_before():
     function = NotedFunction(fails_at_call=2)
     ledger = ledger_of(function)
     with pytest.raises(ScoringError, match="went away"):
-        ledger.scores(ALL)
+        ledger.pay_for(ALL)
     assert ledger.calls == 2
     assert ledger.users == len(function.asked) > 0
     function.fails_at_call = None
-    np.testing.assert_array_equal(ledger.scores(ALL), expected(ALL))
+    np.testing.assert_array_equal(ledger.pay_for(ALL), expected(ALL))
     assert len(function.asked) == len(set(function.asked))
 
 
@@ -128,13 +128,13 @@ def test_a_scorer_that_keeps_its_array_does_not_change_scores_afterwards():
     buffer = np.zeros(1000)
 
     class Reusing:
-        def scores(self, lists: IntArray) -> FloatArray:
+        def ask(self, lists: IntArray) -> FloatArray:
             part = buffer[: int(LENGTHS[lists].sum())]
             part[:] = lists[0]
             return part
 
     ledger = Ledger(CANDIDATES, Reusing(), n_rows_per_call=1)
-    np.testing.assert_array_equal(ledger.scores(ALL), np.repeat(ALL, LENGTHS))
+    np.testing.assert_array_equal(ledger.pay_for(ALL), np.repeat(ALL, LENGTHS))
 
 
 def test_scores_of_a_table_go_through_unchanged():
@@ -143,17 +143,17 @@ def test_scores_of_a_table_go_through_unchanged():
         CANDIDATES.offsets, CANDIDATES.items, scores, None, CANDIDATES.item_ids
     )
     ledger = Ledger(candidates, TableScorer(candidates), n_rows_per_call=7)
-    np.testing.assert_array_equal(ledger.scores(ALL), scores)
+    np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
     backwards = np.concatenate(
         [np.split(scores, CANDIDATES.offsets[1:-1])[one] for one in ALL[::-1]]
     )
-    np.testing.assert_array_equal(ledger.scores(ALL[::-1]), backwards)
+    np.testing.assert_array_equal(ledger.pay_for(ALL[::-1]), backwards)
 
 
 def test_a_scorer_of_our_own_that_returns_too_little_is_caught():
     class Short:
-        def scores(self, lists: IntArray) -> FloatArray:
+        def ask(self, lists: IntArray) -> FloatArray:
             return np.zeros(1)
 
     with pytest.raises(RuntimeError, match=r"shape \(1,\)"):
-        Ledger(CANDIDATES, Short()).scores(ALL)
+        Ledger(CANDIDATES, Short()).pay_for(ALL)

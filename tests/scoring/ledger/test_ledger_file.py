@@ -28,6 +28,8 @@ from tests.scoring.small_candidates import NotedFunction, candidates_of, many_ca
 
 CANDIDATES, USERS = many_candidates(40)
 ALL = np.arange(40)
+N_KILLS = int(os.environ.get("FAIRREC_KILLS", "3"))
+"""Moments at which a process with a ledger is killed."""
 N_WITH_ITEMS = int((np.diff(CANDIDATES.offsets) > 0).sum())
 
 
@@ -47,7 +49,7 @@ def paid_ledger(file: Path, **options: Any) -> FloatArray:
     """A file in which everyone is paid for, and the scores."""
     with ledger_at(file, **options) as ledger:
         lists = np.arange(len(options.get("users", USERS)))
-        return ledger.scores(lists)
+        return ledger.pay_for(lists)
 
 
 def refusal(open_ledger: Callable[[], Ledger]) -> str:
@@ -64,13 +66,13 @@ def test_scores_in_the_file_are_free(tmp_path: Path):
     with ledger_at(file, function) as ledger:
         assert ledger.users_before == N_WITH_ITEMS
         assert ledger.is_scored.all()
-        np.testing.assert_array_equal(ledger.scores(ALL), scores)
+        np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
         assert (ledger.users, ledger.calls, function.calls) == (0, 0, [])
 
 
 def test_the_file_has_the_same_scores_as_memory(tmp_path: Path):
     in_memory = Ledger(CANDIDATES, ModelScorer(FunctionModel(NotedFunction()), CANDIDATES, USERS))
-    np.testing.assert_array_equal(paid_ledger(tmp_path / "ledger.db"), in_memory.scores(ALL))
+    np.testing.assert_array_equal(paid_ledger(tmp_path / "ledger.db"), in_memory.pay_for(ALL))
 
 
 def test_costs_of_all_processes_add_up(tmp_path: Path):
@@ -79,7 +81,7 @@ def test_costs_of_all_processes_add_up(tmp_path: Path):
     seconds = 0.0
     for lists in (ALL[:10], ALL[5:30], ALL[:3]):
         with ledger_at(file) as ledger:
-            ledger.scores(lists)
+            ledger.pay_for(lists)
             users, rows = users + ledger.users, rows + ledger.rows
             calls, seconds = calls + ledger.calls, seconds + ledger.seconds
     assert ledger.calls == 0  # the last three are among the first ten
@@ -99,11 +101,11 @@ def test_a_failure_in_the_middle_keeps_the_calls_before(tmp_path: Path):
     file = tmp_path / "ledger.db"
     first, second = NotedFunction(fails_at_call=4), NotedFunction()
     with ledger_at(file, first) as ledger, pytest.raises(ScoringError):
-        ledger.scores(ALL)
+        ledger.pay_for(ALL)
     with ledger_at(file, second) as ledger:
         assert ledger.users_before == len(first.asked)
         assert ledger.spent_before.calls == 4
-        ledger.scores(ALL)
+        ledger.pay_for(ALL)
     assert len(first.asked + second.asked) == len(set(first.asked + second.asked)) == N_WITH_ITEMS
 
 
@@ -122,7 +124,7 @@ def test_users_have_any_id(users: list[Any], tmp_path: Path):
     candidates, ids = candidates_of({user: [1, 2] for user in users})
     scores = paid_ledger(tmp_path / "l.db", candidates=candidates, users=ids)
     with ledger_at(tmp_path / "l.db", candidates=candidates, users=ids) as ledger:
-        np.testing.assert_array_equal(ledger.scores(np.arange(3)), scores)
+        np.testing.assert_array_equal(ledger.pay_for(np.arange(3)), scores)
         assert (ledger.users, ledger.users_before) == (0, 3)
 
 
@@ -132,7 +134,7 @@ def test_user_1_is_not_user_text_1(tmp_path: Path):
     paid_ledger(file, candidates=numbers[0], users=numbers[1])
     with ledger_at(file, candidates=text[0], users=text[1]) as ledger:
         assert ledger.users_before == 0
-        ledger.scores(np.array([0]))
+        ledger.pay_for(np.array([0]))
         assert ledger.users == 1
     with ledger_at(file, candidates=numbers[0], users=numbers[1]) as ledger:
         assert (ledger.users_before, ledger.spent_before.users) == (1, 2)
@@ -247,17 +249,17 @@ def test_a_damaged_ledger_is_refused_or_its_scores_are_right(tmp_path: Path):
     content = file.read_bytes()
     rng = np.random.default_rng(0)
     n_refused = 0
-    for _ in range(300):
+    for _ in range(100):
         damaged = bytearray(content)
         damaged[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
         file.write_bytes(damaged)
         try:
             with ledger_at(file) as ledger:
-                np.testing.assert_array_equal(ledger.scores(ALL), scores)
+                np.testing.assert_array_equal(ledger.pay_for(ALL), scores)
         except FairRecError as error:
             assert str(file) in str(error)
             n_refused += 1
-    assert n_refused > 20
+    assert n_refused > 10
 
 
 def test_a_changed_score_is_noticed(tmp_path: Path):
@@ -330,10 +332,10 @@ def test_a_full_disk_keeps_the_calls_before(tmp_path: Path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         with ledger_at(file, None, candidates, users) as ledger:
-            ledger.scores(np.arange(2))
+            ledger.pay_for(np.arange(2))
             resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 8192, limits[1]))
             with pytest.raises(OutputError, match=re.escape(str(file))) as caught:
-                ledger.scores(np.arange(9))
+                ledger.pay_for(np.arange(9))
             n_kept = ledger.users
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -346,9 +348,9 @@ def test_a_full_disk_keeps_the_calls_before(tmp_path: Path):
 def test_a_ledger_open_in_this_process_is_in_use(tmp_path: Path):
     file = tmp_path / "ledger.db"
     with ledger_at(file) as ledger:
-        ledger.scores(ALL[:3])
+        ledger.pay_for(ALL[:3])
         assert "in use" in refusal(lambda: ledger_at(file))
-        ledger.scores(ALL)
+        ledger.pay_for(ALL)
     with ledger_at(file) as ledger:
         assert ledger.users_before == N_WITH_ITEMS
 
@@ -377,7 +379,7 @@ CHILD = textwrap.dedent(
     scorer = ModelScorer(FunctionModel(function), candidates, users)
     with Ledger(candidates, scorer, 20, file, "m", users) as ledger:
         print("open", flush=True)
-        scores = ledger.scores(np.arange(n_users))
+        scores = ledger.pay_for(np.arange(n_users))
         print("scored", flush=True)
         sys.stdin.read()
     """
@@ -420,7 +422,7 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
     wanted = users.to_numpy()[np.diff(candidates.offsets) > 0]
     kept: set[str] = set()
     n_kept = []
-    for delay in np.random.default_rng(0).uniform(0.005, 0.1, 6):
+    for delay in np.random.default_rng(0).uniform(0.005, 0.1, N_KILLS):
         log.write_text("")
         with start_child(file, log, n_users) as child:
             with pytest.raises(subprocess.TimeoutExpired):
@@ -440,17 +442,12 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
         n_kept.append(len(kept))
     assert len({0, *n_kept, len(wanted)}) >= 4, "the kills came too early or too late"
 
-    log.write_text("")
-    with start_child(file, log, n_users) as child:
-        child.communicate("", timeout=60)
-    assert child.returncode == 0
-    assert sorted(log.read_text().split()) == sorted(set(wanted) - kept)
     unbroken = Ledger(
         candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users), 20
     )
     function = NotedFunction()
     with ledger_at(file, function, candidates, users, "m") as ledger:
         lists = np.arange(n_users)
-        np.testing.assert_array_equal(ledger.scores(lists), unbroken.scores(lists))
-        assert ledger.spent_before.users == len(wanted)
-        assert function.calls == []
+        np.testing.assert_array_equal(ledger.pay_for(lists), unbroken.pay_for(lists))
+        assert sorted(function.asked) == sorted(set(wanted) - kept)
+        assert ledger.spent.users == len(wanted)

@@ -35,7 +35,7 @@ def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
     with Ledger(
         candidates, scorer, 12, tmp_path / "ledger.db", "m", users, concurrency=6
     ) as ledger:
-        np.testing.assert_array_equal(ledger.scores(lists), one_by_one.scores(lists))
+        np.testing.assert_array_equal(ledger.pay_for(lists), one_by_one.pay_for(lists))
         assert ledger.calls == len(noted.calls)
     assert sorted(noted.asked) == sorted(set(noted.asked))
     starts = [int(call[0][1:]) for call in noted.calls]
@@ -56,7 +56,7 @@ def test_no_more_are_begun_and_not_kept_than_allowed():
 
     kept = []
 
-    def keep(task: int, answer: int) -> None:
+    def keep(task: int, answer: int, seconds: float) -> None:
         nonlocal open_now
         time.sleep(0.003)
         kept.append(answer)
@@ -91,7 +91,7 @@ def test_a_failure_keeps_those_under_way_and_begins_no_more(tmp_path: Path):
     file = tmp_path / "ledger.db"
     with Ledger(candidates, scorer, 4, file, "m", users, 4, lambda: stopped.append(True)) as ledger:
         with pytest.raises(ScoringError, match="ConnectionError: the service went away") as caught:
-            ledger.scores(np.arange(60))
+            ledger.pay_for(np.arange(60))
         assert ledger.users == len(function.asked)
         # three others were under way when it failed
         assert 3 <= len(function.calls) <= len(begun) - 1
@@ -117,7 +117,9 @@ def test_an_interrupt_waits_for_those_under_way():
         begun.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    side_by_side = SideBySide(work, lambda task, answer: kept.append(answer), 3, lambda: None)
+    side_by_side = SideBySide(
+        work, lambda task, answer, seconds: kept.append(answer), 3, lambda: None
+    )
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         side_by_side.run(range(1, 100))

@@ -61,9 +61,9 @@ def test_ids_that_look_like_numbers_are_joined_with_numbers():
 @pytest.mark.parametrize(
     ("features", "says"),
     [
-        ("age", "'age' is not of the form TABLE:COLUMN"),
-        ("history:n", "is not of the form TABLE:COLUMN"),
-        ("users:", "is not of the form TABLE:COLUMN"),
+        ("age", "invalid features: expected TABLE:COLUMN"),
+        ("history:n", "invalid features: expected TABLE:COLUMN"),
+        ("users:", "invalid features: expected TABLE:COLUMN"),
         ("users:age,items:age", "two columns would be called 'age'"),
         ("users:user_id", "two columns would be called 'user_id'"),
         ("users:shoe", "no column 'shoe', which --features asks for. Columns here: user_id, age"),
@@ -76,7 +76,7 @@ def test_features_that_are_not_there_are_refused(features, says):
 
 
 def test_a_feature_of_a_table_that_is_not_given_is_refused():
-    with pytest.raises(InputError, match=r"needs the items table\. Give --items FILE"):
+    with pytest.raises(InputError, match=r"needs the items table\. Give items"):
         join_features(
             parse_features("items:genres"),
             {"users": Table(USERS, "users")},

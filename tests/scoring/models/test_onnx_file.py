@@ -49,8 +49,15 @@ def write_model(
     shape: tuple[Any, ...] = ("n",),
     outputs: tuple[str, ...] = ("score",),
     kind: int = TensorProto.INT64,
+    tastes: np.ndarray = TASTES,
+    weights: str | None = None,
 ) -> Path:
-    """The product of two embeddings plus the age."""
+    """The product of two embeddings plus the age.
+
+    Parameters
+    ----------
+    weights : a file beside the model that holds its numbers
+    """
     user, item = names
     axes = [len(shape)]
     nodes = [
@@ -71,14 +78,15 @@ def write_model(
         ],
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in outputs],
         [
-            numpy_helper.from_array(TASTES, "tastes"),
+            numpy_helper.from_array(tastes, "tastes"),
             numpy_helper.from_array(TRAITS, "traits"),
             numpy_helper.from_array(np.array(axes), "axes"),
         ],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
-    onnx.save(model, file)
+    beside = {"save_as_external_data": True, "location": weights, "size_threshold": 100}
+    onnx.save(model, file, **(beside if weights else {}))
     return file
 
 
@@ -120,6 +128,20 @@ def test_a_ledger_is_of_one_file(tmp_path: Path):
     assert paid == [N_USERS, 0]
     with pytest.raises(InputError, match="another model"):
         audit(fairrec.OnnxModel(other, features="users:age"), search=how)
+
+
+def test_a_ledger_is_of_the_weights_beside_the_file_too(tmp_path: Path):
+    how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
+    file = write_model(tmp_path / "ranker.onnx", weights="ranker.weights")
+    model = fairrec.OnnxModel(file, features="users:age")
+    before = file.read_bytes()
+    assert [audit(model, search=how).summary.search.users_paid for _ in range(2)] == [N_USERS, 0]
+    # trained again: the same layers, other numbers
+    (tmp_path / "ranker.weights").unlink()
+    write_model(file, weights="ranker.weights", tastes=-TASTES)
+    assert file.read_bytes() == before
+    with pytest.raises(InputError, match="another model"):
+        audit(model, search=how)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,18 @@ from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
 from fairrec.search.searchers.fairas import End, FairAS, FairASParameters
-from tests.search.search_worlds import evidence_of, exact_gap, gap_found, product_space, space_of
+from tests.search.search_worlds import (
+    evidence_of,
+    exact_gap,
+    gap_found,
+    product_space,
+    space_of,
+    task_for,
+)
 
 
 def fairas(evidence, seed=0, **given):
-    return FairAS(evidence, [0], FairASParameters(**given), np.random.default_rng(seed))
+    return FairAS(task_for(evidence, seed), FairASParameters(**given))
 
 
 def unscored(space):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
-from fairrec.inputs.history import History
+from fairrec.core.kernels import kernel
+from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 BLUR = 0.01
 """Share of the history's distribution mixed into the list's, so that no category has zero."""
@@ -26,7 +26,7 @@ class Calibrated:
     An item counts with an equal share for each of its categories.
     """
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         assert training.history is not None and training.categories is not None
         self._shares = category_shares(training.history, training.categories)
 
@@ -52,14 +52,14 @@ class Calibrated:
 
 
 def category_shares(
-    history: History, categories: Categories
+    history: Interactions, categories: Categories
 ) -> tuple[IntArray, CodeArray, FloatArray]:
     """Offsets, category codes and shares of each user's history; the shares of a user sum to 1."""
     n_codes = int(categories.codes.max(initial=-1)) + 1
     return _shares(history.offsets, history.items, categories.offsets, categories.codes, n_codes)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _shares(
     offsets: IntArray,
     items: CodeArray,
@@ -95,7 +95,7 @@ def _shares(
     return bounds, found[:at_free].copy(), shares[:at_free].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     first: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 from fairrec.mitigation.rerankers.blend import blended_orders
 
 PRIOR = 100.0
@@ -20,7 +20,7 @@ PRIOR = 100.0
 class GroupPrior:
     """Blends the score with the log of an item's share of the group's training interactions."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         history = training.history
         assert history is not None
         n_items = len(history.item_ids)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.metrics.diversity import jaccard
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 
 @reranker(
@@ -17,7 +17,7 @@ from fairrec.mitigation.reranker import Orders, Training, reranker
 class Mmr:
     """Fills each place by relevance minus mean Jaccard similarity (Carbonell 1998)."""
 
-    def __init__(self, _training: Training) -> None:
+    def __init__(self, _training: TrainingSet) -> None:
         pass
 
     def orders(self, lists: RerankLists) -> Orders:
@@ -35,7 +35,7 @@ class Mmr:
         return order
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     _first: int,

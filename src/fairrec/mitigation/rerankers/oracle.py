@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 from fairrec.mitigation.rerankers.blend import blended_orders
 
 
@@ -15,7 +15,7 @@ from fairrec.mitigation.rerankers.blend import blended_orders
 class Oracle:
     """Blends the model's scores with the labels."""
 
-    def __init__(self, _training: Training) -> None:
+    def __init__(self, _training: TrainingSet) -> None:
         pass
 
     def orders(self, lists: RerankLists) -> Orders:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 
 @reranker(
@@ -19,7 +19,7 @@ from fairrec.mitigation.reranker import Orders, Training, reranker
 class PopularityCalibrated:
     """Fills each place so that the list's mean popularity comes close to the history's."""
 
-    def __init__(self, _training: Training) -> None:
+    def __init__(self, _training: TrainingSet) -> None:
         pass
 
     def orders(self, lists: RerankLists) -> Orders:
@@ -38,7 +38,7 @@ class PopularityCalibrated:
         return order
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(
     offsets: IntArray,
     first: int,

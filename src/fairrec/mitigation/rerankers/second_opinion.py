@@ -7,7 +7,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 from fairrec.mitigation.rerankers.blend import blended_orders
 from fairrec.models.shallow.ease import Ease
 from fairrec.models.shallow.item_knn import ItemKnn
@@ -26,7 +26,7 @@ PENALTY = 1000.0
 class SecondOpinion:
     """Blends the scores of two recommenders, each scaled within the user's list."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         history = training.history
         assert history is not None
         n_users, n_items = len(history.user_ids), len(history.item_ids)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Orders, Training, reranker
+from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
 
 MOST_EXACT = 200
 """Candidates of a group that could be chosen, up to which the optimum is found."""
@@ -34,7 +34,7 @@ class Swap:
     but for the last exchange.
     """
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingSet) -> None:
         self._rest = training.rest or 0.0
 
     def orders(self, lists: RerankLists) -> Orders:
@@ -215,7 +215,7 @@ def _exactly(
     return exact if is_better and gain[exact].sum() >= target - 1e-6 * scale else cheap
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _may_be_chosen(relevance: FloatArray, gain: FloatArray, bounds: IntArray, k: int) -> BoolArray:
     """(n_rows,), rows with fewer than k others in their list that are as good in both respects.
 
@@ -258,7 +258,7 @@ def _best_at(keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int) -> Bo
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _mark_best(
     keys: FloatArray, ties: FloatArray, bounds: IntArray, k: int, best: BoolArray
 ) -> None:

@@ -10,7 +10,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics import parse_metric
 from fairrec.metrics.accuracy import pooled_auc
-from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.measured import values_per_list
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.deep.training_data import Targets, TrainingData
@@ -62,5 +62,5 @@ def _top_metrics(scores: FloatArray, targets: Targets) -> dict[str, float]:
         labels=targets.is_target.ravel().astype(np.float64),
         item_ids=pl.Series([], dtype=pl.Int64),
     )
-    ranked = RankedLists(lists, 5, SideData())
-    return {name: float(parse_metric(name).per_user(ranked).mean()) for name in TOP_METRICS}
+    values = values_per_list([parse_metric(name) for name in TOP_METRICS], lists, SideData())
+    return {name: float(row.mean()) for name, row in zip(TOP_METRICS, values, strict=True)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,64 +14,24 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
-from fairrec.core.files import check_writable
-from fairrec.core.options import Progress
+from fairrec.core.files import check_writable, write_table
+from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
-from fairrec.models.deep.base import CTRModel, chosen_device
+from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, target_auc
 from fairrec.models.deep.training_data import TrainingData, training_data
+from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
     EpochRecord,
     RunRecord,
     build_model,
     hyper_as_dict,
-    load_record,
+    load_run_record,
     save_record,
     save_tensors,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingOptions:
-    """How a model is trained.
-
-    Parameters
-    ----------
-    patience : epochs without a better validation AUC before training ends
-    holdout : share of the training rows kept out for the loss and AUC of the paper's protocol
-    all_positive : count every interaction as positive, whatever its rating
-    device : "cpu", "cuda", or "auto" for CUDA where there is one
-    """
-
-    epochs: int = 30
-    patience: int = 2
-    batch_size: int = 4096
-    learning_rate: float = 1e-3
-    holdout: float = 0.2
-    candidates: int = 50
-    all_positive: bool = False
-    seed: int = 0
-    device: str = "auto"
-
-    def __post_init__(self) -> None:
-        for name in ("epochs", "patience", "batch_size"):
-            if getattr(self, name) < 1:
-                raise InputError(f"--{name.replace('_', '-')} must be at least 1.")
-        if not 0 < self.learning_rate < float("inf"):
-            raise InputError("--learning-rate must be above 0.")
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"--seed {self.seed} is not possible. Give 0 to {2**32 - 1}.")
-        if not 0 < self.holdout < 1:
-            raise InputError("--holdout must be between 0 and 1.")
-        if self.candidates < 2:
-            raise InputError("--candidates must be at least 2: a target and another item.")
-
-    @property
-    def torch_device(self) -> torch.device:
-        """The device to train on."""
-        return chosen_device(self.device)
 
 
 def train(
@@ -167,7 +126,7 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
     """The run in the folder where it is this one, the fresh record where there is none."""
     if not (folder / "run.json").exists():
         return fresh
-    record = load_record(folder)
+    record = load_run_record(folder)
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
     for name, value in asked.items():
         if there[name] != value:
@@ -252,8 +211,8 @@ def _batches(
 
 def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
     """The tables an audit of the run needs, so that the folder stands by itself."""
-    bundle.users.write_parquet(folder / "users.parquet")
-    bundle.items.write_parquet(folder / "items.parquet")
-    data.history.write_parquet(folder / "history.parquet")
+    write_table(bundle.users, folder / "users.parquet")
+    write_table(bundle.items, folder / "items.parquet")
+    write_table(data.history, folder / "history.parquet")
     for name, targets in (("validation", data.validation), ("test", data.test)):
-        targets.table(bundle).write_parquet(folder / f"{name}.parquet")
+        write_table(targets.table(bundle), folder / f"{name}.parquet")

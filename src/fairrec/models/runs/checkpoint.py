@@ -14,6 +14,7 @@ from safetensors.torch import load, save_file
 from torch import Tensor
 
 from fairrec.core.errors import InputError
+from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
 from fairrec.models.deep.registry import MODELS
@@ -77,21 +78,18 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
 
 def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
     """Write tensors so that a kill leaves the old file or the new one, never half."""
-    scratch = file.with_suffix(".writing")
-    save_file(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, scratch
-    )
-    scratch.replace(file)
+    with whole_file(file) as part:
+        save_file(
+            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, part
+        )
 
 
 def save_record(record: BaseModel, file: Path) -> None:
     """Write a record in the same way."""
-    scratch = file.with_suffix(".writing")
-    scratch.write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    scratch.replace(file)
+    write_text(file, record.model_dump_json(indent=2) + "\n")
 
 
-def load_record(folder: Path) -> RunRecord:
+def load_run_record(folder: Path) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
     file = folder / "run.json"
     try:

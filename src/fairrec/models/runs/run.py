@@ -15,7 +15,7 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device
 from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
-from fairrec.models.runs.checkpoint import RunRecord, build_model, load_record, load_weights
+from fairrec.models.runs.checkpoint import RunRecord, build_model, load_run_record, load_weights
 
 VERSION_LETTERS = 12
 
@@ -71,9 +71,14 @@ def write_predictions(run: Run, target: Literal["test", "validation"], file: Pat
     return predictions.height
 
 
-def load_run(folder: Path, device: str = "cpu") -> Run:
-    """The run in a folder; clear errors where it is unfinished, foreign or damaged."""
-    record = load_record(folder)
+def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Run:
+    """The run in a folder; clear errors where it is unfinished, foreign or damaged.
+
+    Parameters
+    ----------
+    sha256 : the checksum of the weights as an audit recorded it; others are an error
+    """
+    record = load_run_record(folder)
     if not record.finished:
         raise InputError(
             f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
@@ -87,7 +92,13 @@ def load_run(folder: Path, device: str = "cpu") -> Run:
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
     model = build_model(record.model, record.hyper_parameters, tables)
-    load_weights(model, folder / "model.safetensors")
+    weights = folder / "model.safetensors"
+    load_weights(model, weights)
+    if sha256 is not None and file_sum(weights) != sha256:
+        raise InputError(
+            f"{folder}: was trained again since it was audited (the checksum of {weights.name} is "
+            "another). Audit the run again."
+        )
     # for good: threads that score side by side would switch it for each other
     return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from scipy.sparse import csr_array
 
 from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import compiled
 
 _PAIRS_AT_ONCE = 1 << 18
 """So few that what their users had stays in the cache too."""
@@ -69,7 +69,7 @@ def interaction_matrix(users: AnyArray, items: AnyArray, n_users: int, n_items: 
 
 
 # sums may be taken in any order: one after the other would wait for each addition
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@compiled(fastmath={"reassoc", "nsz"})
 def _score(
     offsets: AnyArray,
     taken: CodeArray,

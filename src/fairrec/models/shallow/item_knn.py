@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from scipy.sparse import csr_array
 
 from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.models.shallow.ease import interaction_matrix
 
 _ITEMS_AT_ONCE = 2048
@@ -78,7 +78,7 @@ class ItemKnn:
         return scores
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _nearest(
     offsets: AnyArray,
     others: AnyArray,
@@ -107,7 +107,7 @@ def _nearest(
     return counts, found[:at].copy(), weights[:at].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _score(
     user_offsets: AnyArray,
     taken: AnyArray,

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import BETTER, CHANCE, CHOSEN, FINDING, GROUP, NOBODY, WORSE
-from fairrec.report.page.view import GroupChart
+from fairrec.report.page.chart_view import GroupChart
 
 IS_CHOSEN = "datum.group === chosen"
 ROLES = ["finding", "best end", "worst end", "group"]

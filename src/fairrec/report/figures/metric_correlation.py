@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import DIVERGING
-from fairrec.report.page.view import Correlation
+from fairrec.report.page.chart_view import Correlation
 
 CELL = 44
 

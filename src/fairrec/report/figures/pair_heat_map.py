@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import CHOSEN, DIVERGING, NOBODY
-from fairrec.report.page.view import PairMap
+from fairrec.report.page.chart_view import PairMap
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from fairrec.report.figures.figure import Figure
 from fairrec.report.figures.palette import BETTER
-from fairrec.report.page.view import SearchHistory
+from fairrec.report.page.chart_view import SearchHistory
 
 
 def search_history(view: SearchHistory, height: int = 200) -> Figure:
@@ -31,4 +29,4 @@ def search_history(view: SearchHistory, height: int = 200) -> Figure:
     layered = alt.layer(line, dots).properties(
         width="container", height=height, autosize={"type": "fit", "contains": "padding"}
     )
-    return Figure(layered, {"steps": [asdict(step) for step in view.steps]})
+    return Figure(layered, {"steps": [step.model_dump() for step in view.steps]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
 from fairrec.report.words import number, p_value, plural
 from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
 
@@ -114,7 +115,7 @@ def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
 
 
 def _is_worse(value: float, others: float, higher_is_better: bool | None) -> bool:
-    return value < others if higher_is_better else value > others
+    return harm(value - others, bool(higher_is_better)) > 0
 
 
 def _regression(summary: MitigationSummary, target: MetricEffect) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.result.mitigation_schema import MitigationSummary
@@ -68,9 +70,8 @@ def write_page(
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
 ) -> None:
-    """Write the page of a result."""
-    page = page_html(summary, groups, group_file, mitigation)
-    file.write_text(page, encoding="utf-8", newline="\n")
+    """Write the page of a result, whole or not at all."""
+    write_text(file, page_html(summary, groups, group_file, mitigation))
 
 
 def lay_out(view: PageView) -> str:
@@ -138,6 +139,7 @@ def own_file(name: str) -> str:
     return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
 
 
+@cache
 def page_template(name: str) -> Template:
     """A template that escapes all text and refuses names it does not know."""
     from jinja2 import Environment, StrictUndefined

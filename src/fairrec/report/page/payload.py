@@ -13,7 +13,8 @@ from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.pair_heat_map import pair_heat_map
 from fairrec.report.figures.search_history import search_history
 from fairrec.report.figures.trade_off import trade_off
-from fairrec.report.page.view import PageView, PairMap
+from fairrec.report.page.chart_view import PairMap
+from fairrec.report.page.view import PageView
 from fairrec.report.words import plural
 
 

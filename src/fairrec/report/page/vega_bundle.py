@@ -7,10 +7,12 @@ import os
 import re
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from fairrec.core.files import write_text
 from fairrec.core.version import __version__
 
 
@@ -68,10 +70,6 @@ def _checksum(script: str) -> str:
 
 def _keep(file: Path, script: str) -> None:
     """Write the file whole or not at all; a cache that cannot be written is none."""
-    try:
+    with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as f:
-            f.write(f"{_checksum(script)}\n{script}")
-        Path(f.name).replace(file)
-    except OSError:
-        pass
+        write_text(file, f"{_checksum(script)}\n{script}")

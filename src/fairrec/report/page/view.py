@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.view import Status
+from fairrec.report.page.chart_view import Correlation, GroupChart, PairMap, Role, SearchHistory
+from fairrec.report.text.verdict import Verdict
 
 Served = Literal["worse", "better", "differs"]
-Role = Literal["finding", "best end", "worst end", "group"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,10 @@ class GapScale:
 
 @dataclass(frozen=True, slots=True)
 class VerdictCard:
-    """What one metric says."""
+    """What one metric says, with its mean and its gap drawn beside chance."""
 
-    metric: str
+    verdict: Verdict
     anchor: str
-    status: Status
-    headline: str
-    gap: str
-    power: str
     mean: str
     scale: GapScale | None
 
@@ -89,86 +85,6 @@ class FindingCard:
     p_adjusted: str
     carriers: tuple[Carrier, ...]
     folded: str
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A group in the chart of a metric; `mark` says its role in words, nothing for most."""
-
-    group: int
-    label: str
-    depth: int
-    size: int
-    value: float
-    difference: float | None
-    p_adjusted: float | None
-    is_whole: bool
-    role: Role
-    mark: str
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelPoint:
-    """Where a group of this size stays if only chance is at work, adjusted for all groups."""
-
-    size: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class GroupChart:
-    """Value against size of the groups, for one metric.
-
-    Parameters
-    ----------
-    funnel : of groups known by everyone compared: all users, or those drawn at random
-    funnel_whole : of groups scored in full while the rest is known by a sample; else empty
-    """
-
-    metric: str
-    anchor: str
-    mean: float
-    points: tuple[Point, ...]
-    funnel: tuple[FunnelPoint, ...]
-    funnel_whole: tuple[FunnelPoint, ...]
-    low_name: str
-    high_name: str
-    alternative: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class PairCell:
-    """Two values of two attributes and the group they make."""
-
-    group: int
-    label: str
-    row: str
-    column: str
-    size: int
-    value: float
-    difference: float | None
-    p_adjusted: float | None
-    shade: float
-    is_finding: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PairMap:
-    """The groups of two attributes for one metric; a shade of 1 is the best served, -1 the worst.
-
-    Where neither end is better, 1 is the highest.
-    """
-
-    metric: str
-    row_name: str
-    column_name: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[PairCell, ...]
-    low_name: str
-    high_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,25 +128,6 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CorrelationCell:
-    """How alike two metrics order the groups."""
-
-    row: str
-    column: str
-    correlation: float | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Metrics against each other over the full combinations of attributes."""
-
-    metrics: tuple[str, ...]
-    cells: tuple[CorrelationCell, ...]
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
 class SideBySideRow:
     """One finding and its difference in every metric; `is_finding` says where it is one."""
 
@@ -238,24 +135,6 @@ class SideBySideRow:
     label: str
     differences: tuple[str, ...]
     is_finding: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
-    """The gap a search knew after so many users."""
-
-    users: int
-    gap: float
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHistory:
-    """How the gap of one metric grew while users were scored."""
-
-    metric: str
-    steps: tuple[HistoryStep, ...]
-    users_total: int
-    alternative: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.view import ReportView, Status, TableView
+from fairrec.report.text.verdict import Status
+from fairrec.report.text.view import ReportView, TableView
 
 _STYLE: dict[Status, str] = {
     "gap found": "bold red",

@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.still import still
-from fairrec.report.page.view import Correlation, CorrelationCell
+from fairrec.report.page.chart_view import Correlation, CorrelationCell
 from fairrec.reproduction import layout
 from fairrec.reproduction.comparison import published_exact
 from fairrec.reproduction.data_source import TITLES

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
 from fairrec.metrics.accuracy import pooled_auc
 from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
-from fairrec.search.space import Space
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import gap_p_value, observed_gaps, permutation_test
+from fairrec.statistics.permutation import Permuted, gap_p_value, null_distribution, observed_gaps
 from fairrec.statistics.pooled import pooled_per_cell
 
 POOLED = "pooled_auc"
@@ -59,14 +59,13 @@ def chance_trial(
     return Trial("chance", name, about, work, labels)
 
 
-def _tested(subject: Subject, space: Space, permutations: int) -> list[Row]:
+def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     """A row for each metric that is a mean over users."""
-    moments = group_moments(subject.values, space.cells, space.lattice, subject.threads)
+    moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
     gaps = observed_gaps(moments, space.lattice, is_tested)
-    test = permutation_test(
-        moments, space.cells, space.lattice, is_tested, permutations, 0, subject.threads
-    )
+    null = Permuted(moments, space, is_tested)
+    test = null_distribution(null, permutations, 0, subject.threads)
     rows = []
     for i, metric in enumerate(subject.metrics):
         row: Row = {"metric": metric, "mean": float(moments.mean[i]), **_UNKNOWN}
@@ -83,14 +82,12 @@ def _tested(subject: Subject, space: Space, permutations: int) -> list[Row]:
     return rows
 
 
-def _pooled(subject: Subject, space: Space) -> Row:
+def _pooled(subject: Subject, space: Grouping) -> Row:
     """The AUC of the rows of a group thrown together, as the paper's tables have it; untested."""
-    candidates = subject.scored
+    candidates = subject.scored.candidates
     assert candidates.labels is not None
     is_large = space.cells.n_users >= space.min_users
-    per_cell = pooled_per_cell(
-        pooled_auc, candidates, space.cells, subject.inputs.list_of_user, is_large
-    )
+    per_cell = pooled_per_cell(pooled_auc, subject.scored, space, is_large)
     known = per_cell[~np.isnan(per_cell)]
     mean = pooled_auc(candidates.scores, candidates.labels)
     gap = float(np.ptp(known)) if len(known) else None

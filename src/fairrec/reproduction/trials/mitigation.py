@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial

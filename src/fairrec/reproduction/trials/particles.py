@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import Grouping
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.reproduction.data_source import DataSource
@@ -16,9 +17,8 @@ from fairrec.reproduction.space import full_combinations
 from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.search.searchers.dpso import DPSOParameters, observed_positions
 from fairrec.search.searchers.pso import uniform_positions
-from fairrec.search.space import Space
 
-WAYS: dict[str, Callable[[Space, int, np.random.Generator], IntArray]] = {
+WAYS: dict[str, Callable[[Grouping, int, np.random.Generator], IntArray]] = {
     "uniform": uniform_positions,
     "by distribution": observed_positions,
 }
@@ -51,15 +51,15 @@ def particle_trial(source: DataSource, way: str, seed: int) -> Trial:
     return Trial("particles", f"{source.name}: particles {way}", about, work, labels)
 
 
-def first_positions(space: Space, way: str, seed: int) -> IntArray:
+def first_positions(space: Grouping, way: str, seed: int) -> IntArray:
     """(n_particles, n_attributes), as many particles as the paper's swarms have."""
     return WAYS[way](space, DPSOParameters().n_particles(space), np.random.default_rng(seed))
 
 
-def space_of(source: DataSource) -> tuple[Space, list[list[str]]]:
+def space_of(source: DataSource) -> tuple[Grouping, list[list[str]]]:
     """The combinations of a bundle's users, and the values of each attribute as text."""
     users = source.bundle.users
     table = read_users(Table(users, "users", None), list(source.bundle.manifest.attributes))
     attributes = table.attributes(np.arange(users.height))
     values = [[str(value) for value in attribute.values] for attribute in attributes]
-    return full_combinations(attributes, users.height), values
+    return full_combinations(attributes), values

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.options import Progress
-from fairrec.metrics.measure import Measure
+from fairrec.core.progress import Progress
 from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
@@ -18,6 +16,7 @@ from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget, paper_seconds
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
+from fairrec.search.measure import Measure
 from fairrec.search.searcher import hyper_parameters
 from fairrec.workflows.search import stand_in
 
@@ -78,31 +77,29 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
 
 def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     inputs, space = subject.inputs, subject.space(MIN_SUPPORT)
-    metrics, n_users = inputs.metrics, inputs.n_users
+    metrics, n_users = subject.wanted, inputs.n_users
     hyper = hyper_parameters(method.searcher, method.hyper)
     most = None if method.users is None else max(1, int(method.users * n_users + 1e-9))
     enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
     started = time.perf_counter()
-    is_adaptive = method.searcher == "adaptive"
-    guesses = stand_in(inputs, subject.threads) if is_adaptive else None
+    uses_proxy = SEARCHERS[method.searcher].uses_proxy
+    guesses = stand_in(inputs, metrics, subject.threads) if uses_proxy else None
     ledger = Ledger(inputs.candidates, subject.scorer)
     rows: list[Row] = []
     for part in parts:
         if method.fixed_time:
             # each search has the whole time, so it gets nothing for free
             ledger = Ledger(inputs.candidates, subject.scorer)
-        measure = Measure(part, inputs.candidates, inputs.side, ledger, subject.threads)
-
-        def values(users: IntArray, measure: Measure = measure) -> FloatArray:
-            return measure(inputs.list_of_user[users])
-
+        measure = Measure(
+            part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
+        )
         at = len(rows)
         own = None if guesses is None else guesses[at : at + len(part)]
         outcome = search(
             method.searcher,
-            Evidence(space, values, len(part), seed, own),
+            Evidence(space, measure, len(part), seed, own),
             hyper,
             seed=seed,
             budget=Budget(most, limit),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairrec.core.options import Progress
+from fairrec.core.progress import Progress
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import InputError, OutputError
-from fairrec.core.options import Progress
+from fairrec.core.errors import InputError
+from fairrec.core.files import errors_of_disk, write_text
+from fairrec.core.progress import Progress
 from fairrec.reproduction.code_sum import code_sum
 
 Row = dict[str, Any]
@@ -64,15 +65,9 @@ class TrialStore:
         return [{**trial.labels, **row} for row in rows]
 
     def _keep(self, file: Path, content: Mapping[str, Any]) -> None:
-        scratch = file.with_suffix(".writing")
-        try:
+        with errors_of_disk(file):
             self.folder.mkdir(parents=True, exist_ok=True)
-            scratch.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-            scratch.replace(file)
-        except OSError as error:
-            raise OutputError(
-                f"{file}: cannot be written ({error}). Choose another --out."
-            ) from error
+        write_text(file, json.dumps(content, allow_nan=False))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -9,8 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -18,8 +17,10 @@ import httpx
 from fairrec.core.errors import ScoringError, UnavailableError, plain
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
-from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Pace, back_off, retry_after
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
 from fairrec.scoring.http.secrets import Secrets, SecretsFilter
+from fairrec.scoring.http.transport import TransportWithSecrets
 
 CONNECT_SECONDS = 10.0
 RETRIES_BEFORE_FIRST_ANSWER = 2
@@ -29,23 +30,6 @@ _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How a client waits.
-
-    Parameters
-    ----------
-    retries : attempts after the first
-    timeout : seconds for one reply as a whole
-    first_wait, longest_wait : seconds before the second attempt, and before later ones at most
-    """
-
-    retries: int
-    timeout: float
-    first_wait: float
-    longest_wait: float
 
 
 class _Fault(Exception):  # noqa: N818 - not yet an error
@@ -85,7 +69,7 @@ class JsonClient:
         self._lock = threading.Lock()
         limits = httpx.Limits(max_connections=n_connections)
         self._client = httpx.Client(
-            transport=_WithSecrets(httpx.HTTPTransport(limits=limits), query, token),
+            transport=TransportWithSecrets(httpx.HTTPTransport(limits=limits), query, token),
             timeout=httpx.Timeout(
                 patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS), pool=None
             ),
@@ -101,15 +85,38 @@ class JsonClient:
 
     def get(self, url: str) -> Any:
         """The JSON at an address; None where there is nothing (404)."""
-        return self._call("GET", url, None)
+        return self.request("GET", url)
 
     def is_there(self, url: str) -> bool:
         """Whether an address answers, whatever it says; not where there is nothing."""
-        return self._call("GET", url, None, is_read=False) is not None
+        return self.request("GET", url, is_read=False) is not None
 
-    def post(self, url: str, body: Any) -> Any:
-        """The JSON that comes back for some JSON."""
-        return self._call("POST", url, to_json(body))
+    def request(self, method: str, url: str, body: Any = None, is_read: bool = True) -> Any:
+        """The JSON that comes back; a fault that may pass is waited out and tried again.
+
+        Parameters
+        ----------
+        body : sent as JSON, where there is one
+        is_read : otherwise True comes back for any reply that is no error
+        """
+        content = None if body is None else to_json(body)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        seen: Counter[str] = Counter()
+        while True:
+            self._pace.take_turn()
+            request = self._client.build_request(method, url, content=content, headers=headers)
+            started = time.monotonic()
+            try:
+                with self._transport_faults():
+                    response = self._client.send(request, stream=True)
+                    with closing(response):
+                        text = self._text_of(response, started, is_read)
+                return self._said(response, text, is_read)
+            except _Fault as fault:
+                seen[fault.kind] += 1
+                with self._lock:
+                    self._faults[fault.kind] += 1
+                self._wait(fault, seen)
 
     def faults(self) -> dict[str, int]:
         """What went wrong so far and was tried again or given up, by kind."""
@@ -122,23 +129,14 @@ class JsonClient:
         for name in _LOGS:
             logging.getLogger(name).removeFilter(self._filter)
 
-    def _call(self, method: str, url: str, content: bytes | None, is_read: bool = True) -> Any:
-        attempt = 0
-        seen: Counter[str] = Counter()
-        while True:
-            attempt += 1
-            self._pace.take_turn()
-            try:
-                return self._attempt(method, url, content, is_read)
-            except _Fault as fault:
-                seen[fault.kind] += 1
-                with self._lock:
-                    self._faults[fault.kind] += 1
-                self._wait(fault, attempt, seen)
+    def _wait(self, fault: _Fault, seen: Counter[str]) -> None:
+        """Wait for the next attempt, or give up.
 
-    def _wait(self, fault: _Fault, attempt: int, seen: Counter[str]) -> None:
-        """Wait for the next attempt, or give up."""
-        patience = self._patience
+        Parameters
+        ----------
+        seen : the faults of all attempts so far, this one included
+        """
+        patience, attempt = self._patience, seen.total()
         allowed = patience.retries
         if not self._has_answered:
             allowed = min(allowed, RETRIES_BEFORE_FIRST_ANSWER)
@@ -151,33 +149,26 @@ class JsonClient:
                 f"it asks to wait {fault.wait:,.0f} s before the next call, longer than the "
                 f"{LONGEST_RETRY_AFTER:,.0f} s it is waited for ({fault.words}). Go on then"
             )
-        seconds = back_off(attempt, patience.first_wait, patience.longest_wait)
-        seconds = max(seconds, fault.wait or 0.0)
+        seconds = max(patience.back_off(attempt), fault.wait or 0.0)
         if fault.is_busy:
             self._pace.hold(seconds)
         self._pace.sleep(seconds)
 
-    def _attempt(self, method: str, url: str, content: bytes | None, is_read: bool) -> Any:
-        headers = {"Content-Type": "application/json"} if content is not None else {}
-        request = self._client.build_request(method, url, content=content, headers=headers)
-        with self._transport_faults():
-            started = time.monotonic()
-            response = self._client.send(request, stream=True)
-            try:
-                self._has_answered = True
-                is_ok = response.is_success
-                if is_ok and not is_read:
-                    return True
-                if is_ok:
-                    self._refuse_other_kinds(response)
-                    text = self._read(response, started)
-                else:
-                    text = self._read(response, started, is_cut=True)
-            finally:
-                response.close()
-        if is_ok:
-            return self._parse(text)
-        if method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
+    def _text_of(self, response: httpx.Response, started: float, is_read: bool) -> bytes:
+        """What a reply says, of an error its first words; nothing where it is not read."""
+        self._has_answered = True
+        if not response.is_success:
+            return self._read(response, started, is_cut=True)
+        if not is_read:
+            return b""
+        self._refuse_other_kinds(response)
+        return self._read(response, started)
+
+    def _said(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
+        """The JSON of a reply; None where there is nothing at an address that was looked at."""
+        if response.is_success:
+            return self._parse(text) if is_read else True
+        if response.request.method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
             return None
         raise self._refusal(response, text)
 
@@ -280,32 +271,6 @@ class JsonClient:
             if isinstance(parsed, dict):
                 said = str(parsed.get("error") or parsed.get("detail") or said)
         return plain(said, _WORDS_OF_SERVER)
-
-
-class _WithSecrets(httpx.BaseTransport):
-    """Adds query and token on the way out; the client, its log and its errors never hold them."""
-
-    def __init__(self, inner: httpx.BaseTransport, query: str, token: str) -> None:
-        self._inner = inner
-        self._query = query.encode()
-        self._headers = [(b"Authorization", b"Bearer " + token.encode())] if token else []
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request with its secrets."""
-        url = request.url.copy_with(query=self._query) if self._query else request.url
-        return self._inner.handle_request(
-            httpx.Request(
-                request.method,
-                url,
-                headers=[*request.headers.raw, *self._headers],
-                stream=request.stream,
-                extensions=request.extensions,
-            )
-        )
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        self._inner.close()
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

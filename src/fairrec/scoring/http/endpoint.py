@@ -2,76 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.scoring.http.address import parse_address
-from fairrec.scoring.http.patience import Pace
+from fairrec.scoring.http.endpoint_options import EndpointOptions
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.http.patience import Patience
 from fairrec.scoring.models.features import Feature, parse_features
-from fairrec.scoring.models.model import ModelInput, check_calls
+from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.wire import PROTOCOLS, Seen
 from fairrec.scoring.wire.protocol import Asked
 
 if TYPE_CHECKING:
     from fairrec.scoring.http.client import JsonClient
-
-ENDPOINT_ROWS = 1 << 13
-MOST_REPLY_MB = 1024.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointOptions:
-    """How an endpoint is asked.
-
-    Parameters
-    ----------
-    protocol : oip, tfserving or json
-    features : columns sent beside the ids: "users:age,items:categories"
-    inputs : name of a model's input -> name of the column, where they differ
-    output : which output holds the scores, where there are several
-    concurrency : calls under way at once
-    rows_per_call : the most pairs of user and item in one call
-    rate : the most calls a second, repeated ones included
-    timeout : seconds for one reply as a whole
-    retries : how often a call is repeated after a fault
-    token_env : environment variable that holds a bearer token
-    max_reply_mb : the longest reply, in MB
-    first_wait, longest_wait : seconds before the first repetition, and before later ones at most
-    """
-
-    protocol: str = "oip"
-    features: str | Sequence[str] | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    output: str | None = None
-    concurrency: int = 8
-    rows_per_call: int = ENDPOINT_ROWS
-    rate: float | None = None
-    timeout: float = 30.0
-    retries: int = 8
-    token_env: str | None = None
-    max_reply_mb: float = 64.0
-    first_wait: float = 0.5
-    longest_wait: float = 30.0
-
-    def __post_init__(self) -> None:
-        PROTOCOLS[self.protocol]
-        parse_features(self.features)
-        check_calls(self.concurrency, self.rows_per_call)
-        for option, value, is_possible, allowed in (
-            ("rate", self.rate, self.rate is None or 0 < self.rate < math.inf, "calls a second"),
-            ("timeout", self.timeout, 0 < self.timeout <= 86_400, "seconds"),
-            ("max-reply-mb", self.max_reply_mb, 0 < self.max_reply_mb <= MOST_REPLY_MB, "MB"),
-        ):
-            if not is_possible:
-                raise InputError(f"--{option} {value} is not possible. Give {allowed} above 0.")
-        if not 0 <= self.retries <= 1000:
-            raise InputError(f"--retries {self.retries} is not possible. Give 0 to 1,000.")
 
 
 class Endpoint:
@@ -147,11 +95,11 @@ class Endpoint:
         self.open()
         return self._wire.bind(columns)
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
-        reply = self._open_client().post(self._wire.url, self._wire.body(inputs))
-        return self._wire.answer(reply, n_pairs)
+        reply = self._open_client().request("POST", self._wire.url, self._wire.body(inputs))
+        return self._wire.scores_in(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
@@ -169,7 +117,7 @@ class Endpoint:
 
     def _open_client(self) -> JsonClient:
         if self._client is None:
-            from fairrec.scoring.http.client import JsonClient, Patience
+            from fairrec.scoring.http.client import JsonClient
 
             options = self.options
             self._client = JsonClient(

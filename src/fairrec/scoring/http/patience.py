@@ -1,25 +1,39 @@
-"""How long to wait before asking again, and how fast to ask at all."""
+"""How often to ask again after a fault, and how long to wait before it."""
 
 from __future__ import annotations
 
 import random
-import threading
-import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-
-from fairrec.scoring.models.model import Stopped
 
 LONGEST_RETRY_AFTER = 600.0
 """Seconds; a server that asks for more is given up on for now."""
 
 
-def back_off(attempt: int, first: float, longest: float) -> float:
-    """Seconds to wait after so many attempts: doubled each time, less a random part.
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a client waits.
 
-    The random part, up to a half, keeps calls that failed together from coming back together.
+    Parameters
+    ----------
+    retries : attempts after the first
+    timeout : seconds for one reply as a whole
+    first_wait, longest_wait : seconds before the second attempt, and before later ones at most
     """
-    return min(longest, first * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+
+    retries: int
+    timeout: float
+    first_wait: float
+    longest_wait: float
+
+    def back_off(self, attempt: int) -> float:
+        """Seconds to wait after so many attempts: doubled each time, less a random part.
+
+        The random part, up to a half, keeps calls that failed together from coming back together.
+        """
+        longest = min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1))
+        return longest * random.uniform(0.5, 1.0)
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:
@@ -40,47 +54,3 @@ def retry_after(header: str | None, now: datetime | None = None) -> float | None
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
     return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
-
-
-class Pace:
-    """One clock for all calls: so many a second at most, and none while the server is busy.
-
-    Parameters
-    ----------
-    rate : calls a second; None for no limit
-    """
-
-    def __init__(self, rate: float | None) -> None:
-        self._between = 0.0 if rate is None else 1.0 / rate
-        self._next = 0.0
-        self._held_until = 0.0
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-
-    def take_turn(self) -> None:
-        """Wait until the next call may be made."""
-        with self._lock:
-            turn = max(time.monotonic(), self._next, self._held_until)
-            self._next = turn + self._between
-        self.sleep(turn - time.monotonic())
-        # asked to wait in the meantime: what had its turn waits too
-        while (held := self._held_until - time.monotonic()) > 0:
-            self.sleep(held)
-
-    def hold(self, seconds: float) -> None:
-        """Let no call begin for so long."""
-        with self._lock:
-            self._held_until = max(self._held_until, time.monotonic() + seconds)
-
-    def sleep(self, seconds: float) -> None:
-        """Wait, unless it is stopped."""
-        if self._stopped.is_set() or (seconds > 0 and self._stopped.wait(seconds)):
-            raise Stopped
-
-    def stop(self) -> None:
-        """End all waiting."""
-        self._stopped.set()
-
-    def restart(self) -> None:
-        """Begin anew after a stop."""
-        self._stopped.clear()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-import numba
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
-from fairrec.scoring.models.model import ROWS_PER_CALL
+from fairrec.scoring.models.call_options import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
 
 
@@ -51,7 +52,7 @@ class Ledger:
     >>> scores = np.array([0.1, 0.2, 0.3])
     >>> candidates = CandidateLists(offsets, items, scores, None, pl.Series([10, 20]))
     >>> ledger = Ledger(candidates, TableScorer(candidates))
-    >>> ledger.scores(np.array([1, 0, 1])).tolist(), ledger.users, ledger.rows
+    >>> ledger.pay_for(np.array([1, 0, 1])).tolist(), ledger.users, ledger.rows
     ([0.3, 0.1, 0.2, 0.3], 2, 3)
     """
 
@@ -75,7 +76,7 @@ class Ledger:
         self._n_rows_per_call = n_rows_per_call
         self._scores = np.empty(int(candidates.offsets[-1]))
         self.on_paid: Callable[[], None] = lambda: None
-        self._side_by_side: SideBySide[IntArray, tuple[FloatArray, float]] | None = None
+        self._side_by_side: SideBySide[IntArray, FloatArray] | None = None
         self._concurrency, self._stop = concurrency, stop
         self._path = file
         self._file = None
@@ -88,22 +89,21 @@ class Ledger:
             self._keep(lists, scores)
             self.users_before = len(lists)
 
-    def scores(self, lists: IntArray) -> FloatArray:
+    def pay_for(self, lists: IntArray) -> FloatArray:
         """The scores of all candidates of these lists, one list after the other.
 
         When the scorer fails, or the user interrupts, all that came back is kept; in calls side
         by side that includes those under way.
         """
-        unpaid = lists[~self.is_scored[lists]]
-        if len(unpaid):
-            _, first = np.unique(unpaid, return_index=True)
-            try:
-                self._pay(unpaid[np.sort(first)])
-            except ScoringError as error:
-                kept = self._kept(may_pass=isinstance(error, UnavailableError))
-                raise type(error)(f"{str(error).rstrip('.')}.{kept}") from error
-            except KeyboardInterrupt as interrupt:
-                raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
+        batches = [*self._batches(self._unpaid(lists))]
+        with self._failures_say_what_is_kept():
+            if self._concurrency > 1 and len(batches) > 1:
+                self._calls_at_once().run(batches)
+            else:
+                for batch in batches:
+                    started = time.perf_counter()
+                    scores = self._scorer.ask(batch)
+                    self._enter(batch, scores, time.perf_counter() - started)
         return gather_lists(self._scores, self._offsets, lists)
 
     @property
@@ -114,7 +114,7 @@ class Ledger:
             before.users + self.users,
             before.rows + self.rows,
             before.calls + self.calls,
-            before.seconds + self.seconds,
+            round(before.seconds + self.seconds, 3),
         )
 
     def close(self) -> None:
@@ -131,6 +131,12 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _unpaid(self, lists: IntArray) -> IntArray:
+        """Those without scores, each once, in the order given."""
+        unpaid = lists[~self.is_scored[lists]]
+        _, first = np.unique(unpaid, return_index=True)
+        return unpaid[np.sort(first)]
+
     def _batches(self, lists: IntArray) -> Iterator[IntArray]:
         """As many lists a call as fit, in order."""
         n_rows = np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
@@ -141,30 +147,20 @@ class Ledger:
             yield lists[start:stop]
             start, before = stop, int(n_rows[stop - 1])
 
-    def _pay(self, lists: IntArray) -> None:
-        batches = [*self._batches(lists)]
-        if self._concurrency == 1 or len(batches) == 1:
-            for batch in batches:
-                self._enter(batch, self._ask(batch))
-            return
+    def _calls_at_once(self) -> SideBySide[IntArray, FloatArray]:
+        """The threads in which the scorer is asked, started when they are first needed."""
         if self._side_by_side is None:
-            self._side_by_side = SideBySide(self._ask, self._enter, self._concurrency, self._stop)
-        self._side_by_side.run(batches)
+            self._side_by_side = SideBySide(
+                self._scorer.ask, self._enter, self._concurrency, self._stop
+            )
+        return self._side_by_side
 
-    def _ask(self, lists: IntArray) -> tuple[FloatArray, float]:
-        """The scores of one call, and the time it took."""
+    def _enter(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
+        """Keep the scores of one call, in the file first."""
         n_rows = int((self._offsets[lists + 1] - self._offsets[lists]).sum())
-        started = time.perf_counter()
-        scores = self._scorer.scores(lists)
-        seconds = time.perf_counter() - started
         if scores.shape != (n_rows,):
             # the kernel would read past the end
             raise RuntimeError(f"the scorer returned shape {scores.shape} for {n_rows} candidates")
-        return scores, seconds
-
-    def _enter(self, lists: IntArray, answer: tuple[FloatArray, float]) -> None:
-        """Keep the scores of one call, in the file first."""
-        scores, seconds = answer
         with interrupts_held():
             if self._file is not None:
                 self._file.add(lists, scores, seconds)
@@ -174,6 +170,16 @@ class Ledger:
             self.calls += 1
             self.seconds += seconds
         self.on_paid()
+
+    @contextmanager
+    def _failures_say_what_is_kept(self) -> Iterator[None]:
+        try:
+            yield
+        except ScoringError as error:
+            kept = self._kept(may_pass=isinstance(error, UnavailableError))
+            raise type(error)(f"{str(error).rstrip('.')}.{kept}") from error
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
 
     def _kept(self, may_pass: bool) -> str:
         """What is not lost and how to go on, to be added to a message; empty where nothing is.
@@ -203,7 +209,7 @@ class Ledger:
         self.is_scored[lists] = True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _put_lists(part: FloatArray, offsets: IntArray, lists: IntArray, flat: FloatArray) -> None:
     at = 0
     for one in lists:

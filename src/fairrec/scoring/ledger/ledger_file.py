@@ -47,7 +47,7 @@ _LAYOUT = (
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What scoring has cost. A call that failed is not counted."""
+    """What scoring has cost: calls that returned scores, their seconds added up."""
 
     users: int = 0
     rows: int = 0

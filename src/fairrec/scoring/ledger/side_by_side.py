@@ -29,21 +29,22 @@ class SideBySide(Generic[T, R]):
     Parameters
     ----------
     work : called in those threads
-    keep : called in the thread that asks, with each task and its answer, in the order in which
-        answers come back; between them, no more than `n_at_once` tasks are begun and not kept
+    keep : called in the thread that asks, with each task, its answer and the seconds it took, in
+        the order in which answers come back; between them, no more than `n_at_once` tasks are
+        begun and not kept
     stop : called when a task has failed, to end the waiting of others
     """
 
     def __init__(
         self,
         work: Callable[[T], R],
-        keep: Callable[[T, R], None],
+        keep: Callable[[T, R, float], None],
         n_at_once: int,
         stop: Callable[[], None],
     ) -> None:
         self._work, self._keep, self._stop, self._n_at_once = work, keep, stop, n_at_once
         self._tasks: SimpleQueue[T | None] = SimpleQueue()
-        self._finished: deque[tuple[T, R | None, BaseException | None]] = deque()
+        self._finished: deque[tuple[T, R, float] | BaseException] = deque()
         self._news: SimpleQueue[None] = SimpleQueue()
         self._n_open = 0
         self._threads = [
@@ -101,12 +102,12 @@ class SideBySide(Generic[T, R]):
         """Keep what has come back; the first failure among it."""
         failure: BaseException | None = None
         while self._finished:
-            task, answer, error = self._finished.popleft()
+            finished = self._finished.popleft()
             self._n_open -= 1
-            if error is None:
-                self._keep(task, answer)  # type: ignore[arg-type]
-            elif failure is None and not isinstance(error, Stopped):
-                failure = error
+            if not isinstance(finished, BaseException):
+                self._keep(*finished)
+            elif failure is None and not isinstance(finished, Stopped):
+                failure = finished
         return failure
 
     def _await_news(self, deadline: float | None) -> None:
@@ -116,10 +117,12 @@ class SideBySide(Generic[T, R]):
 
     def _serve(self) -> None:
         while (task := self._tasks.get()) is not None:
+            started = time.perf_counter()
             try:
-                self._finished.append((task, self._work(task), None))
+                answer = self._work(task)
+                self._finished.append((task, answer, time.perf_counter() - started))
             except BaseException as error:
-                self._finished.append((task, None, error))
+                self._finished.append(error)
             self._news.put(None)
 
 

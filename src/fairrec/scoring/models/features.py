@@ -11,6 +11,8 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.names import names_in
+from fairrec.core.options import spelled
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
@@ -48,21 +50,18 @@ def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
     >>> parse_features("users:age, items:price")
     (Feature(table='users', column='age'), Feature(table='items', column='price'))
     """
-    parts = given.split(",") if isinstance(given, str) else list(given or ())
     found: list[Feature] = []
-    for part in (part.strip() for part in parts):
-        if not part:
-            continue
+    for part in names_in(given or ()):
         table, _, column = part.partition(":")
         if table not in ("users", "items") or not column:
             raise InputError(
-                f"--features {plain(repr(part))} is not of the form TABLE:COLUMN. Example: "
-                "--features users:age,items:categories"
+                f"invalid {spelled('features')}: expected TABLE:COLUMN, such as users:age, got "
+                f"{plain(repr(part))}"
             )
         if column in IDS or column in [feature.column for feature in found]:
             raise InputError(
-                f"--features: two columns would be called {plain(repr(column))}. Name each once; "
-                "user_id and item_id are there anyway."
+                f"{spelled('features')}: two columns would be called {plain(repr(column))}. Name "
+                "each once; user_id and item_id are there anyway."
             )
         found.append(Feature("users" if table == "users" else "items", column))
     return tuple(found)
@@ -84,7 +83,8 @@ def join_features(
             continue
         if name not in tables:
             raise InputError(
-                f"--features {name}:{plain(wanted[0])} needs the {name} table. Give --{name} FILE."
+                f"{spelled('features', f'{name}:{wanted[0]}')} needs the {name} table. Give "
+                f"{spelled(name)}."
             )
         parts[name] = _columns(tables[name], id_column, ids, wanted)
     return JoinedFeatures(parts["users"], parts["items"])

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from fairrec.core.arrays import AnyArray
-from fairrec.core.errors import InputError
+from fairrec.scoring.models.call_options import CallOptions
 from fairrec.scoring.models.features import Feature
 
-ROWS_PER_CALL = 1 << 14
 ScoringFunction = Callable[[AnyArray, AnyArray], Any]
 """User ids and item ids, one entry a pair -> one finite number per pair."""
 
@@ -61,7 +60,7 @@ class Model(Protocol):
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs it takes, from the columns there are: one value for each user or item."""
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, from one value per pair for each input."""
 
     def faults(self) -> dict[str, int]:
@@ -91,15 +90,14 @@ class FunctionModel:
     def __init__(
         self,
         function: ScoringFunction,
-        concurrency: int = 1,
-        rows_per_call: int = ROWS_PER_CALL,
+        concurrency: int = CallOptions.concurrency,
+        rows_per_call: int = CallOptions.rows_per_call,
         name: str = "",
     ) -> None:
         self._function = function
         self._name = name
-        self.concurrency = concurrency
-        self.rows_per_call = rows_per_call
-        check_calls(concurrency, rows_per_call)
+        calls = CallOptions(concurrency, rows_per_call)
+        self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
 
     def open(self) -> None:
         """Nothing to reach."""
@@ -112,7 +110,7 @@ class FunctionModel:
         """The two ids as they are."""
         return tuple(ModelInput(name, name, columns[name]) for name in ("user_id", "item_id"))
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What the function returns."""
         return self._function(inputs["user_id"], inputs["item_id"])
 
@@ -125,13 +123,3 @@ class FunctionModel:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def check_calls(concurrency: int, rows_per_call: int) -> None:
-    """Refuse numbers of calls and rows that cannot be."""
-    for option, value, most in (
-        ("concurrency", concurrency, 256),
-        ("rows-per-call", rows_per_call, 1 << 24),
-    ):
-        if not (isinstance(value, int) and 1 <= value <= most):
-            raise InputError(f"--{option} {value} is not possible. Give 1 to {most:,}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
+from fairrec.scoring.models.call_options import CallOptions
 from fairrec.scoring.models.features import Feature, parse_features
-from fairrec.scoring.models.model import ROWS_PER_CALL, ModelInput, check_calls
+from fairrec.scoring.models.model import ModelInput
+from fairrec.scoring.models.onnx_side_files import side_files
 from fairrec.scoring.models.tensors import (
     TensorSpec,
     chosen_output,
@@ -55,16 +58,16 @@ class OnnxModel:
         features: str | Sequence[str] | None = None,
         inputs: Mapping[str, str] | None = None,
         output: str | None = None,
-        concurrency: int = 1,
-        rows_per_call: int = ROWS_PER_CALL,
+        concurrency: int = CallOptions.concurrency,
+        rows_per_call: int = CallOptions.rows_per_call,
     ) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
         self.features: tuple[Feature, ...] = parse_features(features)
-        self.concurrency, self.rows_per_call = concurrency, rows_per_call
-        check_calls(concurrency, rows_per_call)
+        calls = CallOptions(concurrency, rows_per_call)
+        self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
         self._renamed = dict(inputs or {})
         self._wanted = output
         self._session: Any = None
@@ -104,11 +107,28 @@ class OnnxModel:
         return tuple(_spec(one) for one in self._session.get_outputs())
 
     def identity(self) -> str:
-        """The checksum of the file, and how its inputs are filled."""
+        """The checksum of the file and of those beside it, and how its inputs are filled."""
         filled = [f"{one.table}:{one.column}" for one in self.features]
         filled += [f"{name}={column}" for name, column in sorted(self._renamed.items())]
         filled += [f"output {self._wanted}"] if self._wanted else []
-        return " ".join([f"onnx {file_sum(self.file)}", *filled])
+        return " ".join([f"onnx {file_sum(self.file)}", *self._side_sums(), *filled])
+
+    def _side_sums(self) -> list[str]:
+        """The checksums of the files with weights that the model names, in one."""
+        try:
+            names = side_files(self.file)
+        except ValueError as error:
+            raise InputError(
+                f"--onnx {plain(self.file, 300)}: cannot be searched for the files with its "
+                f"weights ({plain(error, 300)}). Is it a whole ONNX model?"
+            ) from error
+        sums = hashlib.sha256()
+        for name in names:
+            beside = self.file.parent / name
+            # one that is not there is not loaded either, but once it is, the model is another
+            found = file_sum(beside) if beside.is_file() else "missing"
+            sums.update(f"{len(name)} {name} {found} ".encode())
+        return [f"weights {sums.hexdigest()}"] if names else []
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs of the model."""
@@ -116,7 +136,7 @@ class OnnxModel:
         self._is_column = {spec.name: spec.is_column for spec in specs}
         return inputs_for(specs, columns, self._renamed, self.who)
 
-    def scores(self, inputs: Mapping[str, AnyArray]) -> Any:
+    def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair."""
         n_pairs = len(next(iter(inputs.values())))
         fed = {

@@ -116,7 +116,7 @@ class OpenInference:
             body["outputs"] = [{"name": self._asked.output}]
         return body
 
-    def answer(self, reply: Any, n_pairs: int) -> Any:
+    def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The output that holds the scores, in its type."""
         outputs = part(reply, "outputs")
         if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):

@@ -32,7 +32,7 @@ class PlainJson:
         """One list a column."""
         return dict(inputs)
 
-    def answer(self, reply: Any, n_pairs: int) -> Any:
+    def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
         scores = part(reply, self._output)
         if scores is None:

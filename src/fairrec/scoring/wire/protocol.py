@@ -54,7 +54,7 @@ class Wire(Protocol):
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What is sent for a batch: one value per pair for each input."""
 
-    def answer(self, reply: Any, n_pairs: int) -> Any:
+    def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The scores in a reply."""
 
 

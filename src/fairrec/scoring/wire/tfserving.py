@@ -98,7 +98,7 @@ class TensorFlowServing:
         }
         return {"signature_name": _SIGNATURE, "inputs": columns}
 
-    def answer(self, reply: Any, n_pairs: int) -> Any:
+    def scores_in(self, reply: Any, n_pairs: int) -> Any:
         """The only output, or the one that holds the scores."""
         outputs = part(reply, "outputs")
         if isinstance(outputs, dict):

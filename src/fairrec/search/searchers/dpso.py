@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import searcher
-from fairrec.search.searchers.swarm import (
-    Swarm,
-    SwarmParameters,
-    TwoSwarms,
-    pulls,
-    refuse_unless_in_range,
-)
-from fairrec.search.space import Space
+from fairrec.groups.grouping import Grouping
+from fairrec.search.searcher import Task, require, searcher
+from fairrec.search.searchers.swarm import Swarm, SwarmParameters, TwoSwarms, pulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +22,16 @@ class DPSOParameters(SwarmParameters):
     def __post_init__(self) -> None:
         # super() does not find its way through a dataclass with slots
         SwarmParameters.__post_init__(self)
-        refuse_unless_in_range("alpha", self.alpha, 0)
+        require(0 <= self.alpha < math.inf, "alpha", self.alpha, "a number from 0")
 
 
 @searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
-def dpso(
-    evidence: Evidence, metrics: Sequence[int], hyper: DPSOParameters, rng: np.random.Generator
-) -> TwoSwarms:
+def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms[DPSOParameters]:
     """Swarms that start where the users are and share what they find."""
-    space = evidence.space
-    return TwoSwarms(
-        space,
-        metrics[0],
-        hyper,
-        lambda n: observed_positions(space, n, rng),
-        lambda swarm: next_velocities(swarm, hyper, rng),
-        rng,
-        shares=True,
-    )
+    return TwoSwarms(task, hyper, observed_positions, next_velocities, shares=True)
 
 
-def observed_positions(space: Space, n: int, rng: np.random.Generator) -> IntArray:
+def observed_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
     """(n, n_attributes), each value with the chance that is its share of the users.
 
     The attributes are drawn one by one, so that combinations nobody has come up too.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NoHyperParameters, searcher
+from fairrec.groups.grouping import EVERYONE
+from fairrec.search.searcher import NoHyperParameters, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups
-from fairrec.search.space import EVERYONE
 
 
 @searcher("exact", "scores all users", searches_all=True)
-def exact(
-    evidence: Evidence, metrics: Sequence[int], hyper: NoHyperParameters, rng: np.random.Generator
-) -> ListedGroups:
+def exact(task: Task, hyper: NoHyperParameters) -> ListedGroups:
     """Everyone, once."""
     return ListedGroups(np.array([EVERYONE]))

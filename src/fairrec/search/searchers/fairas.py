@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request, searcher
+from fairrec.search.searcher import NOTHING, Request, Task, require, searcher
 
 STEPS = (-2, -1, 1, 2)
 """How far the look around an extreme goes in each attribute."""
@@ -35,16 +33,10 @@ class FairASParameters:
 
     def __post_init__(self) -> None:
         for name, number in (("samples", self.samples), ("rounds", self.rounds)):
-            if number < 1:
-                raise InputError(f"{name}={number} is not possible. Give a whole number from 1.")
-        if not 0 <= self.learning_rate <= 1:
-            raise InputError(
-                f"learning_rate={self.learning_rate:g} is not possible. Give a share, 0 to 1."
-            )
-        if not 0 < self.floor <= 1:
-            raise InputError(
-                f"floor={self.floor:g} is not possible. Give a share above 0 and up to 1."
-            )
+            require(number >= 1, name, number, "a whole number from 1")
+        rate = self.learning_rate
+        require(0 <= rate <= 1, "learning_rate", rate, "a share, 0 to 1")
+        require(0 < self.floor <= 1, "floor", self.floor, "a share above 0 and up to 1")
 
 
 class End:
@@ -91,18 +83,12 @@ class End:
 class FairAS:
     """Draws combinations for each end, first with even chances, then more like the better half."""
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        metrics: Sequence[int],
-        hyper: FairASParameters,
-        rng: np.random.Generator,
-    ) -> None:
-        space = evidence.space
+    def __init__(self, task: Task, hyper: FairASParameters) -> None:
+        space = task.space
         self._space = space
-        self._metric = metrics[0]
+        self._metric = task.metrics[0]
         self._hyper = hyper
-        self._rng = rng
+        self._rng = task.rng
         self._codes = space.codes.astype(np.int64)
         # values that no eligible group has are never drawn and are stepped over
         self._supported = [np.unique(column) for column in self._codes.T]

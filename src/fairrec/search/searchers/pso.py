@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import searcher
-from fairrec.search.searchers.swarm import (
-    Swarm,
-    SwarmParameters,
-    TwoSwarms,
-    pulls,
-    refuse_unless_in_range,
-)
-from fairrec.search.space import Space
+from fairrec.groups.grouping import Grouping
+from fairrec.search.searcher import Task, require, searcher
+from fairrec.search.searchers.swarm import Swarm, SwarmParameters, TwoSwarms, pulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +22,16 @@ class PSOParameters(SwarmParameters):
     def __post_init__(self) -> None:
         # super() does not find its way through a dataclass with slots
         SwarmParameters.__post_init__(self)
-        refuse_unless_in_range("inertia", self.inertia, 0)
+        require(0 <= self.inertia < math.inf, "inertia", self.inertia, "a number from 0")
 
 
 @searcher("pso", "two plain particle swarms, one for each end", hyper_parameters=PSOParameters)
-def pso(
-    evidence: Evidence, metrics: Sequence[int], hyper: PSOParameters, rng: np.random.Generator
-) -> TwoSwarms:
+def pso(task: Task, hyper: PSOParameters) -> TwoSwarms[PSOParameters]:
     """Swarms that start anywhere and know nothing of each other."""
-    space = evidence.space
-    return TwoSwarms(
-        space,
-        metrics[0],
-        hyper,
-        lambda n: uniform_positions(space, n, rng),
-        lambda swarm: next_velocities(swarm, hyper, rng),
-        rng,
-        shares=False,
-    )
+    return TwoSwarms(task, hyper, uniform_positions, next_velocities, shares=False)
 
 
-def uniform_positions(space: Space, n: int, rng: np.random.Generator) -> IntArray:
+def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
     """(n, n_attributes), any value of each attribute with the same chance."""
     return rng.integers(0, space.cells.n_values, (n, len(space.cells.n_values)))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request
-from fairrec.search.space import Space
+from fairrec.search.searcher import NOTHING, Request, Task, require
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
@@ -38,20 +38,15 @@ class SwarmParameters:
     iterations: int | None = None
 
     def __post_init__(self) -> None:
-        refuse_unless_in_range("c1", self.c1, 0)
-        refuse_unless_in_range("c2", self.c2, 0)
-        if not 0 < self.v_max < math.inf:
-            raise InputError(f"v_max={self.v_max:g} is not possible. Give a number above 0.")
-        if self.epsilon is not None and not 0 < self.epsilon <= 1:
-            raise InputError(
-                f"epsilon={self.epsilon:g} is not possible. Give a share above 0 and up to 1."
-            )
-        if self.iterations is not None and self.iterations < 1:
-            raise InputError(
-                f"iterations={self.iterations} is not possible. Give a whole number from 1."
-            )
+        require(0 <= self.c1 < math.inf, "c1", self.c1, "a number from 0")
+        require(0 <= self.c2 < math.inf, "c2", self.c2, "a number from 0")
+        require(0 < self.v_max < math.inf, "v_max", self.v_max, "a number above 0")
+        if (epsilon := self.epsilon) is not None:
+            require(0 < epsilon <= 1, "epsilon", epsilon, "a share above 0 and up to 1")
+        if (iterations := self.iterations) is not None:
+            require(iterations >= 1, "iterations", iterations, "a whole number from 1")
 
-    def n_particles(self, space: Space) -> int:
+    def n_particles(self, space: Grouping) -> int:
         """The particles of each swarm, at least 2."""
         few = space.n_combinations <= FEW_COMBINATIONS
         epsilon = self.epsilon if self.epsilon is not None else 0.2 if few else 0.005
@@ -59,16 +54,13 @@ class SwarmParameters:
         # which are in some combination, would only meet each other
         return max(2, min(round(epsilon * space.n_combinations), space.n_users))
 
-    def n_iterations(self, space: Space) -> int:
+    def n_iterations(self, space: Grouping) -> int:
         """How often the particles move."""
         few = space.n_combinations <= FEW_COMBINATIONS
         return self.iterations if self.iterations is not None else 10 if few else 20
 
 
-def refuse_unless_in_range(name: str, value: float, lowest: float) -> None:
-    """Raise for a hyper-parameter that is not a finite number from `lowest`."""
-    if not lowest <= value < math.inf:
-        raise InputError(f"{name}={value:g} is not possible. Give a number from {lowest:g}.")
+P = TypeVar("P", bound=SwarmParameters)
 
 
 class Swarm:
@@ -130,45 +122,48 @@ def pulls(swarm: Swarm, hyper: SwarmParameters, rng: np.random.Generator) -> Flo
     return drawn
 
 
-Steer = Callable[[Swarm], FloatArray]
-"""Swarm -> (n_particles, n_attributes), the velocities of its next move."""
+Start = Callable[[Grouping, int, np.random.Generator], IntArray]
+"""Groups, particles, random numbers -> (n_particles, n_attributes), their first positions."""
+Steer = Callable[[Swarm, P, np.random.Generator], FloatArray]
+"""Swarm, parameters, random numbers -> (n_particles, n_attributes), its next velocities."""
 
 
-class TwoSwarms:
+class TwoSwarms(Generic[P]):
     """One swarm for the highest value of a metric and one for the lowest, side by side.
 
     What was scored for one is known to both, so that no group is asked for twice.
 
     Parameters
     ----------
-    start : positions -> one swarm's first positions, called once for each swarm
+    start : called once for each swarm
+    steer : called once for each swarm and move
     shares : whether a swarm also hears of the positions of the other
     """
 
     def __init__(
         self,
-        space: Space,
-        metric: int,
-        hyper: SwarmParameters,
-        start: Callable[[int], IntArray],
-        steer: Steer,
-        rng: np.random.Generator,
+        task: Task,
+        hyper: P,
+        start: Start,
+        steer: Steer[P],
         *,
         shares: bool,
     ) -> None:
+        space, rng = task.space, task.rng
         n = hyper.n_particles(space)
         self.swarms = tuple(
             Swarm(
-                start(n),
+                start(space, n, rng),
                 rng.uniform(-hyper.v_max, hyper.v_max, (n, len(space.cells.n_values))),
                 sign,
             )
             for sign in (1.0, -1.0)
         )
         self._space = space
-        self._metric = metric
-        self._v_max = hyper.v_max
+        self._metric = task.metrics[0]
+        self._hyper = hyper
         self._steer = steer
+        self._rng = rng
         self._shares = shares
         self._moves_left = hyper.n_iterations(space)
         self._is_over = False
@@ -217,5 +212,6 @@ class TwoSwarms:
             return
         self._moves_left -= 1
         for swarm in self.swarms:
-            swarm.move(self._steer(swarm), self._v_max, self._space.cells.n_values)
+            velocities = self._steer(swarm, self._hyper, self._rng)
+            swarm.move(velocities, self._hyper.v_max, self._space.cells.n_values)
         self._full_at = self._locate()

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from fairrec.core.errors import InputError
-from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import searcher
+from fairrec.search.searcher import Task, require, searcher
 from fairrec.search.searchers.listed import ListedGroups
 
 
@@ -21,8 +16,7 @@ class TestSGDParameters:
     theta: float = 0.01
 
     def __post_init__(self) -> None:
-        if not 0 <= self.theta <= 1:
-            raise InputError(f"theta={self.theta:g} is not possible. Give a share, 0 to 1.")
+        require(0 <= self.theta <= 1, "theta", self.theta, "a share, 0 to 1")
 
 
 @searcher(
@@ -31,12 +25,10 @@ class TestSGDParameters:
     hyper_parameters=TestSGDParameters,
     searches_all=True,
 )
-def testsgd(
-    evidence: Evidence, metrics: Sequence[int], hyper: TestSGDParameters, rng: np.random.Generator
-) -> ListedGroups:
+def testsgd(task: Task, hyper: TestSGDParameters) -> ListedGroups:
     """The large combinations in the order of their values."""
     # a share times a count may be a hair above a whole number
-    space = evidence.space
+    space = task.space
     return ListedGroups(space.full[space.sizes >= hyper.theta * space.n_users - 1e-9])
 
 

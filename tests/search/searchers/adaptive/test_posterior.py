@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pytest import approx
-from scipy import integrate, optimize, stats
+from scipy import stats
 
-from fairrec.search.searchers.adaptive.posterior import CAUTION, Posterior, improvement, may_exceed
-from fairrec.search.space import EVERYONE
+from fairrec.groups.grouping import EVERYONE
+from fairrec.search.searchers.adaptive.posterior import CAUTION, Posterior
 from tests.search.search_worlds import evidence_of, group_means, product_space, space_of
 
 N_VALUES = (3, 8, 6)
@@ -171,45 +171,3 @@ def test_one_value_that_differs_is_spread():
     assert fitted(evidence).is_flat
     evidence.score(evidence.next_users(EVERYONE, 1))
     assert not fitted(evidence).is_flat
-
-
-@pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])
-@pytest.mark.parametrize("spread", [0.05, 1.0, 3.0])
-def test_improvement_is_the_mean_of_the_positive_part(margin, spread):
-    integral, _ = integrate.quad(
-        lambda x: x * stats.norm.pdf(x, margin, spread), 0, max(margin, 0) + 12 * spread
-    )
-    found = improvement(np.array([margin]), np.array([spread]))
-    assert found == approx(integral, abs=1e-7)
-
-
-def test_improvement_without_doubt_is_the_margin():
-    margin = np.array([2.0, 0.0, -2.0])
-    assert improvement(margin, np.zeros(3)).tolist() == [2, 0, 0]
-
-
-def test_improvement_is_never_negative():
-    margin = np.linspace(-40, 0, 400)
-    assert (improvement(margin, np.ones(400)) >= 0).all()
-
-
-@pytest.mark.parametrize("risk", [0.5, 0.05, 0.001])
-@pytest.mark.parametrize("limit", [-1.0, 0.5])
-def test_bound_is_where_the_risks_add_up_to_the_one_allowed(risk, limit):
-    mean, spread = np.array([-1.0, 0.0, 0.3, 0.3]), np.array([2.0, 1.0, 0.1, 0.5])
-    found = may_exceed(mean, spread, limit, risk)
-
-    def too_risky(x):
-        return stats.norm.sf(limit + x, mean, spread).sum() - risk
-
-    assert too_risky(0) > 0
-    assert found == approx(optimize.brentq(too_risky, 0, 50), abs=1e-6)
-
-
-def test_bound_is_zero_where_the_limit_itself_is_safe():
-    assert may_exceed(np.array([-5.0, -6.0]), np.array([1.0, 1.0]), 0.0, 0.05) == 0
-    assert may_exceed(np.empty(0), np.empty(0), 0.0, 0.05) == 0
-
-
-def test_bound_without_doubt_is_the_largest_value():
-    assert may_exceed(np.array([1.0, 3.0]), np.zeros(2), 2.0, 0.05) == approx(1)

@@ -8,15 +8,13 @@ is abandoned; each takes its turn when it has had fewer users than the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request, searcher
+from fairrec.search.searcher import NOTHING, Request, Task, require, searcher
 from fairrec.search.searchers.adaptive.findings_goal import FindingsGoal
 from fairrec.search.searchers.adaptive.gap_goal import GapGoal
 
@@ -43,15 +41,11 @@ class AdaptiveParameters:
     at_once: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.tolerance < math.inf:
-            raise InputError(f"tolerance={self.tolerance:g} is not possible. Give 0 or more.")
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence={self.confidence:g} is not possible. Give 0.95, say.")
-        if not 0 <= self.findings < 1:
-            raise InputError(f"findings={self.findings:g} is not possible. Give a share below 1.")
+        require(0 <= self.tolerance < math.inf, "tolerance", self.tolerance, "0 or more")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "0.95, say")
+        require(0 <= self.findings < 1, "findings", self.findings, "a share below 1")
         for name, number in (("steps", self.steps), ("at_once", self.at_once)):
-            if number < 1:
-                raise InputError(f"{name}={number} is not possible. Give a whole number from 1.")
+            require(number >= 1, name, number, "a whole number from 1")
 
 
 @searcher(
@@ -59,21 +53,16 @@ class AdaptiveParameters:
     "most expected improvement per user scored",
     hyper_parameters=AdaptiveParameters,
     searches_all=True,
+    uses_proxy=True,
 )
 class Adaptive:
     """Takes turns between the gap and the findings."""
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        metrics: Sequence[int],
-        hyper: AdaptiveParameters,
-        rng: np.random.Generator,
-    ) -> None:
-        self.gap = GapGoal(evidence, metrics, hyper.tolerance, hyper.confidence, rng)
-        self.findings = FindingsGoal(evidence, metrics)
+    def __init__(self, task: Task, hyper: AdaptiveParameters) -> None:
+        self.gap = GapGoal(task, hyper.tolerance, hyper.confidence)
+        self.findings = FindingsGoal(task)
         self.confidence = hyper.confidence
-        self._evidence = evidence
+        self._evidence = task.evidence
         self._steps, self._at_once = hyper.steps, hyper.at_once
         self._share: dict[GapGoal | FindingsGoal, float] = {
             self.gap: 1 - hyper.findings,

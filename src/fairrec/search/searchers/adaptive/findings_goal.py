@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.special import ndtri
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY, members
-from fairrec.search.evidence import Evidence
-from fairrec.search.searchers.adaptive.posterior import improvement
+from fairrec.search.searcher import Task
+from fairrec.search.searchers.adaptive.normal_tails import improvement
 
-ALPHA = 0.05
 REFIT_GROWTH = 1.05
 """All groups are rated anew when the scored users have grown by this factor."""
 SET_APART = 1e-3
@@ -34,12 +31,12 @@ class FindingsGoal:
     adds; but one that holds a found group may also take its place, if it stands out more.
     """
 
-    def __init__(self, evidence: Evidence, metrics: Sequence[int]) -> None:
-        self._evidence = evidence
-        self.metrics = list(metrics)
-        space = evidence.space
+    def __init__(self, task: Task) -> None:
+        self._evidence = task.evidence
+        self.metrics = list(task.metrics)
+        space = task.space
         n_tests = max(1, len(space.lattice) * len(self.metrics))
-        self._critical = float(-ndtri(ALPHA / 2 / n_tests))
+        self._critical = float(-ndtri(task.alpha / 2 / n_tests))
         self._is_explained = np.zeros(len(space.cells), dtype=bool)
         # the statistic of what was found inside a group; infinite where nothing was
         self._to_beat = np.full(len(space.lattice), np.inf)

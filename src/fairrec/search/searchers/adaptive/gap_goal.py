@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.search.evidence import Evidence
-from fairrec.search.history import gaps_between
-from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior, improvement, may_exceed
+from fairrec.search.gap_history import gaps_between
+from fairrec.search.searcher import Task
+from fairrec.search.searchers.adaptive.normal_tails import improvement, may_exceed
+from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior
 
 REFIT_GROWTH = 1.1
 """The posterior is fitted anew when the scored users have grown by this factor."""
@@ -23,16 +22,9 @@ class GapGoal:
     Improvements of different metrics are added up as shares of their gaps.
     """
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        metrics: Sequence[int],
-        tolerance: float,
-        confidence: float,
-        rng: np.random.Generator,
-    ) -> None:
-        space = evidence.space
-        self.metrics = list(metrics)
+    def __init__(self, task: Task, tolerance: float, confidence: float) -> None:
+        evidence, space = task.evidence, task.space
+        self.metrics = list(task.metrics)
         self._evidence = evidence
         self._tolerance, self._confidence = tolerance, confidence
         self._groups, self._cells = space.full, space.cell_of_full
@@ -45,7 +37,7 @@ class GapGoal:
         self._fit_at = 0.0
         self._is_done = False
         # before anything is known: the smallest groups are the cheapest, and vary most
-        shuffled = rng.permutation(len(self._cells))
+        shuffled = task.rng.permutation(len(self._cells))
         self._first = shuffled[np.argsort(space.sizes[shuffled], kind="stable")]
 
     def next_groups(self, n: int) -> IntArray:

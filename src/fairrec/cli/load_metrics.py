@@ -1,0 +1,54 @@
+"""Own metrics: Python files and modules that register them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from fairrec.core.errors import FairRecError, InputError
+from fairrec.core.kinds import NAMES
+from fairrec.core.options import STATISTICS, Option, spelled
+
+Load = Annotated[
+    tuple[str, ...],
+    Option(NAMES, "Python files or modules that register own metrics", STATISTICS),
+]
+
+
+def load_metrics(source: str) -> None:
+    """Import a file or module for the metrics it registers."""
+    path = Path(source)
+    try:
+        if path.suffix == ".py":
+            _run_file(path.resolve())
+        else:
+            sys.path.insert(0, "")
+            try:
+                importlib.import_module(source)
+            finally:
+                sys.path.remove("")
+    except FairRecError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{spelled('load', source)}: {type(error).__name__}: {error}. "
+            "Give a Python file, or a module that can be imported from here."
+        ) from error
+
+
+def _run_file(path: Path) -> None:
+    # named by its path, so that it takes the place of no module; registered, because
+    # dataclasses look their module up
+    name = str(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise

@@ -1,0 +1,168 @@
+"""Options that are declared beside their stage, as parameters of a command."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from fairrec.cli.shared import errors_in_words
+from fairrec.core.options import (
+    OUTPUT,
+    Option,
+    Options,
+    declared,
+    defaults,
+    from_command_line,
+    spelled,
+)
+
+Given = dict[str, Any]
+"""The options of a class that were given, by name, ready to make it of."""
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsOf:
+    """The options of a class as options of a command; the command gets those that were given.
+
+    Parameters
+    ----------
+    without : fields that the command does not offer
+    default : how a default is said
+    """
+
+    options: type[Options]
+    without: tuple[str, ...] = ()
+    default: str = "{}"
+
+    def flags(self) -> Iterator[tuple[str, Option, object]]:
+        """Name, option and default in words of each."""
+        fixed = defaults(self.options)
+        for name, option in declared(self.options).items():
+            if name not in self.without:
+                if name not in fixed:
+                    yield name, option, Parameter.empty
+                    continue
+                said = _in_words(option, fixed[name])
+                yield name, option, said and self.default.format(said)
+
+
+def takes_options(command: Command) -> Command:
+    """The command as typer reads it, with errors in words.
+
+    A parameter annotated with `FieldsOf` stands for all options of that class, one annotated with
+    an `Option` for that option; others are as typer has them.
+    """
+    parameters: list[Parameter] = []
+    fields: dict[str, FieldsOf] = {}
+    single: dict[str, tuple[Option, object]] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        name = parameter.name
+        mark = _mark(parameter.annotation)
+        if isinstance(mark, FieldsOf):
+            fields[name] = mark
+            parameters += [_parameter(*flag) for flag in mark.flags()]
+        elif isinstance(mark, Option):
+            single[name] = mark, parameter.default
+            is_needed = parameter.default is Parameter.empty
+            said = Parameter.empty if is_needed else _in_words(mark, parameter.default)
+            parameters.append(_parameter(name, mark, said))
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+
+    def run(**values: Any) -> None:
+        with errors_in_words(bool(values.get("debug"))), from_command_line():
+            for name, (option, default) in single.items():
+                values |= {name: default, **_given({name: option}, values)}
+            for name, mark in fields.items():
+                wanted = {flag: option for flag, option, _ in mark.flags()}
+                values[name] = _given(wanted, values)
+            command(**values)
+
+    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    # typer reads these
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+class SectionedCommand(typer.core.TyperCommand):
+    """A command whose help has its options under headings, in plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            panel = getattr(parameter, "rich_help_panel", None) or "Options"
+            if parameter.param_type_name == "argument":
+                panel = "Arguments"
+            elif parameter.name == "help" and OUTPUT in sections:
+                panel = OUTPUT
+            sections.setdefault(panel, []).append(record)
+        for panel, records in sections.items():
+            with formatter.section(panel):
+                formatter.write_dl(records)
+
+
+def _mark(annotation: Any) -> object:
+    marks = getattr(annotation, "__metadata__", ())
+    return next((mark for mark in marks if isinstance(mark, FieldsOf | Option)), None)
+
+
+def _parameter(name: str, option: Option, default: object) -> Parameter:
+    """One option for typer: text, which the option itself reads.
+
+    Parameters
+    ----------
+    default : in words, and empty where one must be given
+    """
+    with from_command_line():
+        flag = spelled(name)
+    is_needed = default is Parameter.empty
+    about = f"{option.help}." + ("" if is_needed or not default else f" Default: {default}.")
+    kind = option.kind
+    taken: Any = bool if kind.is_switch else list[str] if kind.is_list else str
+    info = typer.Option(
+        flag,
+        help=about,
+        rich_help_panel=option.panel or None,
+        metavar=None if kind.is_switch else kind.metavar,
+        show_default=False,
+    )
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if is_needed else False if kind.is_switch else None,
+        annotation=Annotated[taken if is_needed or kind.is_switch else taken | None, info],
+    )
+
+
+def _in_words(option: Option, default: object) -> str:
+    if option.default:
+        return option.default
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    if default is None or default is False or isinstance(default, Mapping):
+        return ""
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _given(options: Mapping[str, Option], values: dict[str, Any]) -> Given:
+    """The values of these options, read, where they were given; they are taken out."""
+    given = {}
+    for name, option in options.items():
+        value = values.pop(name)
+        if value is None or value is False or value == []:
+            continue
+        text = ",".join(value) if option.kind.is_list else value
+        given[name] = option.parsed(name, text)
+    return given

@@ -1,0 +1,175 @@
+"""Output folders that are there whole or not at all: a finished sibling takes the place of the old.
+
+The files of a result belong together: numbers of one run beside the page of another would be
+worse than nothing. So they are made in a folder beside the one they are for, which then takes its
+name: in one step where nothing was there, else by exchanging the two folders. Files of the old
+folder that are not the writer's own are in both before (as hard links), so they never vanish.
+
+An old folder that cannot be exchanged is kept, and its files are replaced one by one: a mount
+point, the folder we are in, one with subfolders or with files that cannot be linked, one whose
+parent cannot be written. First the file that vouches for the others is taken away, and it comes
+last, so that what is interrupted is no result instead of half of one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fairrec.core.files import check_writable, errors_of_disk
+from fairrec.core.scratch import SUFFIX, held, leftovers, remove, scratch, synced
+
+ASIDE = "old"
+INSIDE = "fairrec"
+LONGEST_NAME = 200
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+@contextmanager
+def whole_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
+    """An empty folder to fill, whose files are those of `folder` once all are written.
+
+    Parameters
+    ----------
+    owned : names that are the writer's own, so that older ones go even where no new one is made;
+        all others stay. The last one is the file that vouches for the others.
+    """
+    check_writable(folder)
+    with errors_of_disk(folder):
+        target = Path(os.path.realpath(folder))
+        settle(target)
+        is_exchanged = _may_be_exchanged(target)
+        home, name = (target.parent, target.name) if is_exchanged else (target, INSIDE)
+        home.mkdir(parents=True, exist_ok=True)
+        with scratch(home, name, is_folder=True) as part:
+            yield part
+            for file in part.iterdir():
+                synced(file)
+            synced(part)
+            ours = {*owned, *_names_in(part)}
+            for taken in sorted(ours):
+                if (target / taken).is_dir():
+                    raise IsADirectoryError(f"{taken} is a folder there")
+            if not (is_exchanged and _takes_place(part, target, ours)):
+                _file_by_file(part, target, ours, owned[-1])
+            synced(target.parent)
+
+
+def settle(folder: Path) -> None:
+    """Finish an exchange of folders that was interrupted where one was on its way out.
+
+    Between its two renames there is no folder under the name: the new one, which is whole, takes
+    it; should that one be gone, the old one gets its name back.
+    """
+    folder = Path(os.path.realpath(folder))
+    for old in leftovers(folder.parent, folder.name, ASIDE):
+        with held(old) as hold:
+            if hold == "theirs":
+                continue
+            new = old.with_name(f"{old.name.removesuffix(ASIDE)}{SUFFIX}")
+            if not folder.exists():
+                (new if new.exists() else old).rename(folder)
+            remove(old)
+
+
+def _may_be_exchanged(folder: Path) -> bool:
+    """Whether a sibling can be made, and nothing is known that stands against an exchange."""
+    is_short = len(os.fsencode(folder.name)) <= LONGEST_NAME
+    if not folder.exists():
+        return is_short
+    if not (is_short and os.access(folder.parent, os.W_OK | os.X_OK)):
+        return False
+    has_folders = any(path.is_dir() and not path.is_symlink() for path in folder.iterdir())
+    is_here = folder.samefile(os.curdir)
+    return not (has_folders or is_here or folder.is_mount())
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def _takes_place(part: Path, folder: Path, ours: set[str]) -> bool:
+    """Let a finished folder take the place of another; False where the old one has to stay."""
+    if not folder.exists():
+        part.rename(folder)
+        return True
+    with held(folder):
+        try:
+            _be_alike(part, folder)
+            _carry_over(folder, part, ours)
+            old = _exchange(part, folder)
+        except OSError:
+            for name in _names_in(part) - ours:
+                (part / name).unlink()
+            return False
+        # what came there meanwhile
+        for name in _names_in(old) - ours:
+            if not os.path.lexists(folder / name):
+                (old / name).rename(folder / name)
+        remove(old)
+    return True
+
+
+def _be_alike(part: Path, folder: Path) -> None:
+    """Give a folder the owner and the rights of another."""
+    mine, theirs = part.stat(), folder.stat()
+    if (mine.st_uid, mine.st_gid) != (theirs.st_uid, theirs.st_gid):
+        os.chown(part, theirs.st_uid, theirs.st_gid)
+    shutil.copystat(folder, part)
+    os.utime(part)
+
+
+def _carry_over(old: Path, new: Path, ours: set[str]) -> None:
+    """Have the files that are not ours in both folders."""
+    for name in _names_in(old) - ours:
+        os.link(old / name, new / name, follow_symlinks=False)
+
+
+def _exchange(part: Path, folder: Path) -> Path:
+    """Exchange two folders, and say where the old one is now."""
+    with suppress(OSError, AttributeError, TypeError):  # a system that cannot
+        _exchange_at_once(part, folder)
+        return part
+    aside = part.with_name(f"{part.name.removesuffix(SUFFIX)}{ASIDE}")
+    folder.rename(aside)
+    try:
+        part.rename(folder)
+    except BaseException:
+        aside.rename(folder)
+        raise
+    return aside
+
+
+def _exchange_at_once(part: Path, folder: Path) -> None:
+    """Exchange two names in one step, where the system can do that."""
+    rename = ctypes.CDLL(None, use_errno=True).renameat2
+    paths = (_AT_FDCWD, os.fsencode(part), _AT_FDCWD, os.fsencode(folder))
+    if rename(*paths, ctypes.c_uint(_RENAME_EXCHANGE)) != 0:
+        raise OSError(ctypes.get_errno(), "no exchange")
+
+
+def _file_by_file(part: Path, folder: Path, ours: set[str], last: str) -> None:
+    """Replace the files of a folder that has to stay."""
+    if part.parent != folder:
+        with scratch(folder, INSIDE, is_folder=True) as inside:
+            # a mount point is on another file system, where a file cannot be renamed to
+            for file in part.iterdir():
+                synced(Path(shutil.move(file, inside / file.name)))
+            _file_by_file(inside, folder, ours, last)
+        return
+    new = _names_in(part)
+    (folder / last).unlink(missing_ok=True)
+    synced(folder)
+    for name in sorted(ours - {last}):
+        if name in new:
+            (part / name).replace(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
+    synced(folder)
+    if last in new:
+        (part / last).replace(folder / last)
+        synced(folder)

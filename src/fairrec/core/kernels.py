@@ -1,0 +1,50 @@
+"""Compiled functions: one way to compile them, on any installation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(**options: Any) -> Callable[[F], F]:
+    """A decorator that compiles a function when it is first called.
+
+    The machine code is kept on disk for the next process, beside the source or in the user's
+    cache folder; where neither can be written, every process compiles anew.
+
+    Parameters
+    ----------
+    options : of `numba.njit`
+    """
+
+    def compile_function(function: F) -> F:
+        kept: F
+        try:
+            kept = numba.njit(cache=True, nogil=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            _note_that_nothing_is_kept()
+            kept = numba.njit(nogil=True, **options)(function)
+        return kept
+
+    return compile_function
+
+
+kernel = compiled()
+
+
+@cache
+def _note_that_nothing_is_kept() -> None:
+    """Once a process; nothing in the calling program is wrong, so it is no warning of Python's."""
+    logging.getLogger("fairrec").warning(
+        "Note: compiled kernels cannot be kept, because neither the installation of FairRec nor a "
+        "cache folder of the user can be written, so every process compiles them anew, which takes "
+        "some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them."
+    )

@@ -1,0 +1,247 @@
+"""Kinds of options: which values one takes, from Python and as text, and how that is said."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.names import names_in, pairs_in
+
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+
+
+class UnfitError(ValueError):
+    """A part of what was given does not fit."""
+
+    def __init__(self, part: object) -> None:
+        super().__init__(part)
+        self.part = part
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What values an option takes.
+
+    Parameters
+    ----------
+    parse : the value as given, text or not -> the value; ValueError or TypeError where it does
+        not fit, UnfitError where a part of it does not
+    expected : the values in words
+    metavar : the same in a word or two, for the command line
+    is_list : may be repeated on the command line, or joined by commas, which is the same
+    is_switch : takes no value on the command line
+    """
+
+    parse: Callable[[Any], Any]
+    expected: str
+    metavar: str = "TEXT"
+    is_list: bool = False
+    is_switch: bool = False
+
+    def or_none(self) -> Kind:
+        """The same, and None."""
+        return replace(self, parse=lambda given: None if given is None else self.parse(given))
+
+    def or_word(self, word: str) -> Kind:
+        """The same, and a word.
+
+        >>> whole(1).or_word("full").parse("full")
+        'full'
+        """
+        return replace(
+            self,
+            parse=lambda given: (
+                word if isinstance(given, str) and given == word else self.parse(given)
+            ),
+            expected=f"{self.expected}, or '{word}'",
+            metavar=f"{self.metavar}|{word}",
+        )
+
+    def called(self, expected: str) -> Kind:
+        """The same in other words."""
+        return replace(self, expected=expected)
+
+
+def whole(least: int, most: int | None = None) -> Kind:
+    """Whole numbers, however they are written.
+
+    >>> kind = whole(0, 10_000)
+    >>> kind.expected
+    'a whole number from 0 to 10,000'
+    >>> kind.parse(1e2), kind.parse("1,000"), kind.parse(7)
+    (100, 1000, 7)
+    """
+
+    def parse(given: Any) -> int:
+        number = to_number(given)
+        if number != int(number) or not least <= number or not (most is None or number <= most):
+            raise ValueError
+        return int(number)
+
+    upper = "" if most is None else f" to {most:,}"
+    return Kind(parse, f"a whole number from {least:,}{upper}", "N")
+
+
+def number(
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+) -> Kind:
+    """Finite numbers in a range, without its ends or with them.
+
+    >>> number(above=0, below=1).expected, number(least=0, most=1).expected
+    ('a number between 0 and 1', 'a number from 0 to 1')
+    >>> number(above=0, below=1).parse("0.05")
+    0.05
+    """
+    low, high = above if least is None else least, below if most is None else most
+    lowest, highest = -math.inf if low is None else low, math.inf if high is None else high
+
+    def parse(given: Any) -> float:
+        value = float(to_number(given))
+        if not (lowest <= value <= highest and math.isfinite(value)):
+            raise ValueError
+        if value in (above, below):
+            raise ValueError
+        return value
+
+    words = ""
+    if above is not None and below is not None:
+        words = f" between {above:g} and {below:g}"
+    elif least is not None:
+        words = f" from {least:g}" + ("" if most is None else f" to {most:g}")
+    elif above is not None:
+        words = f" above {above:g}" + ("" if most is None else f", up to {most:g}")
+    return Kind(parse, f"a number{words}", "NUMBER")
+
+
+def one_of(*words: str) -> Kind:
+    """One of some words.
+
+    >>> one_of("max", "bh").expected
+    "'max' or 'bh'"
+    """
+
+    def parse(given: Any) -> str:
+        if not (isinstance(given, str) and given in words):
+            raise ValueError
+        return str(given)
+
+    quoted = [f"'{word}'" for word in words]
+    expected = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    return Kind(parse, expected, "|".join(words))
+
+
+def share_or_users() -> Kind:
+    """A share of users below 1 or a number of users from 1, as one number.
+
+    >>> kind = share_or_users()
+    >>> kind.parse("1%"), kind.parse("0.001"), kind.parse(50)
+    (0.01, 0.001, 50.0)
+    """
+
+    def parse(given: Any) -> float:
+        if isinstance(given, str) and given.strip().endswith("%"):
+            share = percentage(given)
+            if share >= 1:
+                raise ValueError
+            return share
+        value = float(to_number(given))
+        if not (0 < value < math.inf and (value < 1 or value == int(value))):
+            raise ValueError
+        return value
+
+    return Kind(
+        parse,
+        "a share between 0 and 1 (0.001), a percentage (1%) or a number of users (50)",
+        "SHARE|N",
+    )
+
+
+def pairs(
+    value: Callable[[Any], Any], expected: str, metavar: str = "NAME=VALUE", between: str = "="
+) -> Kind:
+    """Values by name: a mapping from Python, `name=value` as text.
+
+    >>> pairs(float, "name=number").parse("alpha=0.1, beta=2")
+    {'alpha': 0.1, 'beta': 2.0}
+    """
+
+    def parse(given: Any) -> dict[str, Any]:
+        if not isinstance(given, str | Mapping):
+            raise ValueError
+        found = {}
+        for name, text in pairs_in(given, between).items():
+            try:
+                found[name] = value(text)
+            except (TypeError, ValueError):
+                raise UnfitError(f"{name}{between}{text}") from None
+        return found
+
+    return Kind(parse, expected, metavar, is_list=True)
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError
+    return given
+
+
+def _path(given: Any) -> Path:
+    return Path(given)
+
+
+def _switch(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError
+    return given
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if not all(isinstance(name, str) for name in given):
+        raise ValueError
+    return tuple(names_in(given))
+
+
+TEXT = Kind(_text, "text")
+PATH = Kind(_path, "a path", "PATH")
+TABLE = Kind(lambda given: Path(given) if isinstance(given, str) else given, "a table", "FILE")
+SWITCH = Kind(_switch, "True or False", is_switch=True)
+NAMES = Kind(_names, "names, with commas between them", "NAMES", is_list=True)
+
+
+def to_number(given: Any) -> int | float:
+    """A number, or the number a text says; whole ones with commas between thousands.
+
+    >>> to_number("1,000"), to_number("0.5")
+    (1000, 0.5)
+    """
+    if isinstance(given, str):
+        text = given.strip()
+        text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+        try:
+            return int(text)
+        except ValueError:
+            return float(text)
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise TypeError
+    return int(given) if isinstance(given, Integral) else float(given)
+
+
+def percentage(text: str) -> float:
+    """The share that a percentage above 0% and up to 100% says.
+
+    >>> percentage("10%"), percentage("0.5 %")
+    (0.1, 0.005)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*%", text.strip())
+    if found is None or not 0 < float(found[1]) <= 100:
+        raise ValueError
+    return float(found[1]) / 100

@@ -1,0 +1,97 @@
+"""Grouping: how users are divided, as one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.cells import Cells, cells_of
+from fairrec.groups.group import Group
+from fairrec.groups.lattice import Lattice, build_lattice, members
+from fairrec.inputs.users import Attribute
+
+EVERYONE = -1
+"""Stands for all users where a group is named by its position."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The attributes of users, the cells they fall into, and the groups with enough users.
+
+    A group is named by its position in the lattice. Sizes are known whatever was measured.
+
+    Parameters
+    ----------
+    lattice : all groups with at least `min_users` users
+    """
+
+    attributes: tuple[Attribute, ...]
+    cells: Cells
+    lattice: Lattice
+    min_users: int
+
+    @classmethod
+    def of(cls, attributes: Sequence[Attribute], options: AuditOptions) -> Grouping:
+        """The groups of users with these attributes, as deep and as large as the options say."""
+        cells = cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
+        min_users = options.min_users(len(cells.of_user))
+        lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
+        return cls(tuple(attributes), cells, lattice, min_users)
+
+    @property
+    def n_users(self) -> int:
+        """The number of users, in groups of the lattice or not."""
+        return len(self.cells.of_user)
+
+    @property
+    def n_combinations(self) -> int:
+        """The size of the Cartesian product of the attributes."""
+        return math.prod(self.cells.n_values)
+
+    @cached_property
+    def full(self) -> IntArray:
+        """(n_full,), the intersections of all attributes, between which the gap is measured."""
+        return np.flatnonzero(self.lattice.is_full)
+
+    @cached_property
+    def cell_of_full(self) -> IntArray:
+        """(n_full,), the cell that each of them is."""
+        # cells and full combinations of the lattice are in the same order
+        return np.flatnonzero(self.cells.n_users >= self.min_users)
+
+    @cached_property
+    def codes(self) -> CodeArray:
+        """(n_full, n_attributes), the values of the intersections of all attributes."""
+        return self.lattice.codes[self.full]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """(n_full,), users of each."""
+        return self.lattice.n_users[self.full]
+
+    def group(self, position: int) -> Group:
+        """The group at a position of the lattice, by the names of its attributes and values."""
+        return Group.of_codes(self.lattice.codes[position], self.attributes)
+
+    def groups_at(self, combinations: Iterable[Sequence[int]]) -> IntArray:
+        """The group of each combination of codes; -1 where it has too few users."""
+        return np.array([self._at.get(tuple(codes), -1) for codes in combinations], dtype=np.int64)
+
+    def cells_in(self, group: int) -> IntArray:
+        """The cells of a group."""
+        if group == EVERYONE:
+            return np.arange(len(self.cells))
+        if self.lattice.is_full[group]:
+            at = np.searchsorted(self.full, group)
+            return self.cell_of_full[at : at + 1]
+        return np.flatnonzero(members(self.lattice.codes[group], self.cells))
+
+    @cached_property
+    def _at(self) -> dict[tuple[int, ...], int]:
+        return dict(zip(map(tuple, self.codes.tolist()), self.full.tolist(), strict=True))

@@ -1,0 +1,153 @@
+"""Whose lists a mitigation re-ranks, and on whom its strength is tuned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain
+from fairrec.groups.group import Group
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.membership import group_of_users, refuse_empty
+from fairrec.inputs.users import Attribute
+from fairrec.mitigation.group_file import read_groups
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.split import TargetSplit
+from fairrec.mitigation.worst import WorstRule, harm_per_cell, parse_worst, worst_cells
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The groups, and on whom the strength is tuned.
+
+    Parameters
+    ----------
+    groups : whose lists are re-ranked
+    lowered : to be served worse on purpose
+    tuned_groups : groups of the users to tune on
+    is_tuned : (n_users,), users to tune on
+    """
+
+    groups: tuple[Group, ...]
+    lowered: tuple[Group, ...]
+    tuned_groups: tuple[Group, ...]
+    is_tuned: BoolArray
+
+    @property
+    def learned_groups(self) -> tuple[Group, ...]:
+        """Those to re-rank, then those that only the tuning needs."""
+        extra = tuple(group for group in self.tuned_groups if group not in self.groups)
+        return (*self.groups, *extra)
+
+    def positions(self, attributes: Sequence[Attribute]) -> IntArray:
+        """(n_users,), which group users are re-ranked with; -1 for those who are not.
+
+        Groups count as learned: those to re-rank, those that only the tuning needs, those to lower.
+        """
+        n_chosen = len(self.groups)
+        group = group_of_users((*self.groups, *self.lowered), attributes)
+        n_extra = len(self.learned_groups) - n_chosen
+        return np.where(group >= n_chosen, group + n_extra, group)
+
+
+def choose_groups(
+    plan: MitigationOptions,
+    split: TargetSplit,
+    values: FloatArray,
+    grouping: Grouping,
+    seed: int,
+    find_groups: Callable[[], Sequence[Group]],
+) -> Choice:
+    """Groups by the rule, and those served best where they may be lowered.
+
+    Parameters
+    ----------
+    values : (n_users,), the target metric of the users to choose by
+    grouping : of the users to choose by
+    find_groups : the groups an audit of the users to choose by finds, for the rule "findings"
+    """
+    inputs, higher_is_better = split.choosing, plan.target.metric.higher_is_better
+    worst = parse_worst(plan.groups) if isinstance(plan.groups, str) else None
+    if worst is not None:
+        rng = np.random.default_rng(seed)
+        choice = choose_worst(values, grouping, higher_is_better, worst, rng)
+    else:
+        groups = find_groups() if plan.groups == "findings" else _named_groups(plan, split)
+        is_chosen = group_of_users(groups, inputs.attributes) >= 0
+        choice = Choice(tuple(groups), (), tuple(groups), is_chosen)
+    if not plan.allow_level_down:
+        return choice
+    assert higher_is_better is not None
+    # among those nobody raises; a group of a file may hold several full combinations
+    is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
+    others = np.where(is_raised, np.nan, values)
+    n_groups = len(choice.groups)
+    best = best_served(others, grouping, higher_is_better, n_groups)
+    return replace(choice, lowered=best)
+
+
+def _named_groups(plan: MitigationOptions, split: TargetSplit) -> list[Group]:
+    """Groups of a file."""
+    groups = read_groups(plan.groups, split.choosing.attributes)
+    for part in (split.choosing, split.reported):
+        refuse_empty(groups, part.attributes, plain(Path(plan.groups).name))
+    return groups
+
+
+def choose_worst(
+    values: FloatArray,
+    grouping: Grouping,
+    higher_is_better: bool | None,
+    rule: WorstRule,
+    rng: np.random.Generator,
+) -> Choice:
+    """The worst served full combinations.
+
+    Groups that are the worst by some values look better by others on their own. So for the tuning
+    each half of the users says which groups are the worst, and the other half's users of these
+    groups are those to tune on: they did not take part in the choice of their group.
+
+    Parameters
+    ----------
+    values : (n_users,), the target metric
+    """
+    cells, min_users = grouping.cells, grouping.min_users
+    is_first = np.zeros(len(values), dtype=bool)
+    is_first[rng.permutation(len(values))[: len(values) // 2]] = True
+    is_tuned = np.zeros(len(values), dtype=bool)
+    tuned: list[int] = []
+    for half in (is_first, ~is_first):
+        seen = np.where(half, values, np.nan)
+        harm = harm_per_cell(seen, cells, higher_is_better, math.ceil(min_users / 2))
+        worst = worst_cells(harm, rule)
+        tuned += worst.tolist()
+        is_tuned |= ~half & np.isin(cells.of_user, worst)
+    worst = worst_cells(harm_per_cell(values, cells, higher_is_better, min_users), rule)
+    if not len(worst):
+        raise InputError(
+            f"No full combination of attributes has {min_users:,} users with a value to choose by. "
+            "Lower --min-support or name fewer attributes in --by."
+        )
+
+    return Choice(_named(worst, grouping), (), _named(sorted(set(tuned)), grouping), is_tuned)
+
+
+def best_served(
+    values: FloatArray,
+    grouping: Grouping,
+    higher_is_better: bool,
+    n_groups: int,
+) -> tuple[Group, ...]:
+    """The best served full combinations, best first."""
+    harm = harm_per_cell(values, grouping.cells, higher_is_better, grouping.min_users)
+    return _named(worst_cells(-harm, WorstRule(number=n_groups)), grouping)
+
+
+def _named(cells: Iterable[int], grouping: Grouping) -> tuple[Group, ...]:
+    codes = grouping.cells.codes
+    return tuple(Group.of_codes(codes[:, cell], grouping.attributes) for cell in cells)

@@ -1,0 +1,119 @@
+"""A mitigation in named parts: the content of `mitigation.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import as_unicode
+from fairrec.core.version import __version__
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.before_after import BeforeAfter
+from fairrec.mitigation.effect import GroupChanges
+from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.split import TargetSplit, n_shared_targets
+from fairrec.result.mitigation_schema import (
+    GapChange,
+    MetricEffect,
+    MitigationSummary,
+    TradeOffPoint,
+)
+from fairrec.result.schema import MetricResult
+
+
+def summary_of(
+    plan: MitigationOptions,
+    options: AuditOptions,
+    split: TargetSplit,
+    record: RerankerRecord,
+    seen: BeforeAfter,
+    changes: GroupChanges,
+    audits: Sequence[Mapping[str, MetricResult]],
+    trade_off: tuple[TradeOffPoint, ...],
+    command: str | None,
+) -> MitigationSummary:
+    """All that is said about a mitigation.
+
+    Parameters
+    ----------
+    audits : results by metric, before and after
+    """
+    kind = RERANKERS[record.reranker]
+    return MitigationSummary(
+        fairrec_version=__version__,
+        command=as_unicode(command or plan.as_call()),
+        seed=options.seed,
+        metric=plan.target.name,
+        cost_metric=seen.measures.cost_name,
+        reranker=record.reranker,
+        about=kind.about,
+        is_upper_bound=kind.is_upper_bound,
+        strength=record.strength,
+        is_tuned=plan.strength == "auto",
+        max_loss=plan.max_loss,
+        k=record.k,
+        protocol=split.protocol,
+        n_users_choosing=split.choosing.n_users,
+        n_users_tuning=int(seen.choice.is_tuned.sum()),
+        n_users_reported=split.reported.n_users,
+        rule=str(plan.groups),
+        groups=seen.groups(),
+        allows_level_down=plan.allow_level_down,
+        alpha=options.alpha,
+        effects=_effects(seen, changes, audits),
+        regression=seen.regression(),
+        trade_off=trade_off,
+        n_shared_targets=n_shared_targets(split.choosing, split.reported),
+        n_group_tests=changes.n_tests,
+        harmed=changes.harmed(),
+        notes=_notes(plan, split, seen, record.strength),
+    )
+
+
+def _effects(
+    seen: BeforeAfter, changes: GroupChanges, audits: Sequence[Mapping[str, MetricResult]]
+) -> dict[str, MetricEffect]:
+    """What it did to each metric: for the chosen, those lowered, the others and everyone."""
+    is_other = seen.position < 0
+    return {
+        metric.name: MetricEffect(
+            higher_is_better=metric.metric.higher_is_better,
+            is_distance=seen.is_distance(at),
+            chosen=seen.chosen_change(at),
+            lowered=seen.change(at, seen.lowered) if seen.choice.lowered else None,
+            others=seen.change(at, is_other),
+            everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
+            gap=_gap_change(*(results[metric.name] for results in audits)),
+            groups=changes.counts(at),
+        )
+        for at, metric in enumerate(seen.measures.metrics)
+    }
+
+
+def _gap_change(before: MetricResult, after: MetricResult) -> GapChange:
+    return GapChange(
+        before=before.gap, after=after.gap, chance_before=before.chance, chance_after=after.chance
+    )
+
+
+def _notes(
+    plan: MitigationOptions, split: TargetSplit, seen: BeforeAfter, strength: float
+) -> tuple[str, ...]:
+    """What the reader should know."""
+    notes = []
+    if strength == 0 and plan.strength == "auto":
+        notes.append(
+            "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
+            "so nothing is changed"
+        )
+    n_choosing, n_reported = split.choosing.n_users, split.reported.n_users
+    if split.protocol == "validation targets" and n_choosing != n_reported:
+        notes.append(
+            f"{n_choosing:,} users have validation targets, {n_reported:,} are reported on"
+        )
+    if not seen.choice.is_tuned.any():
+        notes.append("Nobody was left to tune the strength on")
+    return tuple(notes)

@@ -1,0 +1,74 @@
+"""The rule `worst:10%`: how badly full combinations are served, and which of them most."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError, plain
+from fairrec.groups.cells import Cells
+from fairrec.inputs.tables import READERS
+from fairrec.metrics.direction import badness
+
+EXAMPLES = "Write worst:10%, worst:5, findings, or name a file with one group a row."
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRule:
+    """The worst served full combinations: a share of those with enough users, or a number."""
+
+    share: float | None = None
+    number: int | None = None
+
+    def n_of(self, n_eligible: int) -> int:
+        """How many groups that is, at least one."""
+        if self.number is not None:
+            return min(self.number, n_eligible)
+        assert self.share is not None
+        return max(1, round(self.share * n_eligible))
+
+
+def parse_worst(text: str) -> WorstRule | None:
+    """`worst:10%` or `worst:5`; None for anything else.
+
+    >>> parse_worst("worst:10%"), parse_worst("findings")
+    (WorstRule(share=0.1, number=None), None)
+    """
+    if not text.startswith("worst") or Path(text).suffix.lower() in READERS:
+        return None
+    share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
+    if share and 0 < float(share[1]) <= 100:
+        return WorstRule(share=float(share[1]) / 100)
+    number = re.fullmatch(r"worst:(\d{1,9})", text)
+    if number and int(number[1]) > 0:
+        return WorstRule(number=int(number[1]))
+    raise InputError(f"--groups {plain(text)} is not possible. {EXAMPLES}")
+
+
+def harm_per_cell(
+    values: FloatArray, cells: Cells, higher_is_better: bool | None, min_users: float
+) -> FloatArray:
+    """(n_cells,), how badly each full combination is served; NaN with too few defined values.
+
+    Where neither end is better, how far its mean is from the mean of everyone else.
+    """
+    is_defined = ~np.isnan(values)
+    known = np.where(is_defined, values, 0.0)
+    n, total = cells.sums(is_defined), cells.sums(known)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        others = (total.sum() - total) / (n.sum() - n)
+    is_distance = higher_is_better is None
+    harm = np.abs(mean - others) if is_distance else badness(mean, higher_is_better)
+    return np.where(n >= max(1, min_users), harm, np.nan)
+
+
+def worst_cells(harm: FloatArray, rule: WorstRule) -> IntArray:
+    """The cells with most harm, worst first."""
+    eligible = np.flatnonzero(~np.isnan(harm))
+    order = np.argsort(-harm[eligible], kind="stable")
+    return eligible[order[: rule.n_of(len(eligible))]]

@@ -1,0 +1,61 @@
+"""Who was audited: how many users have each value of each attribute."""
+
+from __future__ import annotations
+
+from fairrec.core.errors import plain
+from fairrec.inputs.users import MISSING
+from fairrec.report.page.value_order import value_order
+from fairrec.report.page.view import Distribution, PageLimits, ValueBar
+from fairrec.report.words import plural
+from fairrec.result.schema import AttributeSummary, AuditSummary
+
+
+def distributions(summary: AuditSummary, limits: PageLimits) -> tuple[Distribution, ...]:
+    """One chart of bars an attribute, as many as there is room for."""
+    shown, n_left = [], limits.values
+    for name, attribute in summary.attributes.items():
+        if n_left <= 0:
+            break
+        shown.append(_distribution(name, attribute, summary, n_left))
+        n_left -= len(shown[-1].bars)
+    return tuple(shown)
+
+
+def _distribution(
+    name: str, attribute: AttributeSummary, summary: AuditSummary, most: int
+) -> Distribution:
+    largest = max(attribute.values.values(), default=1)
+    kept = dict([*attribute.values.items()][:most])
+    ordered = sorted(kept, key=value_order)
+    n_more = attribute.n_values - len(kept)
+    n_rest = summary.n_users - sum(kept.values())
+    about = [plural(attribute.n_values, "value")]
+    if attribute.binning:
+        about.append(f"bins of {plain(attribute.binning)}")
+    if attribute.n_missing:
+        about.append(f"missing for {plural(attribute.n_missing, 'user')}")
+    if attribute.n_values_below_support:
+        below = plural(attribute.n_values_below_support, "value")
+        about.append(f"{below} with fewer than {summary.coverage.min_users:,} users")
+    return Distribution(
+        attribute=plain(name),
+        about=", ".join(about),
+        bars=tuple(
+            ValueBar(
+                value=plain(value),
+                users=f"{kept[value]:,}",
+                share=_percent(kept[value] / summary.n_users),
+                length=round(100 * kept[value] / largest, 1),
+                is_small=kept[value] < summary.coverage.min_users,
+                is_missing=value == MISSING,
+            )
+            for value in ordered
+        ),
+        rest=f"and {plural(n_more, 'smaller value')} with {plural(n_rest, 'user')}"
+        if n_more > 0
+        else "",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "<0.1%"

@@ -1,0 +1,86 @@
+"""The findings of the page: a card for each group that differs by more than chance."""
+
+from __future__ import annotations
+
+from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
+from fairrec.report.page.groups import Groups
+from fairrec.report.page.view import Carrier, FindingCard, PageLimits, Served
+from fairrec.report.text.verdict import Verdict, users_known
+from fairrec.report.words import number, p_value, plural, signed
+from fairrec.result.schema import Finding, MetricResult
+
+
+def finding_cards(groups: Groups, limits: PageLimits) -> tuple[tuple[FindingCard, ...], str]:
+    """The first findings of each metric, and how many more there are."""
+    metrics = groups.summary.metrics
+    each = max(1, limits.findings // max(1, len(metrics)))
+    cards = [
+        _finding(name, result, finding, groups)
+        for name, result in metrics.items()
+        for finding in result.findings[:each]
+    ]
+    n_more = sum(max(0, len(result.findings) - each) for result in metrics.values())
+    return tuple(cards), f"and {n_more:,} more in result.json" if n_more else ""
+
+
+def no_findings(verdicts: tuple[Verdict, ...]) -> str:
+    """What stands in the place of findings where there are none."""
+    if all(verdict.status == "not tested" for verdict in verdicts):
+        return "Nothing was tested against chance, so nothing could be found."
+    return "None. The verdicts above say how large a difference would have been found."
+
+
+def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups) -> FindingCard:
+    key = groups.frame.key(finding.group)
+    served = _served(finding.difference, result.higher_is_better)
+    low, high = finding.interval
+    largest = max((abs(part) for part in finding.contributions.values()), default=0.0) or 1.0
+    parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
+    return FindingCard(
+        metric=plain(metric),
+        group=groups.number(key),
+        label=groups.label(key),
+        served=served,
+        users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
+        difference=signed(finding.difference),
+        sentence=_sentence(metric, finding),
+        interval=f"{signed(low)} to {signed(high)}",
+        p_adjusted=p_value(finding.p_adjusted),
+        carriers=tuple(
+            Carrier(
+                attribute=plain(f"{name}={finding.group[name]}"),
+                part=signed(part),
+                share=round(100 * abs(part) / largest, 1),
+                is_worse=_served(part, result.higher_is_better) == "worse",
+            )
+            for name, part in parts
+        )
+        if len(parts) > 1
+        else (),
+        folded=(
+            f"{plural(finding.n_folded, 'overlapping group')} add"
+            f"{'s' if finding.n_folded == 1 else ''} nothing to it"
+            if finding.n_folded
+            else ""
+        ),
+    )
+
+
+def _served(difference: float, higher_is_better: bool | None) -> Served:
+    if higher_is_better is None:
+        return "differs"
+    return "worse" if harm(difference, higher_is_better) > 0 else "better"
+
+
+def _sentence(metric: str, finding: Finding) -> str:
+    """How much worse or better, in words."""
+    others = finding.value - finding.difference
+    lower = "lower" if finding.difference < 0 else "higher"
+    share = ""
+    if others > 1e-9 and finding.value >= 0:
+        share = f", {abs(finding.difference / others):.0%} {lower}"
+    return (
+        f"{plain(metric)} is {number(finding.value)} for them and {number(others)} for all "
+        f"others{share}."
+    )

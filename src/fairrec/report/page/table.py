@@ -1,0 +1,99 @@
+"""The table of groups, and findings side by side in all metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import polars as pl
+
+from fairrec.core.errors import plain
+from fairrec.report.page.chart_view import Role
+from fairrec.report.page.groups import Groups, mark
+from fairrec.report.page.shown_groups import GroupRow, Key
+from fairrec.report.page.view import PageLimits, SideBySideRow, TableRow
+from fairrec.report.words import number, p_value, signed
+
+SIDE_BY_SIDE = 20
+
+
+def table_rows(groups: Groups, limits: PageLimits) -> tuple[tuple[TableRow, ...], str]:
+    """The rows of the table, least likely under chance first, and how many there are in all."""
+    metrics = groups.summary.metrics
+    most = max(1, limits.rows // max(1, len(metrics)))
+    rows: list[tuple[tuple[float, int], TableRow]] = []
+    n_all = 0
+    for metric in metrics:
+        roles = groups.roles(metric)
+        shown = groups.frame.shown(metric, roles, most)
+        n_all += groups.frame.of_metric[metric].height
+        for place, row in enumerate(groups.frame.rows(shown)):
+            p = math.inf if row.p_adjusted is None else row.p_adjusted
+            rows.append(((p, place), _table_row(metric, row, roles, groups)))
+    rows.sort(key=lambda row: row[0])
+    note = (
+        f"{len(rows):,} of {n_all:,} rows are shown: findings, both ends, and the groups least "
+        "likely under chance, the largest and the most extreme."
+        if len(rows) < n_all
+        else ""
+    )
+    return tuple(row for _, row in rows), note
+
+
+def _table_row(metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: Groups) -> TableRow:
+    return TableRow(
+        group=groups.number(row.key),
+        metric=plain(metric),
+        label=groups.label(row.key),
+        attributes=tuple(at for at, value in enumerate(row.key) if value is not None),
+        users=f"{row.support:,}",
+        value=number(row.value),
+        interval=_interval(row.value_low, row.value_high),
+        difference="-" if row.difference is None else signed(row.difference),
+        difference_interval=_interval(row.difference_low, row.difference_high, is_signed=True),
+        p_adjusted="-" if row.p_adjusted is None else p_value(row.p_adjusted),
+        role=roles.get(row.key, "group"),
+        mark=mark(roles.get(row.key, "group"), groups.summary.metrics[metric]),
+    )
+
+
+def _interval(low: float | None, high: float | None, is_signed: bool = False) -> str:
+    if low is None or high is None:
+        return "-"
+    word = signed if is_signed else number
+    return f"{word(low)} to {word(high)}"
+
+
+def side_by_side(groups: Groups) -> tuple[SideBySideRow, ...]:
+    """The findings with their difference in every metric."""
+    metrics = groups.summary.metrics
+    findings = {
+        name: {groups.frame.key(finding.group) for finding in result.findings}
+        for name, result in metrics.items()
+    }
+    keys = [
+        *dict.fromkeys(
+            groups.frame.key(finding.group)
+            for result in metrics.values()
+            for finding in result.findings
+        )
+    ][:SIDE_BY_SIDE]
+    differences: dict[str, dict[Key, float | None]] = {}
+    wanted = pl.DataFrame(keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row")
+    for name in metrics:
+        part = groups.frame.of_metric[name].join(
+            wanted, on=groups.frame.axes, how="semi", nulls_equal=True
+        )
+        differences[name] = {row.key: row.difference for row in groups.frame.rows(part)}
+    return tuple(
+        SideBySideRow(
+            group=groups.number(key),
+            label=groups.label(key),
+            differences=tuple(
+                "-" if (gap := differences[name].get(key)) is None else signed(gap)
+                for name in metrics
+            ),
+            is_finding=tuple(key in findings[name] for name in metrics),
+        )
+        for key in keys
+    )

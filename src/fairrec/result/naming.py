@@ -1,0 +1,75 @@
+"""The parts of an audit, named: the result that everything printed or drawn comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fairrec.core.errors import as_unicode
+from fairrec.core.files import file_sum
+from fairrec.core.version import __version__, installed_versions
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.tables import Table
+from fairrec.metrics import MetricAtK
+from fairrec.result.coverage import attribute_summaries, coverage
+from fairrec.result.metric_result import metric_results, pooled_results
+from fairrec.result.notes import reader_notes
+from fairrec.result.schema import AuditSummary, InputSummary
+from fairrec.result.search_result import search_summary
+from fairrec.search.searched import Searched
+from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.metric_analysis import MetricAnalysis
+from fairrec.statistics.pooled import PooledAnalysis
+
+
+def audit_summary(
+    inputs: AuditInputs,
+    analysis: Analysis,
+    found: Sequence[MetricAnalysis],
+    pooled: Sequence[PooledAnalysis],
+    searched: Searched | None,
+    *,
+    wanted: Sequence[MetricAtK],
+    command: str,
+    seconds: float,
+) -> AuditSummary:
+    """The content of `result.json`.
+
+    Parameters
+    ----------
+    wanted : all metrics, in the order they were asked for
+    """
+    options = analysis.options
+    of_pooled = pooled_results(analysis, pooled)
+    results = metric_results(analysis, found) | of_pooled
+    return AuditSummary(
+        fairrec_version=__version__,
+        versions=installed_versions(),
+        seed=options.seed,
+        command=as_unicode(command),
+        inputs=input_summaries(inputs.tables),
+        n_users=inputs.n_users,
+        n_candidates=len(inputs.candidates.items),
+        by=inputs.by,
+        columns=inputs.columns,
+        attributes=attribute_summaries(analysis.grouping),
+        depth=options.depth,
+        alpha=options.alpha,
+        correction=options.correction,
+        permutations=options.permutations,
+        coverage=coverage(analysis.grouping, options.min_support),
+        warnings=reader_notes(inputs, analysis, results, of_pooled),
+        search=search_summary(searched, inputs.n_users, seconds),
+        metrics={metric.name: results[metric.name] for metric in wanted},
+    )
+
+
+def input_summaries(tables: Mapping[str, Table]) -> dict[str, InputSummary]:
+    """The tables with their checksums."""
+    return {
+        name: InputSummary(
+            name=table.where,
+            sha256=file_sum(table.path) if table.path else None,
+            path=as_unicode(str(table.path)) if table.path else None,
+        )
+        for name, table in tables.items()
+    }

@@ -1,0 +1,94 @@
+"""The files beside an ONNX file that hold its weights.
+
+A tensor of an ONNX model may say where its numbers are instead of holding them. Here the file is
+read just far enough to find that out, because onnxruntime does not tell and the package `onnx` is
+not needed otherwise.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+
+_PARTS = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {
+        5: "tensor",
+        6: "graph",
+        10: "tensor",
+        11: "graph",
+        22: "sparse tensor",
+        23: "sparse tensor",
+    },
+    "sparse tensor": {1: "tensor", 2: "tensor"},
+    "tensor": {13: "external data"},
+}
+"""Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
+_KEY, _VALUE = 1, 2
+_VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
+_ORT_FORMAT = b"ORTM"
+"""Marks onnxruntime's own form, which has all weights inside."""
+
+
+def side_files(file: Path) -> tuple[str, ...]:
+    """Where the weights outside a model's file are, as it says: from its folder, each once, sorted.
+
+    A ValueError where the file is no ONNX model.
+    """
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if data[4:8] == _ORT_FORMAT:
+            return ()
+        try:
+            return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
+        except RecursionError as error:
+            raise ValueError("graphs within graphs without end") from error
+
+
+def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[str]:
+    """The files that the tensors of one message name."""
+    for number, first, end in _fields(data, start, stop):
+        part = _PARTS[kind].get(number)
+        if part == "external data":
+            said = {one: data[at:until] for one, at, until in _fields(data, first, end)}
+            if said.get(_KEY) == b"location":
+                yield said.get(_VALUE, b"").decode()
+        elif part is not None:
+            yield from _locations(data, part, first, end)
+
+
+def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Number, start and end of the fields of a message that are texts, bytes or messages."""
+    while at < stop:
+        tag, at = _varint(data, at, stop)
+        kind = tag & 7
+        size = 0
+        if kind == _VARINT:
+            _, at = _varint(data, at, stop)
+        elif kind == _WITH_LENGTH:
+            size, at = _varint(data, at, stop)
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            size = 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if at + size > stop:
+            raise ValueError("a field that goes on after its end")
+        if kind == _WITH_LENGTH:
+            yield tag >> 3, at, at + size
+        at += size
+
+
+def _varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    number = shift = 0
+    while at < stop:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise ValueError("a number without end")

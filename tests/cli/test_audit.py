@@ -1,0 +1,104 @@
+"""`fairrec audit` and `fairrec demo`: what they take, and what they make of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairrec.datasets.synthetic import synthetic_bundle
+from fairrec.workflows import demo
+from tests.end_to_end.command_line import AUDIT, run_here, write_tables
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audited(*options: str) -> dict:
+    """The result of a small audit."""
+    ran = run_here(*AUDIT, "--permutations", "9", "--format", "json", *options)
+    assert ran.code == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--by", "gender,age:20", "--metrics", "auc,mrr@3"),
+        ("--by", "gender", "--by", "age:20", "--metrics", "auc", "--metrics", "mrr@3"),
+        ("--by", " gender , age:20 ,", "--metrics", "AUC", "--metrics", "MRR@3"),
+    ],
+)
+def test_names_are_repeated_or_joined_by_commas_alike(tables: Path, options: tuple[str, ...]):
+    result = audited(*options)
+    assert [*result["attributes"]] == ["gender", "age"]
+    assert [*result["metrics"]] == ["auc", "mrr@3"]
+
+
+@pytest.mark.parametrize("support", ["25%", "0.25", "12"])
+def test_the_smallest_group_is_a_share_a_percentage_or_a_number(tables: Path, support: str):
+    assert audited("--by", "gender", "--min-support", support)["coverage"]["min_users"] == 12
+
+
+def test_a_decimal_comma_in_a_budget_is_refused(tables: Path):
+    ran = run_here(*AUDIT, "--by", "gender", "--search", "random", "--budget-users", "1,5%")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "InputError: invalid --budget-users: expected a number of users from 1, or a percentage "
+        "above 0% and up to 100%, got 1,5%\n"
+    )
+
+
+def test_help_has_its_options_under_headings_in_plain_text():
+    ran = run_here("audit", "--help")
+    assert ran.code == 0
+    assert ran.stdout.isascii()
+    headings = [line for line in ran.stdout.splitlines() if line.endswith(":") and line[0] != " "]
+    assert headings == [
+        *("Arguments:", "Tables:", "Groups:", "Statistics:", "Search:", "Model that is asked:"),
+        "Output:",
+    ]
+    words = " ".join(ran.stdout.split())
+    assert "family-wise error rate (Westfall-Young)" in words
+    assert "false discovery rate (Benjamini-Hochberg)" in words
+    assert "no false finding" not in words
+
+
+def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in ((), ("p.parquet", "--run", "run")):
+        ran = run_here("audit", *arguments)
+        assert ran.code == 2
+        assert "Name either a table of predictions or a run" in ran.stderr
+    ran = run_here("audit", "--run", "nowhere")
+    assert ran.code == 2
+    assert "no run there" in ran.stderr
+    ran = run_here("audit", "p.parquet", "--by", "gender")
+    assert ran.code == 2
+    assert "--users is missing" in ran.stderr
+
+
+def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("demo", "--model", "deepmf", "--out", "d")
+    assert ran.code == 2
+    assert "Did you mean 'deepfm'" in ran.stderr
+    assert not Path("d").exists()
+
+
+def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        demo,
+        "synthetic_bundle",
+        lambda options: synthetic_bundle(replace(options, n_users=300, n_items=120)),
+    )
+    ran = run_here("demo", "--model", "wide_deep", "--out", "d", "--quiet", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    assert json.loads(Path("d/run/run.json").read_text())["model"] == "wide_deep"

@@ -1,0 +1,224 @@
+"""`fairrec mitigate`, `fairrec rerank`, `fairrec rerankers`, and what they write."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.builders import Tables, make_tables
+from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
+
+TABLES = ("--users", "users.parquet", "--items", "items.parquet", "--history", "history.parquet")
+QUICK = ("--permutations", "19", "--min-support", "5", "--quiet")
+AUDITED = ("--out", "audit", "--no-report")
+BARE = ("mitigate", "predictions.parquet", *TABLES, "--by", "gender,member", *QUICK)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tables:
+    monkeypatch.chdir(tmp_path)
+    return write_tables(tmp_path, make_tables(n_users=120))
+
+
+def done(*arguments: str) -> Ran:
+    ran = run_here(*arguments)
+    assert ran.code == 0, ran.stderr
+    return ran
+
+
+def test_a_table_is_mitigated_and_the_re_ranker_gives_the_same_lists_again(tables: Tables):
+    said = done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--seed", "3", "--out", "fixed")
+    assert "one half of the users" in said.stdout
+    assert set(files_in(Path("fixed"))) == {
+        *("mitigation.json", "reranker.json", "predictions.parquet", "changes.parquet"),
+        *("result.json", "groups.parquet", "per_user.parquet", "report.html"),
+    }
+    done(*("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.csv")
+    keys = ["user_id", "item_id"]
+    written = pl.read_parquet("fixed/predictions.parquet").sort(keys)
+    again = pl.read_csv("new.csv").sort(keys)
+    assert again["score"].to_list() == written["score"].to_list()
+    assert again["label"].to_list() == written["label"].to_list()
+    model = tables.predictions.sort(keys)
+    assert again["model_score"].to_list() == model["score"].to_list()
+    assert again["score"].to_list() != model["score"].to_list()
+
+
+def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
+    done(*AUDIT, "--by", "gender,age:20", "--min-support", "5", *AUDITED, *TABLES[2:])
+    said = done("mitigate", "audit", "--metric", "urd", "--format", "json", "--quiet")
+    mitigation = json.loads(said.stdout)
+    assert mitigation["metric"] == "urd@5"
+    assert set(mitigation["groups"][0]["group"]) == {"gender", "age"}
+    assert {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"} <= set(mitigation["effects"])
+    tables.users.head(100).write_parquet("users.parquet")
+    changed = run_here("mitigate", "audit", "--metric", "urd")
+    assert changed.code == 2
+    assert "users.parquet has changed since this audit" in changed.stderr
+    Path("users.parquet").unlink()
+    gone = run_here("mitigate", "audit", "--metric", "urd")
+    assert "users table of this audit, users.parquet, is not there" in gone.stderr
+
+
+def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables):
+    other = make_tables(n_users=120, seed=1).predictions
+    other.write_parquet("validation.parquet")
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "validation.parquet")
+    assert "chosen on the validation targets of 120 users" in said.stdout
+
+
+def test_groups_can_come_from_a_file_and_every_output_names_what_is_levelled_down(tables: Tables):
+    Path("groups.csv").write_text("gender,member\nF,\n")
+    options = ("--groups", "groups.csv", "--strength", "1", "--allow-level-down")
+    for output, written in (("text", ()), ("markdown", ("--out", "fixed"))):
+        said = done(*BARE, "--metric", "urd@3", *options, *written, "--format", output)
+        assert "LEVEL DOWN" in said.stdout
+        assert "gender=F" in said.stdout
+    page = Path("fixed/report.html").read_text("utf-8")
+    assert "LEVEL DOWN" in page
+    assert "served worse on purpose" in page
+    assert json.loads(Path("fixed/mitigation.json").read_text())["allows_level_down"] is True
+
+
+def test_the_oracle_is_stamped_in_every_output_and_refused_for_new_lists(tables: Tables):
+    command = (*BARE, "--metric", "ndcg@3", "--reranker", "oracle", "--max-loss", "1")
+    for output in ("text", "markdown"):
+        assert "UPPER BOUND" in done(*command, "--format", output).stdout
+    said = done(*command, "--format", "json", "--out", "fixed")
+    assert json.loads(said.stdout)["is_upper_bound"] is True
+    assert "UPPER BOUND" in Path("fixed/report.html").read_text("utf-8")
+    refused = run_here(
+        *("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.parquet"
+    )
+    assert refused.code == 2
+    assert "sees the labels" in refused.stderr
+    assert not Path("new.parquet").exists()
+
+
+def test_the_page_is_written_anew_with_its_section(tables: Tables):
+    done(*BARE, "--metric", "urd@3", "--out", "fixed")
+    written = Path("fixed/report.html").read_bytes()
+    assert b'id="mitigation"' in written
+    done("report", "fixed", "--out", "fixed/report.html")
+    assert Path("fixed/report.html").read_bytes() == written
+    done(*BARE, "--metric", "urd@3", "--out", "bare", "--no-report")
+    assert not Path("bare/report.html").exists()
+
+
+def test_a_later_audit_in_the_same_folder_is_not_taken_for_a_mitigation(tables: Tables):
+    done(*BARE, "--metric", "urd@3", "--out", "fixed", "--no-report")
+    done(*AUDIT, "--by", "gender", "--out", "fixed")
+    assert 'id="mitigation"' not in Path("fixed/report.html").read_text("utf-8")
+    done("report", "fixed")
+    assert 'id="mitigation"' not in Path("fixed/report.html").read_text("utf-8")
+
+
+def test_re_rankers_are_listed(tables: Tables):
+    listed = done("rerankers").stdout
+    for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "group_prior"):
+        assert re.search(rf"^{name} ", listed, re.MULTILINE)
+    assert "oracle" in listed and "swap" in listed
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--metric", "urdd"), "No metric 'urdd'. Did you mean 'urd'?"),
+        (("--metric", "urd@3", "--reranker", "mmmr"), "No re-ranker 'mmmr'. Did you mean 'mmr'?"),
+        (("--metric", "urd@3", "--strength", "2"), "invalid --strength: expected"),
+        (("--metric", "urd@3", "--strength", "much"), "invalid --strength: expected"),
+        (("--metric", "urd@3", "--max-loss", "-1"), "invalid --max-loss: expected"),
+        (("--metric", "urd@3", "--groups", "worst:0%"), "--groups worst:0% is not possible"),
+        (("--metric", "urd@3", "--groups", "none.csv"), "none.csv"),
+        (("--metric", "urp@3", "--allow-level-down"), "neither end of 'urp@3' is better"),
+        (("--metric", "pooled_auc"), "is no mean over users"),
+        (("--metric", "urd@3", "--depth", "deep"), "invalid --depth: expected"),
+        (("--metric", "urd@3", "--alpha", "2"), "invalid --alpha: expected"),
+        (("--metric", "urd@3", "--threads", "0"), "invalid --threads: expected"),
+        (("--metric", "urd@3", "--columns", "nonsense"), "nonsense"),
+    ],
+)
+def test_bad_options_are_refused_in_words(tables: Tables, options: tuple[str, ...], says: str):
+    ran = run_here(*BARE, *options, "--out", "fixed")
+    assert ran.code == 2
+    assert says in ran.stderr
+    assert not Path("fixed").exists()
+
+
+def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):
+    Path("empty").mkdir()
+    assert "neither an audit" in run_here("mitigate", "empty", "--metric", "urd").stderr
+    missing = run_here("mitigate", "predictions.parquet", "--metric", "urd")
+    assert "--users is missing" in missing.stderr
+    Path("damaged.json").write_text("{")
+    damaged = run_here("rerank", "damaged.json", "predictions.parquet", *TABLES, "--out", "n.csv")
+    assert "is no re-ranker of this version" in damaged.stderr
+    done(*BARE, "--metric", "urd@3", "--strength", "0.5", "--out", "fixed", "--no-report")
+    odd = run_here(
+        "rerank", "fixed/reranker.json", "predictions.parquet", *TABLES, "--out", "n.txt"
+    )
+    assert "is no Parquet or CSV file" in odd.stderr
+
+
+@pytest.mark.parametrize("reranker", ["swap", "group_prior", "popularity_calibrated"])
+def test_a_distance_is_never_negative_and_further_away_is_no_improvement(
+    tables: Tables, reranker: str
+):
+    for group in ("F,true", "M,false", "F,false"):
+        Path("groups.csv").write_text(f"gender,member\n{group}\n")
+        said = done(
+            *(*BARE, "--metric", "urp@3", "--groups", "groups.csv", "--format", "json"),
+            *("--reranker", reranker, "--strength", "1"),
+        )
+        mitigation = json.loads(said.stdout)
+        chosen = mitigation["effects"]["urp@3"]["chosen"]
+        assert chosen["before"] >= 0 and chosen["after"] >= 0
+        assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
+        # the curve ends where the table does
+        assert mitigation["trade_off"][-1]["reported"] == pytest.approx(chosen["after"])
+
+
+@pytest.mark.parametrize("reranker", ["mmr", "group_prior", "second_opinion", "calibrated"])
+def test_a_list_is_re_ranked_alike_whoever_else_is_in_the_batch(tables: Tables, reranker: str):
+    options = ("--metric", "urd@3", "--reranker", reranker, "--strength", "0.7")
+    done(*BARE, *options, "--out", "fixed", "--no-report")
+    keys = ["user_id", "item_id"]
+    whole = pl.read_parquet("fixed/predictions.parquet").sort(keys)
+    model = tables.predictions.sort(keys)
+    moved = whole.filter(whole["score"] != model["score"])["user_id"].unique().to_list()
+    assert moved
+    for name, batch in (("one", moved[:1]), ("others", [u for u in ("u1",) if u not in moved])):
+        table = tables.predictions.filter(pl.col("user_id").is_in(batch))
+        if table.is_empty():
+            continue
+        table.write_parquet("batch.parquet")
+        done(
+            *("rerank", "fixed/reranker.json", "batch.parquet"), *TABLES, "--out", f"{name}.parquet"
+        )
+        again = pl.read_parquet(f"{name}.parquet").sort(keys)
+        assert (
+            again["score"].to_list()
+            == whole.filter(pl.col("user_id").is_in(batch))["score"].to_list()
+        )
+
+
+def test_the_same_targets_are_stamped(tables: Tables):
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "predictions.parquet")
+    assert "SAME TARGETS" in said.stdout
+
+
+def test_what_is_mitigated_is_not_overwritten(tables: Tables):
+    done(*AUDIT, "--by", "gender", *AUDITED, *TABLES[2:])
+    before = files_in(Path("audit"))
+    ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit")
+    assert (ran.code, files_in(Path("audit"))) == (2, before)
+    assert "would be overwritten" in ran.stderr
+    fixed = ("--out", "fixed", "--no-report", "--min-support", "5")
+    done("mitigate", "audit", "--metric", "urd", *fixed)
+    again = run_here("mitigate", "fixed", "--metric", "urd")
+    assert "holds a mitigation" in again.stderr
+    assert "no such folder" in run_here("mitigate", "nowhere", "--metric", "urd").stderr

@@ -1,0 +1,81 @@
+"""Single files, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.core.errors import OutputError
+from fairrec.core.files import put_table, whole_file, write_table, write_text
+
+TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+
+
+def test_a_file_appears_when_all_is_written(tmp_path: Path):
+    file = tmp_path / "page.html"
+    with whole_file(file) as part:
+        part.write_text("new")
+        assert not file.exists()
+    assert file.read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_an_old_file_stays_until_the_new_one_is_whole(tmp_path: Path):
+    file = tmp_path / "page.html"
+    file.write_text("old")
+    with pytest.raises(ValueError, match="no page"), whole_file(file) as part:
+        part.write_text("half")
+        raise ValueError("no page")
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_file_is_as_open_to_others_as_any(tmp_path: Path):
+    write_text(tmp_path / "ours", "x")
+    (tmp_path / "any").write_text("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "page.html").symlink_to(tmp_path / "there" / "page.html")
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").is_symlink()
+    assert (tmp_path / "there" / "page.html").read_text() == "new"
+
+
+def test_a_device_is_written_to():
+    write_text(Path(os.devnull), "x")
+    with pytest.raises(OutputError, match=r"/dev/full: cannot be written \(No space left"):
+        write_text(Path("/dev/full"), "x")
+
+
+@pytest.mark.parametrize("name", ["out", "no/such/folder/page.html"])
+def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path: Path, name: str):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match=f"{name}: cannot be written.*Choose another --out"):
+        write_text(tmp_path / name, "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "pq", "csv", "CSV"])
+def test_a_table_is_written_as_its_ending_says(tmp_path: Path, ending: str):
+    file = tmp_path / "new" / f"table.{ending}"
+    write_table(TABLE, file)
+    read = pl.read_csv if ending.lower() == "csv" else pl.read_parquet
+    assert read(file).equals(TABLE)
+
+
+def test_a_table_of_another_ending_is_refused(tmp_path: Path):
+    with pytest.raises(OutputError, match=r"Name it NAME\.parquet or NAME\.csv"):
+        write_table(TABLE, tmp_path / "table.xlsx")
+
+
+def test_a_full_disk_is_an_error_of_the_disk():
+    big = pl.DataFrame({"a": range(100_000)})
+    for as_csv in (False, True):
+        with pytest.raises(OSError, match="No space left"):
+            put_table(big, Path("/dev/full"), as_csv=as_csv)

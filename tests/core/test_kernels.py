@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import fairrec
+from fairrec.core.kernels import compiled, kernel
+
+CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
+
+PROGRAM = """
+import numpy as np, fairrec.workflows.audit
+from fairrec.inputs.candidates import gather_lists
+flat, offsets = np.array([7, 8, 9]), np.array([0, 1, 3])
+print(fairrec.__file__, gather_lists(flat, offsets, np.array([1])).tolist())
+"""
+"""Loads all kernels of an audit and runs one."""
+
+
+def obey_permissions() -> None:
+    """Root may write anywhere; without this capability what follows may not."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+def run_kernels(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Kernels of the package below a folder, with a home there, in a process of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    kept.pop("XDG_CACHE_HOME", None)
+    return subprocess.run(
+        [sys.executable, "-B", "-c", PROGRAM],
+        env={**kept, "PYTHONPATH": str(root), "HOME": str(root / "home"), **environment},
+        cwd=root,
+        preexec_fn=obey_permissions,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def installed(tmp_path: Path):
+    """A folder with a copy of the package and a home, both read-only."""
+    root = tmp_path / "installed"
+    unwanted = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(fairrec.__file__).parent, root / "fairrec", ignore=unwanted)
+    (root / "home").mkdir()
+    folders = [root, *(folder for folder in root.rglob("*") if folder.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    yield root
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how to make root obey is known for Linux")
+def test_kernels_run_where_neither_the_installation_nor_the_home_can_be_written(
+    installed: Path, tmp_path: Path
+):
+    before = sorted(installed.rglob("*"))
+    done = run_kernels(installed)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{installed / 'fairrec' / '__init__.py'} [8, 9]\n"
+    # one note, in words, for all kernels
+    (note,) = done.stderr.splitlines()
+    assert note.startswith("Note: compiled kernels cannot be kept")
+    assert "NUMBA_CACHE_DIR" in note
+    assert sorted(installed.rglob("*")) == before
+    # and doing what the note says helps
+    cache = tmp_path / "cache"
+    done = run_kernels(installed, NUMBA_CACHE_DIR=str(cache))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*cache.rglob("*.nbc")]
+
+
+@kernel
+def doubled(values: np.ndarray) -> np.ndarray:
+    return 2 * values
+
+
+def test_a_kernel_is_compiled_once_and_kept_on_disk(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    kept = kernel(doubled.py_func)
+    assert kept(np.array([1.5])).tolist() == [3.0]
+    assert len([*tmp_path.rglob("*.nbc")]) == 1
+    again = kernel(doubled.py_func)
+    assert again(np.array([2.0])).tolist() == [4.0]
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert sum(again.stats.cache_misses.values()) == 0
+
+
+def test_a_kernel_lets_go_of_the_interpreter_lock_and_takes_more_options():
+    assert doubled.targetoptions["nogil"]
+    quick = compiled(fastmath=True)(doubled.py_func)
+    assert quick.targetoptions["nogil"]
+    assert quick.targetoptions["fastmath"]
+
+
+def test_what_cannot_be_compiled_at_all_is_still_an_error(monkeypatch):
+    def refuse(**options):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(numba, "njit", refuse)
+    with pytest.raises(RuntimeError, match="out of order"):
+        kernel(doubled.py_func)

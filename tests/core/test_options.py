@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from typing import Annotated
+
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.core.kinds import pairs, whole
+from fairrec.core.options import (
+    Option,
+    Options,
+    declared,
+    defaults,
+    documented,
+    from_command_line,
+    spelled,
+)
+
+
+@dataclass(frozen=True)
+class Trip(Options):
+    """A trip."""
+
+    n_days: Annotated[int, Option(whole(1), "How long")] = 3
+    packed: Annotated[dict[str, int] | None, Option(pairs(int, "thing=n").or_none(), "Bags")] = None
+    note: str = ""
+
+    def check(self) -> None:
+        if self.n_days > 9 and not self.packed:
+            raise InputError(f"{spelled('n_days', self.n_days)} needs {spelled('packed')}.")
+
+
+def test_values_are_read_when_the_options_are_made_and_when_they_are_replaced():
+    trip = Trip.of(n_days="2", packed="box=1")
+    assert trip == Trip(2, {"box": 1})
+    assert replace(trip, n_days=4.0) == Trip(4, {"box": 1})
+
+
+def test_an_error_says_the_option_what_it_takes_and_what_it_got():
+    with pytest.raises(InputError) as caught:
+        Trip(n_days=-3)
+    assert str(caught.value) == "invalid n_days: expected a whole number from 1, got -3"
+    with pytest.raises(InputError) as caught:
+        Trip.of(packed="box=1,bag")
+    assert str(caught.value) == "invalid packed: expected thing=n, got 'bag'"
+
+
+def test_options_are_spelled_as_on_the_way_in():
+    with pytest.raises(InputError, match=r"^n_days=10 needs packed\.$"):
+        Trip(n_days=10)
+    with from_command_line():
+        with pytest.raises(InputError, match=r"^--days 10 needs --packed\.$"):
+            Trip(n_days=10)
+        with pytest.raises(InputError, match=r"^invalid --days: expected .*, got many$"):
+            Trip.of(n_days="many")
+        # errors are worded in worker threads too
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(spelled, "n_days").result() == "--days"
+        assert spelled("by", ["a", "b"]) == "--by a,b"
+        assert spelled("allow_level_down", True) == "--allow-level-down"
+    assert spelled("by", ["a", "b"]) == "by=['a', 'b']"
+    assert spelled("allow_level_down", True) == "allow_level_down=True"
+
+
+def test_what_a_terminal_would_act_on_is_escaped():
+    with pytest.raises(InputError) as caught, from_command_line():
+        Trip.of(n_days="\x1b[31m2")
+    assert "\x1b" not in str(caught.value)
+
+
+def test_options_are_known_by_what_is_declared():
+    assert [*declared(Trip)] == ["n_days", "packed"]
+    assert defaults(Trip) == {"n_days": 3, "packed": None, "note": ""}
+    assert [field.name for field in fields(Trip)] == ["n_days", "packed", "note"]
+    assert "    n_days : How long (a whole number from 1)" in Trip.__doc__.splitlines()
+
+
+def test_a_docstring_is_filled_with_what_is_declared():
+    @documented(Trip)
+    def travel(n_days: int = Trip.n_days, packed: object = None) -> None:
+        """Travel.
+
+        Parameters
+        ----------
+        n_days, packed : see Trip
+        """
+
+    lines = [line.strip() for line in travel.__doc__.splitlines()]
+    assert "n_days : How long (a whole number from 1)" in lines
+    assert "packed : Bags (thing=n)" in lines

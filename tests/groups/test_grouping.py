@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairrec.groups.grouping import EVERYONE
+from tests.search.search_worlds import skewed_space, space_of, users_of
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2])
+def test_full_combinations_are_the_cells_with_enough_users(depth):
+    space = skewed_space(0, (2, 3, 4), 200, 5, depth)
+    assert 0 < len(space.full) < len(space.cells)
+    for group, cell, codes, size in zip(
+        space.full, space.cell_of_full, space.codes.tolist(), space.sizes, strict=True
+    ):
+        users = np.flatnonzero(space.cells.of_user == cell).tolist()
+        assert users == users_of(space, int(group))
+        assert len(users) == size >= 5
+        assert space.cells.codes[:, cell].tolist() == codes
+
+
+@pytest.mark.parametrize("depth", [None, 2])
+def test_cells_of_a_group_hold_its_users(depth):
+    space = skewed_space(1, (2, 3, 4), 200, 5, depth)
+    for group in range(len(space.lattice)):
+        is_in = np.isin(space.cells.of_user, space.cells_in(group))
+        assert np.flatnonzero(is_in).tolist() == users_of(space, group)
+    assert space.cells_in(EVERYONE).tolist() == [*range(len(space.cells))]
+
+
+def test_a_position_has_a_group_where_enough_users_are():
+    # nobody at (0, 1), one user at (1, 0)
+    space = space_of([[0, 0, 1, 1, 1], [0, 0, 0, 1, 1]], (2, 2), min_users=2)
+    found = space.groups_at([[0, 0], [0, 1], [1, 0], [1, 1]])
+    assert found.tolist() == [space.full[0], -1, -1, space.full[1]]
+
+
+def test_combinations_are_counted_whether_or_not_anybody_has_them():
+    space = space_of([[0, 0], [1, 2]], (3, 111), min_users=1)
+    assert space.n_combinations == 333
+    assert space.n_users == 2
+    # the product may be beyond what an array can count
+    assert space_of([[0]] * 30, (100,) * 30).n_combinations == 100**30

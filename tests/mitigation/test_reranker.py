@@ -1,0 +1,15 @@
+"""Which re-ranker is made for which metric."""
+
+from __future__ import annotations
+
+from fairrec.metrics import METRICS
+from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.reranker import default_reranker
+
+
+def test_every_metric_has_a_default_reranker_that_is_no_upper_bound():
+    for metric in (name for name in METRICS if not METRICS[name].pooled):
+        name = default_reranker(metric)
+        assert name is not None
+        assert not RERANKERS[name].is_upper_bound
+    assert default_reranker("nothing") is None

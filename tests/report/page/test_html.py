@@ -1,0 +1,45 @@
+"""Pages of audits in which some metric has no group or no test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairrec
+from fairrec.metrics import METRICS
+from fairrec.report.page.build import build_page_view
+from fairrec.report.page.html import page_html
+from tests.worlds import random_world
+
+
+@pytest.fixture
+def rare_metric():
+    @fairrec.metric("rare", bounds=(0, 1))
+    def rare(lists):
+        """Defined for two users."""
+        return np.where(np.arange(lists.n_users) < 2, 0.5, np.nan)
+
+    yield "rare"
+    METRICS.remove("rare")
+
+
+def audit(**options):
+    users, predictions = random_world(300)
+    return fairrec.audit(predictions, users=users, by=["gender", "age"], **options)
+
+
+def test_metric_without_a_group_has_a_place_without_a_chart(rare_metric):
+    result = audit(metrics=["auc", rare_metric], min_support=5, permutations=99)
+    view = build_page_view(result.summary, result.group_table)
+    assert "not tested: rare" in view.summary
+    page = page_html(result.summary, result.group_table)
+    assert page.count('data-chart="chart-') == 1
+
+
+def test_page_without_tests_speaks_of_none():
+    result = audit(metrics=["auc"], permutations=0)
+    view = build_page_view(result.summary, result.group_table)
+    assert view.summary == "Nothing was tested against chance."
+    page = page_html(result.summary, result.group_table)
+    assert "Nothing was tested against chance, so nothing could be found." in page
+    assert "what chance alone shows" not in page

@@ -1,0 +1,39 @@
+"""The files of a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.result.audit_result import load_groups, load_summary
+from tests.builders import audit, two_groups
+
+
+def test_a_saved_result_is_written_whole_or_not_at_all(tmp_path: Path):
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(OSError, match="cannot be written"):
+        audit(*two_groups(), by="group").save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_saved_result_is_read_again_and_other_files_stay(tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    result = audit(*two_groups(), by="group")
+    for _ in range(2):
+        result.save(tmp_path / "out")
+        assert load_summary(tmp_path / "out") == result.summary
+        assert load_groups(tmp_path / "out").equals(result.group_table)
+        per_user = pl.read_parquet(tmp_path / "out" / "per_user.parquet")
+        assert per_user.equals(result.per_user)
+        assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+            *("groups.parquet", "notes.txt", "per_user.parquet", "report.html", "result.json")
+        ]
+
+
+def test_a_result_whose_folder_was_on_its_way_out_is_read(tmp_path: Path):
+    result = audit(*two_groups(), by="group")
+    result.save(tmp_path / ".out.0123abcd.old", report=False)
+    assert load_summary(tmp_path / "out") == result.summary

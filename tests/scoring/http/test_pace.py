@@ -1,0 +1,51 @@
+"""The pace of calls: held while a server is busy, and no waiting after a stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from fairrec.scoring.http.pace import Pace
+from fairrec.scoring.models.model import Stopped
+
+
+def test_whoever_waits_is_woken_by_a_stop():
+    pace = Pace(None)
+    pace.hold(60)
+    ended = []
+
+    def wait() -> None:
+        try:
+            pace.take_turn()
+        except Stopped:
+            ended.append(time.monotonic())
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    pace.stop()
+    waiting.join(timeout=10)
+    assert ended
+    with pytest.raises(Stopped):
+        pace.take_turn()
+    pace.restart()
+    pace.sleep(0)
+
+
+def test_a_hold_stops_those_who_have_their_turn_already():
+    pace = Pace(10)
+    pace.take_turn()
+    began = []
+
+    def wait() -> None:
+        pace.take_turn()
+        began.append(time.monotonic())
+
+    started = time.monotonic()
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.02)
+    pace.hold(0.4)
+    waiting.join()
+    assert began[0] - started >= 0.4

@@ -1,0 +1,95 @@
+"""The conductor of an audit: how far it is from the call to the arithmetic."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import FrameType
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.metrics import METRICS, metric
+from fairrec.statistics.draws import Permutations
+from tests.builders import make_tables
+
+PACKAGE = str(Path(fairrec.__file__).parent)
+MOST_CALLS = 4
+
+
+def calls_of(frame: FrameType | None) -> list[str]:
+    """The functions of FairRec on a stack, the outermost first, but for the map over threads."""
+    found = []
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(PACKAGE) and not file.endswith("core/threads.py"):
+            found.append(frame.f_code.co_qualname)
+        frame = frame.f_back
+    return found[::-1]
+
+
+def audit_tables(**options):
+    tables = make_tables(40)
+    settings = {"metrics": "ndcg", "permutations": 3, "threads": 1, "min_support": 1, **options}
+    return fairrec.audit(tables.predictions, users=tables.users, by="gender", **settings)
+
+
+def test_from_the_audit_to_a_metric_it_is_not_far():
+    chains = []
+
+    @metric("noted")
+    def noted(lists):
+        """Notes how it was called."""
+        chains.append(calls_of(sys._getframe(1)))
+        return lists.labels(1)[:, 0]
+
+    try:
+        audit_tables(metrics="noted")
+    finally:
+        METRICS.remove("noted")
+    assert [chain[0] for chain in chains] == ["audit"]
+    # the call of the metric itself is one too
+    assert all(len(chain) <= MOST_CALLS for chain in chains), chains
+
+
+def test_from_the_audit_to_a_permutation_it_is_not_far(monkeypatch: pytest.MonkeyPatch):
+    chains, cell_sums = [], Permutations.cell_sums
+
+    def noted(self, seed, number):
+        chains.append(calls_of(sys._getframe(1)))
+        return cell_sums(self, seed, number)
+
+    monkeypatch.setattr(Permutations, "cell_sums", noted)
+    audit_tables(permutations=3)
+    assert len(chains) == 3
+    for chain in chains:
+        assert chain[0] == "audit"
+        assert len(chain) <= MOST_CALLS, chain
+
+
+def test_without_labels_the_metrics_are_those_the_other_tables_allow():
+    tables = make_tables(60)
+    lists = tables.predictions.drop("label")
+    found = fairrec.audit(
+        lists, users=tables.users, by="gender", items=tables.items, history=tables.history
+    )
+    assert [*found.metrics] == ["urd@5", "urp@5"]
+    found = fairrec.audit(lists, users=tables.users, by="gender", history=tables.history)
+    assert [*found.metrics] == ["urp@5"]
+
+
+def test_without_labels_and_other_tables_nothing_can_be_measured():
+    tables = make_tables(20)
+    with pytest.raises(InputError, match="without a label column there is no metric of accuracy"):
+        fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
+
+
+def test_no_group_is_large_enough():
+    users = pl.DataFrame({"user_id": range(4), "gender": ["a", "b", "c", "d"]})
+    lists = pl.DataFrame(
+        {"user_id": range(4), "item_id": [1] * 4, "score": [1.0] * 4, "label": [1] * 4}
+    )
+    with pytest.raises(InputError, match="No group has 2 users"):
+        fairrec.audit(lists, users=users, by="gender", metrics="ndcg", min_support=2)
