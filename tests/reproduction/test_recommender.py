@@ -17,9 +17,9 @@ def test_predictions_are_the_candidates_of_either_target_with_scores(subject):
 def test_a_scorer_by_position_gives_the_scores_of_the_lists_asked_for(subject):
     inputs = subject.inputs
     scorer = PositionScorer(subject.recommender, inputs)
-    offsets, scores = inputs.candidates.offsets, subject.scored.scores
+    offsets, scores = inputs.candidates.offsets, subject.scored.candidates.scores
     expected = np.concatenate([scores[offsets[at] : offsets[at + 1]] for at in (5, 2)])
-    np.testing.assert_array_equal(scorer.scores(np.array([5, 2])), expected)
+    np.testing.assert_array_equal(scorer.ask(np.array([5, 2])), expected)
     # those of the table, user by user
     table = subject.recommender.predictions()
     user = inputs.user_ids[int(np.flatnonzero(inputs.list_of_user == 5)[0])]

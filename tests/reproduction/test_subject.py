@@ -27,8 +27,8 @@ def test_without_training_the_data_name_it(subject, source):
 
 
 def test_values_are_in_the_order_of_users(subject):
-    scores, labels = subject.scored.scores, subject.scored.labels
-    offsets = subject.scored.offsets
+    candidates = subject.scored.candidates
+    scores, labels, offsets = candidates.scores, candidates.labels, candidates.offsets
     user = 17
     at = subject.inputs.list_of_user[user]
     own = slice(offsets[at], offsets[at + 1])
