@@ -149,14 +149,14 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
 
 def test_the_popularity_proxy_is_computed_only_where_a_searcher_uses_it(monkeypatch):
     computed = []
-    monkeypatch.setattr(search_bench, "stand_in", lambda *given: computed.append(given))
+    monkeypatch.setattr(search_bench, "popularity_proxy", lambda *given: computed.append(given))
     bench(four_groups(), "themis", "random", "exact", min_support=4)
     assert computed == []
     bench(four_groups(), "themis", "adaptive", min_support=4)
     assert len(computed) == 1
 
 
-def test_the_stand_in_is_used_where_there_is_a_history():
+def test_the_popularity_proxy_is_used_where_there_is_a_history():
     tables = make_tables(200)
     sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     with_history = read_inputs(

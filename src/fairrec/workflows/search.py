@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Measured, measure_everyone
+from fairrec.metrics.measured import Measured
 from fairrec.report.words import number
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
@@ -28,6 +27,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
+from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 
@@ -71,7 +71,7 @@ def measure_by_search(
     model, identity, faults = as_model(asked.scorer), asked.identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
-        proxy = stand_in(inputs, metrics, options.n_threads)
+        proxy = popularity_proxy(inputs, metrics, options.n_threads)
     try:
         if model is not None:
             model.open()
@@ -184,21 +184,6 @@ def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
                 "Leave it out, or audit a table of scores without a search."
             )
     return tuple(metrics)
-
-
-def stand_in(
-    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
-) -> FloatArray | None:
-    """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
-
-    That costs nothing, and foretells part of what the recommender will do: who likes what is
-    popular is easily served by both. None where there is no history to count in.
-    """
-    popularity = inputs.side.popularity
-    if popularity is None:
-        return None
-    by_popularity = inputs.with_scores(popularity.per_item[inputs.candidates.items])
-    return measure_everyone(by_popularity, metrics, threads).values
 
 
 def _ledger(

@@ -25,8 +25,9 @@ from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searcher import Request, Searcher
-from fairrec.workflows.search import searchable, stand_in
+from fairrec.workflows.search import searchable
 
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """The same, where curves are drawn."""
@@ -97,7 +98,7 @@ def bench_searchers(
     space = _space(inputs, options)
     metrics = searchable(metrics)
     values = measure_everyone(inputs, metrics, threads).values
-    guesses = stand_in(inputs, metrics, threads) if uses_proxy(options.searchers) else None
+    proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -119,7 +120,7 @@ def bench_searchers(
         own = OwnWork()
         outcome = search(
             name,
-            evidence_of(space, values[part], seed, None if guesses is None else guesses[part]),
+            evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
             options.hyper_of(name),
             seed=seed,
             watch=own.watch,
@@ -145,15 +146,15 @@ def uses_proxy(searchers: Iterable[str]) -> bool:
 
 
 def evidence_of(
-    space: Grouping, values: FloatArray, seed: int, guesses: FloatArray | None = None
+    space: Grouping, values: FloatArray, seed: int, proxies: FloatArray | None = None
 ) -> Evidence:
     """Evidence that looks values up; a user is paid for when it does.
 
     Parameters
     ----------
-    values, guesses : (n_metrics, n_users)
+    values, proxies : (n_metrics, n_users)
     """
-    return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
+    return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
 def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
