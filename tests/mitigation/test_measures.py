@@ -19,13 +19,16 @@ def test_target_and_cost_are_measured_at_every_strength(has_labels):
     tables = {"users": WORLD.users, "by": "gender", "items": WORLD.items, "history": None}
     lists = WORLD.predictions if has_labels else WORLD.predictions.drop("label")
     names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
-    inputs = read_split(lists, None, tables, names, seed=0).everyone
-    measures = Measures.of(inputs.per_user_metrics, MitigationOptions("urd@5"), threads=1)
+    split = read_split(lists, None, tables, names, seed=0)
+    inputs = split.everyone
+    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
     assert measures.cost_name == ("ndcg@5" if has_labels else None)
-    told = []
+    steps = []
     unchanged = Rescored(inputs.candidates.scores, [])
-    measured = measures.at_strengths(unchanged, inputs, (0.0, 1.0), lambda *step: told.append(step))
-    assert told == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
+    measured = measures.at_strengths(
+        unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
+    )
+    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
     values = measures.values(inputs)
     for target, cost in measured:
         assert np.array_equal(target, values[0])
