@@ -16,6 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable, write_table
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
@@ -54,10 +55,10 @@ def train(
     restart : train anew even if the folder holds a run
     """
     options = options or TrainingOptions()
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     device = options.torch_device
     check_writable(folder)
-    told("preparing", 0, 0)
+    progress("preparing", 0, 0)
     data = training_data(
         bundle, options.all_positive, options.holdout, options.candidates, options.seed
     )
@@ -77,14 +78,14 @@ def train(
         _write_tables(bundle, data, folder)
         state.keep_best()
     while not _is_over(record, options):
-        record = _one_epoch(record, state, data, options, told)
+        record = _one_epoch(record, state, data, options, progress)
         if record.best_epoch == len(record.epochs):
             state.keep_best()
         # the record names the state it goes with, so a kill between the two loses one epoch at most
         state.save(len(record.epochs))
         save_record(record, folder / "run.json")
         state.forget_before(len(record.epochs))
-    told("evaluating", 0, 0)
+    progress("evaluating", 0, 0)
     model.load_state_dict(state.best)
     record = evaluated(record, model, data, options.seed)
     save_tensors(model.state_dict(), folder / "model.safetensors")
@@ -139,7 +140,7 @@ class _State:
         except (OSError, SafetensorError, KeyError, RuntimeError) as error:
             raise InputError(
                 f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
-                "Begin anew with --restart."
+                f"Begin anew with {spelled('restart', True)}."
             ) from error
 
     def _fill(self, tensors: dict[str, Tensor]) -> None:
@@ -192,7 +193,8 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
         if there[name] != value:
             raise InputError(
                 f"{folder}: holds a run with another {name.replace('_', ' ')} ({there[name]}, now "
-                f"{value}). Choose another --out, or begin anew with --restart."
+                f"{value}). Choose another folder, or begin anew with "
+                f"{spelled('restart', True)}."
             )
     return record
 
@@ -214,7 +216,7 @@ def _one_epoch(
     state: _State,
     data: TrainingData,
     options: TrainingOptions,
-    told: Progress,
+    progress: Progress,
 ) -> RunRecord:
     """One pass over the positives, each with a fresh negative."""
     started = time.perf_counter()
@@ -238,10 +240,12 @@ def _one_epoch(
         total += loss.detach() * len(users)
         if done % 20 == 0 or done == n_batches:
             mean = float(total) / min(n_rows, done * options.batch_size)
-            told(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
+            progress(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
     loss_value = float(total) / n_rows
     if not np.isfinite(loss_value):
-        raise InputError("The loss is no longer finite. Lower --learning-rate and begin anew.")
+        raise InputError(
+            f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
+        )
     epoch = EpochRecord(
         epoch=number,
         loss=loss_value,
