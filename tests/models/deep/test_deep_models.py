@@ -116,7 +116,7 @@ def test_missing_attributes_have_a_code_of_their_own():
     ],
 )
 def test_invalid_hyper_parameters_are_refused(name, hyper):
-    with pytest.raises(FairRecError, match="invalid hyper-parameter.*: expected .*, got "):
+    with pytest.raises(FairRecError, match=r"invalid hyper-parameter.*: expected .*, got "):
         build_model(name, hyper, tables())
 
 
