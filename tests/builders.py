@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ class Tables(NamedTuple):
     history: pl.DataFrame
 
 
+@cache
 def make_tables(n_users: int = 48, text_ids: bool = True, seed: int = 0) -> Tables:
     """Ragged lists of 4 to 9 candidates with 1 to 3 positives and distinct scores.
 

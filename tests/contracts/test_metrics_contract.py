@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,8 +40,9 @@ SITUATIONS = {
 }
 
 
-def lists_of(users: list, threads: int = 1) -> RankedLists:
-    return ranked_lists(users, CATEGORIES, HISTORY, max_k=max(CUTOFFS), threads=threads)
+@cache
+def lists_in(situation: str) -> RankedLists:
+    return ranked_lists(SITUATIONS[situation], CATEGORIES, HISTORY, max_k=max(CUTOFFS))
 
 
 def random_lists(threads: int = 1) -> RankedLists:
@@ -72,7 +74,7 @@ def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.nd
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_gives_one_float_per_user(name, situation):
-    lists = lists_of(SITUATIONS[situation])
+    lists = lists_in(situation)
     values = values_at_every_k(name, lists)
     assert values.dtype == np.float64
     assert values.shape[1] == len(SITUATIONS[situation])
@@ -82,7 +84,7 @@ def test_metric_gives_one_float_per_user(name, situation):
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_stays_within_its_bounds(name, situation):
-    values = values_at_every_k(name, lists_of(SITUATIONS[situation]))
+    values = values_at_every_k(name, lists_in(situation))
     low, high = METRICS[name].bounds or (-np.inf, np.inf)
     assert np.nanmin(values, initial=low) >= low
     assert np.nanmax(values, initial=high) <= high
@@ -91,7 +93,7 @@ def test_metric_stays_within_its_bounds(name, situation):
 @pytest.mark.parametrize("name", PER_USER)
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_metric_is_undefined_only_where_documented(name, situation):
-    lists = lists_of(SITUATIONS[situation])
+    lists = lists_in(situation)
     for k in CUTOFFS if METRICS[name].has_cutoff else (None,):
         asked = name if k is None else f"{name}@{k}"
         is_nan = np.isnan(per_user(parse_metric(asked), lists))

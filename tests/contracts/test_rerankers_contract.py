@@ -6,6 +6,7 @@ A re-ranker that is registered when the tests are collected is tested here witho
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -58,11 +59,16 @@ SITUATIONS = {
 }
 
 
+@cache
+def lists_in(situation: str, is_worse: bool = False) -> RerankWorld:
+    return RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+
+
 @every_reranker
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("is_worse", [False, True], ids=["raised", "lowered"])
 def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
-    world = RerankWorld(SITUATIONS[situation], k=3, is_worse=is_worse)
+    world = lists_in(situation, is_worse)
     for strength in STRENGTHS:
         order = world.order(name, strength)
         assert order.dtype == np.int64
@@ -73,7 +79,7 @@ def test_order_is_a_permutation_within_each_list(name, situation, is_worse):
 @every_reranker
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_new_scores_rank_in_the_new_order(name, situation):
-    world = RerankWorld(SITUATIONS[situation], k=3)
+    world = lists_in(situation)
     for strength in STRENGTHS:
         order = world.order(name, strength)
         shown = world.ranked_after(order).items(50)
@@ -221,7 +227,10 @@ WOMEN, MEN = {"gender": "F"}, {"gender": "M"}
 
 
 def scores_at(name: str, strength: float, tables: Tables, threads: int = 1) -> np.ndarray:
-    inputs = inputs_of(tables)
+    return scores_of(name, strength, inputs_of(tables), threads)
+
+
+def scores_of(name: str, strength: float, inputs: AuditInputs, threads: int = 1) -> np.ndarray:
     return Remedy(record_of(name, WOMEN), inputs, threads).scores_of(inputs).at(strength)
 
 
@@ -274,9 +283,9 @@ def test_labels_cannot_be_seen(name, poison):
         "reversed": tables.predictions.with_columns(label=1 - label.clip(0, 1)),
         "absent": tables.predictions.drop("label"),
     }[poison]
+    inputs = inputs_of(tables), inputs_of(tables._replace(predictions=other))
     for strength in STRENGTHS:
-        expected = scores_at(name, strength, tables)
-        poisoned = scores_at(name, strength, tables._replace(predictions=other))
+        expected, poisoned = (scores_of(name, strength, one) for one in inputs)
         assert poisoned.tobytes() == expected.tobytes()
 
 

@@ -92,8 +92,7 @@ def complete_means(outcome: SearchOutcome, values: np.ndarray) -> dict[tuple[int
 
 
 @every_searcher
-@pytest.mark.parametrize("n_reference", [0, 40])
-@pytest.mark.parametrize("batch_users", [1, 7, 256])
+@pytest.mark.parametrize(("n_reference", "batch_users"), [(0, 1), (40, 1), (40, 7), (0, 256)])
 def test_budget_in_users_is_used_up_and_never_exceeded(name, n_reference, batch_users):
     space = world(depth=2)
     values = two_metrics(space)

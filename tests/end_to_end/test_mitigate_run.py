@@ -58,4 +58,4 @@ def test_an_audit_of_a_run_that_was_trained_again_is_refused(home: Path, monkeyp
     again = run_here("mitigate", "older", *METRIC)
     save_file(weights, "run/model.safetensors")
     assert again.code == 2
-    assert "older: the run run was trained again since this audit" in again.stderr
+    assert "run: was trained again since it was audited" in again.stderr

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numba
 import numpy as np
 import pytest
-from numba.core.errors import NumbaTypeSafetyWarning
-from ranx import evaluate
 
 from tests.metrics.metric_lists import User, random_world, user, value_of, values_of
 
-pytestmark = pytest.mark.filterwarnings(
-    # its parallel loops index with unsigned numbers
-    f"ignore:unsafe cast from uint64:{NumbaTypeSafetyWarning.__module__}.NumbaTypeSafetyWarning"
-)
+# one import of it, which takes two seconds
+pytestmark = pytest.mark.xdist_group("ranx")
 
 PEERS = {
     "ndcg": "ndcg",
@@ -25,7 +24,16 @@ LONGEST = 12
 CUTOFFS = [1, 3, 5, LONGEST, 2 * LONGEST]
 
 
-def ranx_values(users: list[User], names: list[str]) -> dict[str, np.ndarray]:
+@pytest.fixture(scope="module")
+def ranx() -> Any:
+    """The library, not compiled: a few small lists do not take as long as the compiler."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(numba.config, "DISABLE_JIT", True)
+        import ranx
+    return ranx
+
+
+def ranx_values(ranx: Any, users: list[User], names: list[str]) -> dict[str, np.ndarray]:
     relevant = {
         str(position): {str(c.item): c.label for c in candidates if c.label > 0}
         for position, candidates in enumerate(users)
@@ -34,7 +42,7 @@ def ranx_values(users: list[User], names: list[str]) -> dict[str, np.ndarray]:
         str(position): {str(c.item): c.score for c in candidates}
         for position, candidates in enumerate(users)
     }
-    return evaluate(relevant, run, names, return_mean=False)
+    return ranx.evaluate(relevant, run, names, return_mean=False)
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +53,15 @@ def users() -> list[User]:
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_metric_is_the_one_of_ranx(name, users):
-    peer = ranx_values(users, [f"{PEERS[name]}@{k}" for k in CUTOFFS])
+def test_metric_is_the_one_of_ranx(name, ranx, users):
+    peer = ranx_values(ranx, users, [f"{PEERS[name]}@{k}" for k in CUTOFFS])
     for k in CUTOFFS:
         ours = values_of(f"{name}@{k}", users)
         np.testing.assert_allclose(ours, peer[f"{PEERS[name]}@{k}"], rtol=0, atol=1e-12)
 
 
-def test_map_is_the_one_of_ranx_but_for_the_divisor_where_more_than_k_are_relevant(users):
-    peer = ranx_values(users, [f"map@{k}" for k in CUTOFFS])
+def test_map_is_the_one_of_ranx_but_for_the_divisor_where_more_than_k_are_relevant(ranx, users):
+    peer = ranx_values(ranx, users, [f"map@{k}" for k in CUTOFFS])
     n_relevant = np.array([sum(c.label > 0 for c in candidates) for candidates in users])
     for k in CUTOFFS:
         ours = values_of(f"map@{k}", users)
@@ -64,8 +72,8 @@ def test_map_is_the_one_of_ranx_but_for_the_divisor_where_more_than_k_are_releva
     assert (n_relevant > 3).any()
 
 
-def test_ranx_counts_labels_from_1_as_relevant_and_we_from_above_0():
+def test_ranx_counts_labels_from_1_as_relevant_and_we_from_above_0(ranx):
     half = user([0.5, 1])
-    peer = ranx_values([half], ["mrr@2", "hit_rate@1"])
+    peer = ranx_values(ranx, [half], ["mrr@2", "hit_rate@1"])
     assert peer["mrr@2"] == pytest.approx(1 / 2)
     assert value_of("mrr@2", half) == 1

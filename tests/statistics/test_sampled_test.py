@@ -306,15 +306,16 @@ def searched(
 
 @pytest.mark.parametrize("name", ["adaptive", "random"])
 def test_searches_of_worlds_without_a_gap_have_few_false_findings(name):
-    n_worlds, n_users, with_finding, n_whole = 120, 800, 0, 0
+    n_worlds, n_users, with_finding, n_whole = 120, 400, 0, 0
     for seed in range(n_worlds):
         rng = np.random.default_rng(seed)
         codes = [np.minimum(rng.geometric(p, n_users) - 1, 4) for p in (0.6, 0.4, 0.4)]
         values = rng.choice(SKEWED, n_users)
-        _, test, is_tested = searched(name, codes, values, 120, 24, 5, seed)
+        _, test, is_tested = searched(name, codes, values, 80, 24, 5, seed)
         with_finding += (test.adjusted_p_values[is_tested] <= 0.05).any()
         n_whole += is_tested.sum()
-    # 6 are expected at most; more than 12 come up in 1 case of 100
+    # 6 are expected at most; more than 12 come up in 1 case of 100 at that rate, but in 92 of 100
+    # at three times that
     assert with_finding <= 12
     assert n_whole / n_worlds > 10
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ MOST_BY_CHANCE = 10
 in 700 times."""
 
 
+@cache
 def noise(seed: int, n_users: int = 72) -> Planted:
     """Neither the model nor the history knows anything of the targets."""
     world = planted("noise", n_users=n_users, seed=seed)
@@ -27,7 +28,7 @@ def noise(seed: int, n_users: int = 72) -> Planted:
     return world._replace(history=world.history.with_columns(items))
 
 
-@lru_cache
+@cache
 def results(protocol: str, strength: float | str) -> list[MitigationResult]:
     """One mitigation a seed; also by the trap, to choose and report on the same targets."""
     found = []

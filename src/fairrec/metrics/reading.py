@@ -32,13 +32,12 @@ def read_inputs(
 
     Parameters
     ----------
-    metrics : names; `()` where nothing is to be measured
     has_scores : whether the scores are in the table; otherwise a model will give them
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
     """
     tables = open_tables(predictions, users=users, items=items, history=history, columns=columns)
-    wanted = () if metrics == () else wanted_metrics(metrics, tables)
+    wanted = wanted_metrics(metrics, tables)
     inputs = read_tables(
         tables,
         by,

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import fairrec
-
-PACKAGE = Path(fairrec.__file__).parent
+PACKAGE = Path(__file__).parents[1]
 PRESENTATION = ("report", "cli")
 """Stages that word and draw what was worked out: no number comes from them."""
 
@@ -31,6 +29,8 @@ def code_sum(module: str, package: Path = PACKAGE) -> str:
 
 def modules_behind(module: str, package: Path = PACKAGE) -> set[str]:
     """The module and what it imports of its package, directly or not, also inside functions.
+
+    A module that is named in a text, as registries name the home of their entries, counts too.
 
     A package's `__init__.py` counts where something is imported from the package itself, such as a
     registry with all its entries. What is imported for types alone, and what only words and draws,
@@ -60,6 +60,9 @@ def _imports(file: Path, package: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             # a name is a module of its own, or in the module
             named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and "." in str(node.value):
+            # the home of what is loaded when it is first asked for
+            named.add(str(node.value))
     own = {name for name in named if f"{name}.".startswith(f"{package.name}.")}
     return frozenset(name for name in own if _source(name, package).exists())
 

@@ -11,8 +11,7 @@ import polars as pl
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
-from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.reading import read_inputs
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.predictions import predictions_table
 from fairrec.mitigation.record import RerankerRecord, load_reranker
@@ -47,16 +46,8 @@ def rerank(
             f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
             "remedy: it cannot be applied to new lists."
         )
-    inputs, _ = read_inputs(
-        predictions,
-        users=users,
-        by=record.by,
-        items=items,
-        history=history,
-        metrics=(),
-        columns=columns,
-        wants=("items", "history"),
-    )
+    tables = open_tables(predictions, users=users, items=items, history=history, columns=columns)
+    inputs = read_tables(tables, record.by, needs=(), wants=("items", "history"))
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
     if (group_of_users(record.all_groups, attributes) < 0).all():

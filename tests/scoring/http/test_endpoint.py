@@ -19,12 +19,12 @@ TOKEN = "s3cr3t-t0ken-8dd1"
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"rate": 0}, "--rate 0 is not possible"),
-        ({"timeout": 0}, "--timeout 0 is not possible"),
-        ({"retries": -1}, "--retries -1 is not possible"),
-        ({"concurrency": 0}, "--concurrency 0 is not possible"),
-        ({"rows_per_call": 0}, "--rows-per-call 0 is not possible"),
-        ({"max_reply_mb": 0}, "--max-reply-mb 0 is not possible"),
+        ({"rate": 0}, "invalid rate: expected"),
+        ({"timeout": 0}, "invalid timeout: expected"),
+        ({"retries": -1}, "invalid retries: expected"),
+        ({"concurrency": 0}, "invalid concurrency: expected"),
+        ({"rows_per_call": 0}, "invalid rows_per_call: expected"),
+        ({"max_reply_mb": 0}, "invalid max_reply_mb: expected"),
         ({"features": "age"}, "TABLE:COLUMN"),
     ],
 )

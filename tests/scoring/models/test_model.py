@@ -62,10 +62,10 @@ def test_a_text_item_is_still_found_in_a_table_of_numbers():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"concurrency": 0}, "--concurrency 0"),
-        ({"concurrency": 257}, "--concurrency 257"),
-        ({"rows_per_call": 0}, "--rows-per-call 0"),
-        ({"rows_per_call": 1.5}, "--rows-per-call 1.5"),
+        ({"concurrency": 0}, "invalid concurrency: .* got 0"),
+        ({"concurrency": 257}, "invalid concurrency: .* got 257"),
+        ({"rows_per_call": 0}, "invalid rows_per_call: .* got 0"),
+        ({"rows_per_call": 1.5}, "invalid rows_per_call: .* got 1.5"),
     ],
 )
 def test_numbers_of_calls_that_cannot_be_are_refused(options: dict[str, Any], says: str):

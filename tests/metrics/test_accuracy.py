@@ -1,15 +1,13 @@
-"""Metrics of small lists, worked out by hand."""
+"""Accuracy of small lists, worked out by hand."""
 
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 from pytest import approx
 
-import fairrec
 from fairrec.metrics.accuracy import pooled_auc
-from tests.metrics.metric_lists import Candidate, user, value_of, values_of
+from tests.metrics.metric_lists import user, value_of, values_of
 
 LOG2_3, LOG2_5 = np.log2(3), np.log2(5)
 
@@ -127,115 +125,3 @@ def test_pooled_auc_counts_ties_half_and_is_undefined_for_one_kind_of_label():
     assert pooled_auc(np.array([1.0, 1.0, 0.0]), np.array([2.0, 0.0, 0.0])) == approx(1.5 / 2)
     assert np.isnan(pooled_auc(np.array([1.0, 0.0]), np.array([1.0, 1.0])))
     assert np.isnan(pooled_auc(np.array([1.0, 0.0]), np.array([0.0, 0.0])))
-
-
-CATEGORIES = {
-    0: frozenset({"action", "comedy"}),
-    1: frozenset({"comedy", "drama"}),
-    2: frozenset({"horror"}),
-    3: frozenset({"action", "comedy"}),
-    4: frozenset(),
-}
-
-
-def test_urd_is_one_minus_the_mean_similarity_of_all_pairs():
-    similarities = (1 / 3, 0, 0)  # 0-1 share comedy of three; 0-2 and 1-2 share nothing
-    assert value_of("urd@3", user([0, 0, 0]), CATEGORIES) == approx(1 - sum(similarities) / 3)
-
-
-def test_urd_looks_at_the_first_k_items_only():
-    assert value_of("urd@2", user([0, 0, 0, 0]), CATEGORIES) == approx(1 - 1 / 3)
-    same, different = user([0] * 4, [4, 1, 1, 3]), user([0] * 4, [4, 1, 3, 1])
-    assert value_of("urd@2", same, CATEGORIES) == 0
-    assert value_of("urd@2", different, CATEGORIES) == 1
-
-
-def test_urd_leaves_out_pairs_with_an_item_of_unknown_category():
-    # item 4 has no category and item 5 is not in the table, so only the pair 0-1 counts
-    unknown = [Candidate(item, -place, 0) for place, item in enumerate((0, 4, 5, 1))]
-    assert value_of("urd@4", unknown, CATEGORIES) == approx(1 - 1 / 3)
-
-
-def test_urd_is_undefined_without_a_pair():
-    lonely = [Candidate(0, 2, 1), Candidate(4, 1, 0)]
-    assert np.isnan(values_of("urd@5", [user([1]), lonely, []], CATEGORIES)).all()
-    assert np.isnan(value_of("urd@1", user([1, 0, 0]), CATEGORIES))
-
-
-# item 0 has 5 of 10 training interactions, item 1 has 3, item 2 has 2, item 3 none
-HISTORY = [(0, 1), (0, 2), (0, 2), (1, 0), (1, 0), (9, 0), (9, 0), (9, 0), (9, 1), (9, 1)]
-
-
-def test_urp_is_the_popularity_of_the_list_minus_that_of_the_history_in_percent():
-    recommended = (50 + 30) / 2
-    chosen = (30 + 20 + 20) / 3  # a repeated interaction counts again
-    assert value_of("urp@2", user([0, 0, 0]), history=HISTORY) == approx(recommended - chosen)
-
-
-def test_urp_has_a_sign_and_urp_abs_has_none():
-    users = [user([0], [1]), [Candidate(2, 1, 0)]]
-    signed = [50 - (30 + 20 + 20) / 3, 20 - 50]
-    assert values_of("urp@1", users, history=HISTORY) == approx(signed)
-    assert values_of("urp_abs@1", users, history=HISTORY) == approx([signed[0], 30])
-
-
-def test_urp_counts_items_without_interactions_as_popularity_zero():
-    new_and_old = [Candidate(3, 2, 0), Candidate(1, 1, 0)]
-    assert value_of("urp@2", new_and_old, history=HISTORY) == approx((0 + 30) / 2 - 70 / 3)
-
-
-def test_urp_of_a_short_list_is_the_mean_over_the_items_there_are():
-    assert value_of("urp@5", user([0]), history=HISTORY) == approx(50 - 70 / 3)
-
-
-@pytest.mark.parametrize("name", ["urp@3", "urp_abs@3"])
-def test_urp_is_undefined_without_history_or_candidates(name):
-    users = [[], user([1, 0]), user([1, 0])]
-    values = values_of(name, users, history=HISTORY)
-    assert np.isnan(values).tolist() == [True, False, True]
-
-
-def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Users 1 and 2 are perfect each, but not together; so is user 3, who is alone."""
-    users = pl.DataFrame({"user_id": [1, 2, 3], "group": ["a", "a", "b"]})
-    predictions = pl.DataFrame(
-        {
-            "user_id": [1, 1, 2, 2, 3, 3],
-            "item_id": [1, 2, 1, 2, 1, 2],
-            "score": [0.9, 0.8, 0.2, 0.1, 0.6, 0.5],
-            "label": [1, 0, 1, 0, 1, 0],
-        }
-    )
-    return users, predictions
-
-
-def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc():
-    users, predictions = two_groups()
-    result = fairrec.audit(
-        predictions, users=users, by="group", metrics="auc,pooled_auc", permutations=20
-    )
-    assert result.gap("auc").size == 0
-    gap = result.gap("pooled_auc")
-    assert gap.size == approx(1 - 3 / 4)
-    assert (gap.advantaged.group, gap.disadvantaged.group) == ({"group": "b"}, {"group": "a"})
-
-
-def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
-    users, predictions = two_groups()
-    users = users.with_columns(pl.Series("age", ["old", "young", "old"]))
-    result = fairrec.audit(
-        predictions, users=users, by="group,age", metrics="auc,pooled_auc", permutations=20
-    )
-    groups = result.groups("pooled_auc")
-    assert set(groups["depth"]) == {2}
-    assert groups["p_value"].null_count() == len(groups) == 3
-    assert result.metric("pooled_auc").chance is None
-    assert result.findings("pooled_auc") == ()
-    assert "pooled_auc" not in result.per_user.columns
-    assert set(result.groups("auc")["depth"]) == {1, 2}
-
-
-def test_pooled_auc_can_be_asked_for_alone():
-    users, predictions = two_groups()
-    result = fairrec.audit(predictions, users=users, by="group", metrics="pooled_auc")
-    assert result.gap("pooled_auc").size == approx(1 - 3 / 4)

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from tests.builders import one_each
+
+USERS = pl.DataFrame(
+    {"user_id": ["d", "b", "a", "c"], "age": [40, 20, 10, 30], "job": ["x", "y", "x", "y"]}
+)
+PREDICTIONS = one_each({"c": 1, "a": 2, "d": 3}, n_candidates=3)
+
+
+def read(by: str = "age,job", **options) -> AuditInputs:
+    tables = open_tables(PREDICTIONS, users=USERS)
+    return read_tables(tables, by, needs={"labels"}, **options)
+
+
+def test_users_are_sorted_by_id_and_know_their_lists():
+    inputs = read()
+    assert inputs.user_ids.to_list() == ["a", "c", "d"]
+    assert inputs.list_of_user.tolist() == [1, 0, 2]
+    assert inputs.user_of_list.tolist() == [1, 0, 2]
+    ages = inputs.attributes[0]
+    assert [ages.values[code] for code in ages.codes] == [10, 30, 40]
+    assert inputs.n_without_predictions == 1
+    assert inputs.by == ("age", "job")
+
+
+def test_everyone_is_also_whoever_has_no_predictions():
+    ids, (ages, _) = read().everyone()
+    assert ids.to_list() == ["a", "b", "c", "d"]
+    assert [ages.values[code] for code in ages.codes] == [10, 20, 30, 40]
+    # quantiles are those of the audited users, so nobody else has a bin
+    ids, (ages,) = read("age:q2").everyone()
+    assert ids.to_list() == ["a", "c", "d"]
+    assert len(ages.codes) == 3
+
+
+def test_some_users_keep_their_attributes_lists_and_scores():
+    inputs = read()
+    some = inputs.for_users(np.array([0, 2]))
+    assert some.user_ids.to_list() == ["a", "d"]
+    assert some.n_users == 2
+    assert some.candidates.labels.tolist() == [0, 1, 0, 0, 0, 1]
+    assert some.candidates.scores.tolist() == [3, 2, 1] * 2
+    ages = some.attributes[0]
+    assert [ages.values[code] for code in ages.codes] == [10, 40]
+    assert some.user_of_list.tolist() == [0, 1]
+
+
+def test_other_scores_leave_the_first_ones_as_they_are():
+    inputs = read()
+    other = inputs.with_scores(-inputs.candidates.scores)
+    assert other.candidates.scores.tolist() == [-3, -2, -1] * 3
+    assert inputs.candidates.scores.tolist() == [3, 2, 1] * 3
+    assert other.list_of_user is inputs.list_of_user
+
+
+@pytest.mark.parametrize("missing", ["predictions", "users"])
+def test_a_table_that_is_not_given_is_asked_for(missing):
+    given = {"predictions": PREDICTIONS, "users": USERS, missing: None}
+    with pytest.raises(InputError, match=f"The {missing} table is missing"):
+        open_tables(given["predictions"], users=given["users"])
+
+
+def test_an_attribute_with_a_reserved_name_is_refused():
+    with pytest.raises(InputError, match="'job' has the name of a column of the result"):
+        read(reserved=("job", "value"))

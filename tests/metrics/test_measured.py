@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.metrics import parse_metric
+from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined, values_per_list
+from fairrec.metrics.reading import read_inputs
+from tests.builders import LISTS, as_lists, make_tables, one_each
+
+PLACES = {"d": 2, "b": 1, "a": None, "c": 4}
+USERS = pl.DataFrame({"user_id": ["a", "b", "c", "d", "e"], "group": ["x", "x", "y", "y", "y"]})
+
+
+def inputs_of(predictions=None, **options):
+    given = {"users": USERS, "by": "group", "metrics": "mrr@3,auc", **options}
+    return read_inputs(one_each(PLACES) if predictions is None else predictions, **given)
+
+
+def test_values_stand_in_the_order_of_users_whatever_that_of_their_lists():
+    measured = measure_everyone(*inputs_of())
+    assert [metric.name for metric in measured.metrics] == ["mrr@3", "auc"]
+    # a has nothing relevant, c at place 4, d at place 2 of 4; e has no list
+    expected = [[np.nan, 1, 0, 1 / 2], [np.nan, 1, 0, 2 / 3]]
+    np.testing.assert_allclose(measured.values, expected)
+    assert measured.is_complete
+    assert measured.is_reference.all()
+    inputs, metrics = inputs_of()
+    per_list = values_per_list(metrics, inputs.candidates, inputs.side)
+    np.testing.assert_allclose(per_list[0], [1 / 2, 1, np.nan, 0])
+
+
+def test_with_someone_not_scored_it_is_not_complete():
+    is_scored = np.array([True, False])
+    measured = Measured((parse_metric("auc"),), np.array([[1.0, np.nan]]), is_scored, is_scored)
+    assert not measured.is_complete
+
+
+TABLES = make_tables(8, text_ids=False)
+NO_CATEGORIES = TABLES.items.with_columns(item_id=pl.col("item_id") + 100)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "says"),
+    [
+        ("auc", 0, "no candidate has a label above 0"),
+        ("auc", 1, "no user has both a relevant and another candidate"),
+        ("urd", 1, "no user has two candidates with categories in the items table"),
+    ],
+)
+def test_a_metric_undefined_for_everyone_is_refused_with_the_reason(metric, label, says):
+    inputs, metrics = read_inputs(
+        TABLES.predictions.with_columns(label=pl.lit(label)),
+        users=TABLES.users,
+        by="gender",
+        metrics=["hit@1", metric] if label else metric,
+        items=NO_CATEGORIES,
+    )
+    measured = measure_everyone(inputs, metrics)
+    with pytest.raises(InputError, match=rf"'{metric}(@5)?' is undefined for every user: {says}"):
+        refuse_undefined(measured, inputs.candidates)
+
+
+def test_popularity_is_undefined_where_only_empty_lists_have_a_history():
+    lists = as_lists(one_each({"a": 1, "b": 2}))
+    of_a = pl.col("user_id") == "a"
+    emptied = lists.with_columns(
+        pl.when(of_a).then(pl.col(name).list.head(0)).otherwise(name).alias(name) for name in LISTS
+    )
+    history = pl.DataFrame({"user_id": ["a"], "item_id": [1]})
+    inputs, metrics = inputs_of(emptied, metrics="urp@3", history=history)
+    with pytest.raises(InputError, match="no user has candidates and a history"):
+        refuse_undefined(measure_everyone(inputs, metrics), inputs.candidates)
+
+
+def test_a_metric_defined_for_someone_is_not_refused():
+    inputs, metrics = inputs_of()
+    refuse_undefined(measure_everyone(inputs, metrics), inputs.candidates)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+from pytest import approx
+
+from fairrec.result.metric_result import metric_results
+from fairrec.statistics.metric_analysis import analyse_metrics
+from tests.builders import audit, two_groups
+from tests.statistics.small_analysis import random_analysis
+
+
+def test_numbers_of_a_metric_are_those_of_its_users():
+    analysis = random_analysis(effect=0.6)
+    results = metric_results(analysis, analyse_metrics(analysis))
+    assert [*results] == ["mrr@5", "urp@5"]
+    for name, values in zip(results, analysis.measured.values, strict=True):
+        found = results[name]
+        assert found.mean == approx(np.nanmean(values))
+        assert found.sd == approx(np.nanstd(values, ddof=1))
+        n_undefined = int(np.isnan(values).sum())
+        assert (found.n_undefined, found.n_defined) == (n_undefined, 400 - n_undefined)
+        assert found.is_tested
+        assert found.critical == analysis.critical
+        assert found.gap == approx(found.advantaged.value - found.disadvantaged.value)
+    assert results["mrr@5"].higher_is_better is True
+    assert results["urp@5"].higher_is_better is None
+
+
+def test_a_finding_is_named_by_attributes_and_values():
+    analysis = random_analysis(effect=0.6)
+    found = metric_results(analysis, analyse_metrics(analysis))["mrr@5"]
+    (finding,) = found.findings
+    assert finding.group == found.disadvantaged.group == {"a": 0, "b": 0}
+    assert set(finding.contributions) == {"a", "b"}
+    assert sum(finding.contributions.values()) == approx(finding.difference)
+    low, high = finding.interval
+    assert low < finding.difference < high < 0
+    assert finding.support == finding.n_users
+    assert found.n_significant == 1 + finding.n_folded
+
+
+def test_without_permutations_there_is_no_chance_level_and_no_finding():
+    analysis = random_analysis(effect=0.6, permutations=0)
+    found = metric_results(analysis, analyse_metrics(analysis))["mrr@5"]
+    assert (found.is_tested, found.critical, found.chance) == (False, None, None)
+    assert (found.findings, found.n_significant, found.detectable) == ((), 0, ())
+    assert found.gap is not None
+
+
+def test_a_pooled_metric_has_ends_and_a_gap_but_no_test():
+    # of everyone's four candidates one is relevant, at place 1 or at place 2
+    result = audit(*two_groups(), by="group", metrics="pooled_auc", top=2)
+    found = result.metric("pooled_auc")
+    assert [end.value for end in found.most_advantaged] == approx([1, 2 / 3])
+    assert [end.group["group"] for end in found.most_disadvantaged] == ["odd", "even"]
+    assert found.gap == approx(1 / 3)
+    assert (found.is_tested, found.sd, found.findings) == (False, None, ())
+    assert (found.n_groups, found.n_defined, found.n_undefined) == (2, 8, 0)

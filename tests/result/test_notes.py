@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from tests.builders import audit, one_each, two_groups
+
+
+def notes(predictions=None, users=None, by="group", **options) -> tuple[str, ...]:
+    given = two_groups()
+    predictions = given[0] if predictions is None else predictions
+    return audit(predictions, given[1] if users is None else users, by, **options).warnings
+
+
+def test_an_audit_without_oddities_has_no_note():
+    assert notes() == ()
+
+
+def test_users_without_predictions_are_counted():
+    _, users = two_groups()
+    for names, says in ((["x"], "1 user of the users table has"), (["x", "y"], "2 users of the")):
+        more = pl.DataFrame({"user_id": names, "group": ["odd"] * len(names)})
+        (said,) = notes(users=pl.concat([users, more]))
+        assert said.startswith(says)
+
+
+def test_users_without_a_value_are_counted_for_each_metric():
+    predictions = one_each({f"u{i}": None if i < 2 else 1 for i in range(8)})
+    (said,) = notes(predictions)
+    assert said == "mrr@5 is undefined for 2 of 8 users, who are left out of its means"
+    (pooled,) = notes(
+        one_each({f"u{i}": 1 if i % 2 else None for i in range(8)}), metrics="pooled_auc"
+    )
+    assert pooled.startswith("pooled_auc is undefined for groups with 4 users in all")
+
+
+def test_a_gap_that_cannot_be_told_is_noted():
+    predictions, users = two_groups(4, a=["x", "x", "y", "y"], b=["p", "q", "p", "q"])
+    (said,) = notes(predictions, users, "a,b", min_support=2)
+    assert said.startswith("no full combination of the 2 attributes has 2 users")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"permutations": 0}, "no permutations: chance levels, p-values"),
+        ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 20"),
+        ({"permutations": 19, "correction": "bh"}, "with 19 permutations Benjamini-Hochberg"),
+    ],
+)
+def test_tests_that_cannot_find_anything_are_noted(options, says):
+    (said,) = notes(**options)
+    assert said.startswith(says)
+
+
+def test_enough_permutations_for_all_groups_need_no_note():
+    assert notes(permutations=99, correction="bh") == ()
