@@ -107,7 +107,7 @@ def choose_worst(
     rule: WorstRule,
     rng: np.random.Generator,
 ) -> Choice:
-    """The worst served full combinations.
+    """The worst served intersections of all attributes.
 
     Groups that are the worst by some values look better by others on their own. So for the tuning
     each half of the users says which groups are the worst, and the other half's users of these
@@ -144,7 +144,7 @@ def best_served(
     higher_is_better: bool,
     n_groups: int,
 ) -> tuple[Group, ...]:
-    """The best served full combinations, best first."""
+    """The best served intersections of all attributes, best first."""
     harm = harm_per_cell(values, grouping.cells, higher_is_better, grouping.min_users)
     return _named(worst_cells(-harm, WorstRule(number=n_groups)), grouping)
 

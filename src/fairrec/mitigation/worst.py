@@ -49,7 +49,7 @@ def parse_worst(text: str) -> WorstRule | None:
 def harm_per_cell(
     values: FloatArray, cells: Cells, higher_is_better: bool | None, min_users: float
 ) -> FloatArray:
-    """(n_cells,), how badly each full combination is served; NaN with too few defined values.
+    """(n_cells,), how badly each intersection is served; NaN with too few defined values.
 
     Where neither end is better, how far its mean is from the mean of everyone else.
     """

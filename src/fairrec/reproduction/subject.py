@@ -174,7 +174,7 @@ class Subject:
         return available_threads()
 
     def space(self, min_support: float, by: Sequence[str] | None = None) -> Grouping:
-        """The full combinations of the attributes, or of some of them, with enough users."""
+        """The intersections of all attributes, or of some of them, with enough users."""
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
         return full_combinations(chosen, min_support)

@@ -48,7 +48,7 @@ def _methods(setting: Setting) -> ByDataset:
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """All searches and all chance levels."""
+    """All searches and all null distributions."""
     return method_trials(setting, _methods(setting))
 
 

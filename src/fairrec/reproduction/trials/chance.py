@@ -1,4 +1,4 @@
-"""The exact gap of each metric, and what chance alone shows."""
+"""The exact gap of each metric, and its null distribution: what chance alone shows."""
 
 from __future__ import annotations
 
