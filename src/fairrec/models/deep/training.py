@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -24,6 +23,7 @@ from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, target_auc
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.deep.training_options import TrainingOptions
+from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
     EpochRecord,
     RunRecord,
@@ -33,8 +33,6 @@ from fairrec.models.runs.checkpoint import (
     save_record,
     save_tensors,
 )
-
-_STATE = "training-"
 
 
 def train(
@@ -70,7 +68,7 @@ def train(
     if record.finished:
         return record
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
-    state = _State(model, optimizer, folder)
+    state = TrainingState(model, optimizer, folder)
     if record.epochs:
         state.load(len(record.epochs))
     else:
@@ -98,66 +96,8 @@ def _clear(folder: Path) -> None:
     """Take an older run out before its tables are written over."""
     for name in ("run.json", "model.safetensors"):
         (folder / name).unlink(missing_ok=True)
-    for state in folder.glob(f"{_STATE}*"):
+    for state in state_files(folder):
         state.unlink()
-
-
-class _State:
-    """What a killed training needs to go on: weights, the best weights, the optimiser's means."""
-
-    def __init__(self, model: CTRModel, optimizer: torch.optim.Adam, folder: Path) -> None:
-        self.model = model
-        self.optimizer = optimizer
-        self.folder = folder
-        self.best: dict[str, Tensor] = {}
-
-    def keep_best(self) -> None:
-        self.best = {
-            name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()
-        }
-
-    def file(self, epoch: int) -> Path:
-        return self.folder / f"{_STATE}{epoch:04d}.safetensors"
-
-    def forget_before(self, epoch: int) -> None:
-        for file in self.folder.glob(f"{_STATE}*"):
-            if file.name < self.file(epoch).name:
-                file.unlink()
-
-    def save(self, epoch: int) -> None:
-        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
-        tensors |= {f"best.{name}": t for name, t in self.best.items()}
-        for number, means in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": t.clone() for name, t in means.items()}
-        save_tensors(tensors, self.file(epoch))
-
-    def load(self, epoch: int) -> None:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        try:
-            self._fill(load_file(self.file(epoch)))
-        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-            raise InputError(
-                f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
-                f"Begin anew with {spelled('restart', True)}."
-            ) from error
-
-    def _fill(self, tensors: dict[str, Tensor]) -> None:
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
-        for key, tensor in tensors.items():
-            part, _, name = key.partition(".")
-            parts[part][name] = tensor
-        self.model.load_state_dict(parts["model"])
-        device = next(self.model.parameters()).device
-        self.best = {name: tensor.to(device) for name, tensor in parts["best"].items()}
-        means: dict[int, dict[str, Tensor]] = {}
-        for key, tensor in parts["optimizer"].items():
-            number, _, name = key.partition(".")
-            means.setdefault(int(number), {})[name] = tensor
-        whole = self.optimizer.state_dict()
-        whole["state"] = means
-        self.optimizer.load_state_dict(whole)
 
 
 def _fresh_record(
@@ -213,7 +153,7 @@ def _is_over(record: RunRecord, options: TrainingOptions) -> bool:
 
 def _one_epoch(
     record: RunRecord,
-    state: _State,
+    state: TrainingState,
     data: TrainingData,
     options: TrainingOptions,
     progress: Progress,
@@ -279,14 +219,4 @@ def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
     write_table(bundle.items, folder / "items.parquet")
     write_table(data.history, folder / "history.parquet")
     for name, targets in (("validation", data.validation), ("test", data.test)):
-        item_ids = bundle.items["item_id"]
-        table = pl.DataFrame(
-            {
-                "user_id": bundle.users["user_id"].gather(targets.users),
-                "item_id": pl.Series(item_ids.gather(targets.items.ravel()))
-                .reshape(targets.items.shape)
-                .arr.to_list(),
-                "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
-            }
-        )
-        write_table(table, folder / f"{name}.parquet")
+        write_table(targets.table(bundle), folder / f"{name}.parquet")

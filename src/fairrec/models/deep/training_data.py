@@ -32,6 +32,17 @@ class Targets:
     items: CodeArray
     is_target: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
+    def table(self, bundle: Bundle) -> pl.DataFrame:
+        """`user_id, item_id, label`, one row a user."""
+        item_ids = bundle.items["item_id"].gather(self.items.ravel().astype(np.int64))
+        return pl.DataFrame(
+            {
+                "user_id": bundle.users["user_id"].gather(self.users),
+                "item_id": item_ids.reshape(self.items.shape).arr.to_list(),
+                "label": pl.Series(self.is_target.astype(np.int8)).arr.to_list(),
+            }
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
