@@ -47,7 +47,6 @@ NOT_YET: set[str] = {
     "report/figures/still",
     "report/figures/trade_off",
     "report/mitigation/view",
-    "report/mitigation/words",
     "report/page/chart_view",
     "report/page/payload",
     "report/page/table",
