@@ -3,7 +3,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench lowest clean
+
+# where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
+# the page, and the command line
+LOWEST := .lowest
+LOWEST_EXTRAS := excel http onnx pandas serve
+LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
+	tests/scoring/wire tests/end_to_end/test_command_line.py tests/end_to_end/test_demo.py \
+	--ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py'
 
 # set up what is needed and run the main job
 demo: $(VENV)/core
@@ -23,6 +31,24 @@ check: $(VENV)/dev
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
+# the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
+lowest: $(LOWEST)/ready
+	PYTHONPATH=$(CURDIR)/src $(LOWEST)/venv/bin/python -m pytest -q -n auto -o filterwarnings=default $(LOWEST_TESTS)
+
+$(LOWEST)/ready: pyproject.toml Makefile
+	$(PYTHON) -m venv $(LOWEST)/uv
+	$(LOWEST)/uv/bin/pip install -q uv
+	printf "torch; python_version < '3'\n" > $(LOWEST)/overrides.txt
+	# newer ones warn of what the lowest typer imports, and warnings are errors in child processes
+	printf "click<8.5\n" > $(LOWEST)/constraints.txt
+	$(LOWEST)/uv/bin/uv pip compile -q pyproject.toml $(LOWEST_EXTRAS:%=--extra %) --resolution lowest-direct \
+		--overrides $(LOWEST)/overrides.txt --constraints $(LOWEST)/constraints.txt --no-header -o $(LOWEST)/lowest.txt
+	$(LOWEST)/uv/bin/uv venv -q --clear -p $(PYTHON) $(LOWEST)/venv
+	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv --only-binary :all: -r $(LOWEST)/lowest.txt
+	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv -c $(LOWEST)/lowest.txt \
+		hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
+	touch $@
+
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e . -c constraints.txt
@@ -39,4 +65,4 @@ $(VENV)/bench: pyproject.toml constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

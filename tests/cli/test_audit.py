@@ -1,4 +1,4 @@
-"""`fairrec audit` and `fairrec demo`: what they take, and what they make of it."""
+"""`fairrec audit`: what it takes, and what it makes of it."""
 
 from __future__ import annotations
 
@@ -79,18 +79,3 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     ran = run_here("audit", "p.parquet", "--by", "gender")
     assert ran.code == 2
     assert "--users is missing" in ran.stderr
-
-
-def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run_here("demo", "--model", "deepmf", "--out", "d")
-    assert ran.code == 2
-    assert "Did you mean 'deepfm'" in ran.stderr
-    assert not Path("d").exists()
-
-
-def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run_here("demo", "--model", "wide_deep", "--out", "d", "--quiet", "--format", "json")
-    assert ran.code == 0, ran.stderr
-    assert json.loads(Path("d/run/run.json").read_text())["model"] == "wide_deep"

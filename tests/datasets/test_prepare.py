@@ -1,4 +1,4 @@
-"""Real data: counts as published, and text files that give what the Parquet tables give."""
+"""What is prepared or refused; real data: counts as published, and text files that say the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from math import prod
 import polars as pl
 import pytest
 
-from tests.datasets.raw_files import prepared, real_data
+from fairrec.core.errors import InputError, OutputError, UnknownNameError
+from fairrec.datasets.prepare import prepare
+from tests.datasets.movielens_tables import write_movielens
+from tests.datasets.raw_files import prepared, real_data, refusal, write
 
 COUNTS = {
     # interactions, positive, users, items
@@ -114,3 +117,38 @@ PUBLISHED = [
     *("Stay_In_Current_City_Years", "Marital_Status", "Product_Category_1"),
     *("Product_Category_2", "Product_Category_3", "Purchase"),
 ]
+
+
+@pytest.fixture
+def raw(tmp_path):
+    return write_movielens(tmp_path / "raw")
+
+
+def test_the_folder_that_is_read_is_never_written(raw):
+    before = (raw / "users.parquet").read_bytes()
+    with pytest.raises(InputError, match="is the folder that is read"):
+        prepare("movielens-1m", raw, raw)
+    assert (raw / "users.parquet").read_bytes() == before
+
+
+def test_a_raw_folder_that_does_not_exist_is_refused(tmp_path):
+    assert "is no folder" in refusal("movielens-1m", tmp_path / "nowhere")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(tmp_path):
+    with pytest.raises(UnknownNameError, match="Did you mean 'movielens-1m'"):
+        prepare("movielens1m", tmp_path, tmp_path / "bundle")
+
+
+def test_an_output_that_is_a_file_is_refused_before_reading(raw, tmp_path):
+    write(tmp_path, "bundle", "")
+    with pytest.raises(OutputError, match="is a file, not a folder"):
+        prepare("movielens-1m", raw, tmp_path / "bundle")
+
+
+def test_progress_ends_with_writing(raw, tmp_path):
+    stages = []
+    prepare(
+        "movielens-1m", raw, tmp_path / "bundle", lambda stage, done, total: stages.append(stage)
+    )
+    assert stages[-1] == "writing"

@@ -531,7 +531,7 @@ def test_help_names_every_command_and_option():
         assert ran.code == 0
         assert ran.stderr == ""
         for option in command.params:
-            assert option.opts[0] in ran.stdout
+            assert option.opts[0] in ran.stdout.lower()
             assert option.help
 
 

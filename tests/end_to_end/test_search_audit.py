@@ -421,7 +421,7 @@ def test_a_budget_in_seconds_ends_the_search():
     search = result.summary.search
     assert search.ending == "time spent"
     assert search.budget_seconds == 0.2
-    assert 0.1 * N_USERS <= search.users_scored == len(model.asked) < N_USERS
+    assert 0 < search.users_scored == len(model.asked) < N_USERS
     assert search.seconds_scoring >= 0.02 * (search.calls - 1)
     # ten calls of 0.02 s; the rest is reading and reporting
     assert search.calls <= 11

@@ -13,10 +13,7 @@ from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_catalogue import DataCatalogue, small, world_source
 from fairrec.reproduction.data_source import TITLES
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    pass
+from tests.reproduction.trial_rows import silent
 
 
 def bundle_in(folder: Path, name: str) -> str:
@@ -110,10 +107,10 @@ def test_a_small_world_keeps_the_attributes_and_their_most_frequent_values():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (["nowhere"], "nowhere: is no folder"),
-        (["empty"], "its name does not say which data set it is. Say it: --data NAME=empty"),
+        (["nowhere"], "data='nowhere': is no folder"),
+        (["empty"], "its name does not say which data set it is. Say it: data='NAME=empty'"),
         (["other"], "holds 'demo', which no experiment of the paper uses"),
-        (["blackfriday=ml"], "that bundle holds 'movielens-1m'"),
+        (["blackfriday=ml"], "that bundle holds 'movielens-1m'. Leave out the name"),
         (["ml", "again"], "another folder is given for movielens-1m already"),
     ],
 )

@@ -20,3 +20,7 @@ def chance(metric: str, gap: float, by_chance: list[float], min_support: float =
         "chance_q95": 0.4 if by_chance else None,
         "by_chance": by_chance,
     }
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """No progress."""

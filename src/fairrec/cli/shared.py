@@ -116,17 +116,19 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 @contextmanager
 def shown_progress(quiet: bool) -> Iterator[Progress]:
     """A bar on standard error while there is a terminal to show it on."""
+    # colours may be forced on a pipe, a bar is for a terminal; one that is only disabled leaves an
+    # empty line behind with some versions of rich
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeRemainingColumn(),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
-        # colours may be forced on a pipe, a bar is for a terminal
-        disable=quiet or not sys.stderr.isatty(),
     )
     with bar:
         task = bar.add_task("", total=None)

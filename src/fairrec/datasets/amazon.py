@@ -28,16 +28,16 @@ PRODUCTS = ("meta_Electronics.json", "meta_Electronics.json.gz")
 PRICE = re.compile(r"\$?\s*(\d[\d,]*(?:\.\d+)?)")
 
 
-def read(raw: Path, told: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Amazon Electronics."""
     reviews_file = find_file("amazon-electronics", raw, *REVIEWS)
     products_file = find_file("amazon-electronics", raw, *PRODUCTS)
     reviews = frame_of(
-        map(_review, read_records(reviews_file, told)),
+        map(_review, read_records(reviews_file, progress)),
         {"user_id": pl.String, "item_id": pl.String, "rating": pl.Float64, "time": pl.Int64},
     )
     products = frame_of(
-        _products(products_file, set(reviews["item_id"]), told),
+        _products(products_file, set(reviews["item_id"]), progress),
         {
             "item_id": pl.String,
             "title": pl.String,
@@ -79,10 +79,10 @@ def _review(record: Record) -> tuple[str, str, float, int]:
 
 
 def _products(
-    file: Path, wanted: set[str], told: Progress
+    file: Path, wanted: set[str], progress: Progress
 ) -> Iterator[tuple[str, str | None, float | None, list[str]]]:
     """The first record of each product somebody reviewed."""
-    for record in read_records(file, told):
+    for record in read_records(file, progress):
         item_id = record.text("asin")
         if item_id in wanted:
             wanted.discard(item_id)

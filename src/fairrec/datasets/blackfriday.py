@@ -38,9 +38,9 @@ NUMBERS = ("occupation", "marital_status")
 CATEGORIES = ("product_category_1", "product_category_2", "product_category_3")
 
 
-def read(raw: Path, told: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Black Friday."""
-    told("reading purchases", 0, 0)
+    progress("reading purchases", 0, 0)
     tables = _parquet_tables(raw) if holds_parquet(raw) else _tables(raw)
     purchases, users, items = tables
     users.refuse_repeated("user_id")

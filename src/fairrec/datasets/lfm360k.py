@@ -23,22 +23,22 @@ MBID_LENGTH = 36
 IS_PLAY = pl.col("item_id").is_not_null() & (pl.col("plays") > 0)
 
 
-def read(raw: Path, told: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Last.fm 360K; the plays stream from disk in several passes."""
-    told("reading profiles", 0, 5)
+    progress("reading profiles", 0, 5)
     profiles = _parquet_profiles(raw) if holds_parquet(raw) else _profiles(raw)
     profiles.refuse_repeated("user_id")
-    told("checking plays", 1, 5)
+    progress("checking plays", 1, 5)
     plays = _parquet_plays(raw) if holds_parquet(raw) else _plays(raw)
     users, notes = _complete(profiles.collect())
     rows = _with_item_id(plays.rows)
-    told("counting plays", 2, 5)
+    progress("counting plays", 2, 5)
     notes += _dropped(rows, users)
     rows = rows.filter(IS_PLAY)
     known = users.filter("is_complete").select("user_id", *ATTRIBUTES)
-    told("naming artists", 3, 5)
+    progress("naming artists", 3, 5)
     items = _artists(rows, known)
-    told("collecting plays", 4, 5)
+    progress("collecting plays", 4, 5)
     interactions, repeated = _interactions(rows, known, items)
     return make_bundle(
         "lfm360k",

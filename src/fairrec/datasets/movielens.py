@@ -27,21 +27,21 @@ Tables = tuple[RawTable, RawTable, RawTable]
 """Ratings, users and items."""
 
 
-def read_1m(raw: Path, told: Progress) -> Bundle:
+def read_1m(raw: Path, progress: Progress) -> Bundle:
     """The bundle of MovieLens 1M."""
-    tables = _parquet_tables(raw, pl.Int64) if holds_parquet(raw) else _tables_1m(raw, told)
+    tables = _parquet_tables(raw, pl.Int64) if holds_parquet(raw) else _tables_1m(raw, progress)
     return _bundle("movielens-1m", *tables)
 
 
-def read_100k(raw: Path, told: Progress) -> Bundle:
+def read_100k(raw: Path, progress: Progress) -> Bundle:
     """The bundle of MovieLens 100K."""
-    tables = _parquet_tables(raw, pl.String) if holds_parquet(raw) else _tables_100k(raw, told)
+    tables = _parquet_tables(raw, pl.String) if holds_parquet(raw) else _tables_100k(raw, progress)
     return _bundle("movielens-100k", *tables)
 
 
-def _tables_1m(raw: Path, told: Progress) -> Tables:
+def _tables_1m(raw: Path, progress: Progress) -> Tables:
     def read(name: str, fields: tuple[str, ...]) -> RawTable:
-        told(f"reading {name}", 0, 0)
+        progress(f"reading {name}", 0, 0)
         path = find_file("movielens-1m", raw, name)
         return read_fields(path, "::", fields, UTF_8_OR_LATIN_1)
 
@@ -54,9 +54,9 @@ def _tables_1m(raw: Path, told: Progress) -> Tables:
     )
 
 
-def _tables_100k(raw: Path, told: Progress) -> Tables:
+def _tables_100k(raw: Path, progress: Progress) -> Tables:
     def read(name: str, separator: str, fields: tuple[str, ...]) -> RawTable:
-        told(f"reading {name}", 0, 0)
+        progress(f"reading {name}", 0, 0)
         path = find_file("movielens-100k", raw, name)
         return read_fields(path, separator, fields, UTF_8_OR_LATIN_1)
 

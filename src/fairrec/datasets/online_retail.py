@@ -41,9 +41,9 @@ DATES = (
 """The first that fits every line is taken, so month before day where both would do."""
 
 
-def read(raw: Path, told: Progress) -> Bundle:
+def read(raw: Path, progress: Progress) -> Bundle:
     """The bundle of Online Retail."""
-    told("reading invoices", 0, 0)
+    progress("reading invoices", 0, 0)
     table, names = _parquet_tables(raw) if holds_parquet(raw) else _tables(raw)
     lines = table.collect()
     has_user = pl.col("user_id").is_not_null()

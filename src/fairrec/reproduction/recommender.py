@@ -16,15 +16,6 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.ids import known_positions
 
-MODEL_TITLES = {
-    "wide_deep": "Wide&Deep",
-    "deepfm": "DeepFM",
-    "dcn": "DCN",
-    "fgcnn": "FGCNN",
-    "taste": "popularity and taste (no training)",
-}
-PAPER_MODELS = ("wide_deep", "deepfm", "dcn", "fgcnn")
-
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
 """Positions of users and of items -> one score for each pair."""
 
@@ -92,25 +83,15 @@ def recommender_of_run(folder: Path) -> Recommender:
 
 def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
     """Popularity and taste, without training."""
-    from fairrec.models.deep.training_data import Targets, training_data
+    from fairrec.models.deep.training_data import training_data
     from fairrec.models.shallow.taste import Taste
 
     data = training_data(bundle, seed=seed)
 
-    def lists(targets: Targets) -> pl.DataFrame:
-        ids = bundle.items["item_id"].gather(targets.items.ravel().astype(np.int64))
-        return pl.DataFrame(
-            {
-                "user_id": bundle.users["user_id"].gather(targets.users),
-                "item_id": ids.reshape(targets.items.shape).arr.to_list(),
-                "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
-            }
-        )
-
     return Recommender(
         score=Taste(bundle, data.history).score,
-        candidates=lists(data.test),
-        validation=lists(data.validation),
+        candidates=data.test.table(bundle),
+        validation=data.validation.table(bundle),
         user_ids=bundle.users["user_id"],
         item_ids=bundle.items["item_id"],
         tables={

@@ -48,16 +48,15 @@ def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.Data
         name: str, rows: IntArray, support: IntArray, numbers: Mapping[str, FloatArray]
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
+        known = {name: numbers.get(name, undefined) for name in NUMBERS}
         return conditions[rows].select(
             pl.lit(name).alias("metric"),
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
             pl.Series("is_fully_scored", analysis.is_fully_scored[rows]),
             *(
-                pl.Series(column, numbers.get(column, undefined))
-                .replace([np.inf], None)
-                .fill_nan(None)
-                for column in NUMBERS
+                pl.Series(name, np.where(np.isposinf(column), np.nan, column), nan_to_null=True)
+                for name, column in known.items()
             ),
         )
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -118,12 +119,14 @@ def _refuse_unknown(measured: Measured) -> None:
     if not measured.is_complete:
         known = known[:, measured.is_reference]
     if not known.shape[1]:
-        raise InputError("The time was spent before any user was scored. Raise --budget-seconds.")
+        raise InputError(
+            f"The time was spent before any user was scored. Raise {spelled('budget_seconds')}."
+        )
     for metric, row in zip(measured.metrics, known, strict=True):
         if np.isnan(row).all():
             raise InputError(
                 f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
-                "scored at random. Leave it out, or raise the budget or --reference."
+                f"scored at random. Leave it out, or raise the budget or {spelled('reference')}."
             )
 
 
@@ -200,7 +203,7 @@ def _ledger(
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
-            "scorer_identity='ranker 2024-05-01'."
+            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
         )
     return Ledger(
         candidates,

@@ -15,6 +15,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -45,12 +46,12 @@ class SearchBench:
         four; `users` is the budget in users
     convergence : `searcher, metric, seed, accuracy, users, share, asks, groups, ms_per_ask,
         ms_per_group`, searches without a budget at their end. `share` of the users of eligible
-        full combinations, above 1 where others were scored too. `asks` counts the groups
+        intersections, above 1 where others were scored too. `asks` counts the groups
         proposed, one that is proposed again too; `groups` counts each once. The searcher's own
         work, which is all the time in its `ask` and `tell`, is divided by either.
     curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
     gaps : the exact gap of each metric
-    n_users : users of eligible full combinations
+    n_users : users of eligible intersections of all attributes
     """
 
     options: SearchBenchOptions
@@ -109,7 +110,7 @@ def bench_searchers(
     if not len(kept):
         raise InputError(
             "No metric has a gap between eligible groups, so there is nothing to search for. "
-            "Name other metrics or lower --min-support."
+            f"Name other metrics or lower {spelled('min_support')}."
         )
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
@@ -158,7 +159,7 @@ def evidence_of(
 
 
 def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
-    """(n_metrics,), the largest minus the smallest value of eligible full combinations.
+    """(n_metrics,), the largest minus the smallest value of eligible intersections.
 
     0 where fewer than two have a value.
     """
@@ -279,11 +280,12 @@ def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     audit = options.as_audit_options()
     space = Grouping.of(inputs.attributes, audit)
     if len(space.full) < 2:
-        have = "No full combination of attributes has" if not len(space.full) else "Only one has"
+        which = "Only one" if len(space.full) else "No"
         raise InputError(
-            f"{have} {space.min_users:,} users (--min-support {options.min_support:g} of "
-            f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
-            "fewer attributes in --by."
+            f"{which} intersection of all attributes has {space.min_users:,} users "
+            f"({spelled('min_support')} {options.min_support:g}, {inputs.n_users:,} users in all), "
+            f"and a gap is between two. Lower {spelled('min_support')} or name fewer attributes in "
+            f"{spelled('by')}."
         )
     return space
 

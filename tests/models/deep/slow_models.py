@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import torch
+
+from fairrec.models.deep.score import score_pairs
+from tests.models.deep.small_models import model_of, random_pairs
 
 
 def weights(model) -> dict[str, np.ndarray]:
@@ -96,3 +101,17 @@ SLOW_MODELS = {
     "dcn": slow_dcn,
     "fgcnn": slow_fgcnn,
 }
+
+
+def check_forward_pass(name: str, with_categories: bool) -> None:
+    """The scores of a model are those of its slow form."""
+    model = model_of(name, with_categories)
+    if with_categories:
+        with torch.no_grad():
+            for part in model.modules():
+                if getattr(part, "categories", None) is not None:
+                    part.categories.weight[0] = 0
+    users, items = random_pairs(30)
+    w = weights(model)
+    slow = [SLOW_MODELS[name](w, model.hyper, u, i) for u, i in zip(users, items, strict=True)]
+    assert score_pairs(model, users, items) == pytest.approx(slow, rel=1e-4, abs=1e-4)

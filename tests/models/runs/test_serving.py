@@ -25,7 +25,7 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.runs import serving
 from fairrec.models.runs.run import load_run
 from fairrec.models.runs.serving import serving_app
-from tests.end_to_end.command_line import plain_environment, run_here, run_process
+from tests.end_to_end.command_line import plain_environment, run_here
 
 TOKEN = "s3cr3t-of-the-run"
 
@@ -71,7 +71,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     assert TOKEN not in said + rest
 
 
-def test_a_run_is_served_and_audited_over_http(served: Served):
+def test_a_run_is_served_and_audited_over_http(served: Served, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(served.home)
+    monkeypatch.setenv("RUN_TOKEN", TOKEN)
     # one test, because a run takes long to train and to load
     speaks_the_open_inference_protocol(served)
     gives_the_scores_of_the_run(served)
@@ -199,12 +201,10 @@ def gives_the_audit_of_the_run(served: Served) -> None:
     run = served.home / "run"
     tables = ("--users", "run/users.parquet", "--items", "run/items.parquet")
     history = ("--history", "run/history.parquet", "--ledger", "http.db", "--out", "out")
-    over_http = run_process(
+    over_http = run_here(
         *("audit", "run/test.parquet", *tables, *history, *common, "--endpoint", served.url),
         *("--protocol", "oip", "--token-env", "RUN_TOKEN", "--rate", "200", "--retries", "3"),
         *("--max-reply-mb", "8", "--output", "score", "--concurrency", "4"),
-        folder=served.home,
-        environment={"RUN_TOKEN": TOKEN},
     )
     assert over_http.code == 0, over_http.stderr
     one, other = json.loads(here.stdout), json.loads(over_http.stdout)
@@ -216,11 +216,9 @@ def gives_the_audit_of_the_run(served: Served) -> None:
     assert TOKEN not in over_http.stdout + over_http.stderr
     assert pl.read_parquet(run / "test.parquet").height == 150
     # the same again is free
-    again = run_process(
+    again = run_here(
         *("audit", "run/test.parquet", *tables, *history, *common, "--endpoint", served.url),
         *("--token-env", "RUN_TOKEN", "--output", "score", "--search", "adaptive"),
-        folder=served.home,
-        environment={"RUN_TOKEN": TOKEN},
     )
     assert again.code == 0, again.stderr
     assert json.loads(again.stdout)["search"]["users_paid"] == 0
@@ -228,11 +226,7 @@ def gives_the_audit_of_the_run(served: Served) -> None:
 
 def tells_a_command_that_gives_it_too(served: Served) -> None:
     here = run_here("audit", "--run", str(served.home / "run"), "--format", "json", "--no-report")
-    told = run_process(
-        *(*served.command[1:], "--format", "json"),
-        folder=served.home,
-        environment={"RUN_TOKEN": TOKEN},
-    )
+    told = run_here(*served.command[1:], "--format", "json")
     assert told.code == 0, told.stderr
     assert json.loads(told.stdout)["metrics"] == json.loads(here.stdout)["metrics"]
 

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.report.figures.hyper_curves import hyper_curves
-from tests.report.figures.drawn import svg
+from tests.report.figures.drawing import svg
 
 
-def test_the_figures_of_experiments_are_valid_and_drawn():
+def test_the_curves_of_both_parameters_are_drawn():
     curves = pl.DataFrame(
         {
             "parameter": ["epsilon"] * 2 + ["iterations"] * 2,
@@ -21,13 +20,3 @@ def test_the_figures_of_experiments_are_valid_and_drawn():
     advice = {"epsilon": (0.1, 0.2), "iterations": (5.0, 10.0)}
     drawn = svg(hyper_curves(curves, "By hyper-parameters", advice))
     assert all(word in drawn for word in ("By hyper-parameters", "epsilon", "iterations"))
-    times = pl.DataFrame(
-        {
-            "method": ["Themis"] * 4 + ["dpso"] * 4,
-            "users": [10, 10, 100, 100] * 2,
-            "groups": [5, 50] * 4,
-            "seconds": [0.1, 0.3, 1.0, 4.0] * 2,
-        }
-    )
-    drawn = svg(side_by_side(times, "Time", "users scored"))
-    assert all(word in drawn for word in ("Time", "Themis", "dpso", "users scored"))

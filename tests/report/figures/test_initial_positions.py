@@ -1,11 +1,9 @@
-"""Where two swarms begin."""
-
 from __future__ import annotations
 
 import polars as pl
 
 from fairrec.report.figures.initial_positions import initial_positions
-from tests.report.figures.drawn import svg
+from tests.report.figures.drawing import svg
 
 
 def test_the_initial_positions_of_two_swarms_are_drawn_over_the_users():

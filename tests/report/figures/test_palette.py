@@ -1,5 +1,3 @@
-"""Colours."""
-
 from __future__ import annotations
 
 from fairrec.report.figures.palette import DIVERGING

@@ -8,13 +8,10 @@ import pytest
 
 from fairrec.core.errors import InputError, OutputError
 from fairrec.reproduction.trials.trial import Trial, TrialStore, run_trials
+from tests.reproduction.trial_rows import silent
 
 CODE = "fairrec.reproduction.trials.chance"
 """A module whose code determines the rows."""
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    pass
 
 
 class Work:

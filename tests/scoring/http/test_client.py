@@ -195,7 +195,9 @@ def test_the_server_is_killed_and_started_again_in_the_middle(tmp_path, expected
     trouble = threading.Thread(target=break_down)
     trouble.start()
     try:
-        result = audit(endpoint(url, concurrency=2), search=SearchOptions("exact", ledger=ledger))
+        # a new process may take its time on a busy machine
+        patient = endpoint(url, concurrency=2, retries=100)
+        result = audit(patient, search=SearchOptions("exact", ledger=ledger))
     finally:
         trouble.join()
         server.kill()

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable, write_table
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
@@ -23,6 +23,7 @@ from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, target_auc
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.deep.training_options import TrainingOptions
+from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
     EpochRecord,
     RunRecord,
@@ -32,8 +33,6 @@ from fairrec.models.runs.checkpoint import (
     save_record,
     save_tensors,
 )
-
-_STATE = "training-"
 
 
 def train(
@@ -54,10 +53,10 @@ def train(
     restart : train anew even if the folder holds a run
     """
     options = options or TrainingOptions()
-    told = progress or (lambda stage, done, total: None)
+    progress = progress or (lambda stage, done, total: None)
     device = options.torch_device
     check_writable(folder)
-    told("preparing", 0, 0)
+    progress("preparing", 0, 0)
     data = training_data(
         bundle, options.all_positive, options.holdout, options.candidates, options.seed
     )
@@ -69,7 +68,7 @@ def train(
     if record.finished:
         return record
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
-    state = _State(model, optimizer, folder)
+    state = TrainingState(model, optimizer, folder)
     if record.epochs:
         state.load(len(record.epochs))
     else:
@@ -77,14 +76,14 @@ def train(
         _write_tables(bundle, data, folder)
         state.keep_best()
     while not _is_over(record, options):
-        record = _one_epoch(record, state, data, options, told)
+        record = _one_epoch(record, state, data, options, progress)
         if record.best_epoch == len(record.epochs):
             state.keep_best()
         # the record names the state it goes with, so a kill between the two loses one epoch at most
         state.save(len(record.epochs))
         save_record(record, folder / "run.json")
         state.forget_before(len(record.epochs))
-    told("evaluating", 0, 0)
+    progress("evaluating", 0, 0)
     model.load_state_dict(state.best)
     record = evaluated(record, model, data, options.seed)
     save_tensors(model.state_dict(), folder / "model.safetensors")
@@ -97,66 +96,8 @@ def _clear(folder: Path) -> None:
     """Take an older run out before its tables are written over."""
     for name in ("run.json", "model.safetensors"):
         (folder / name).unlink(missing_ok=True)
-    for state in folder.glob(f"{_STATE}*"):
+    for state in state_files(folder):
         state.unlink()
-
-
-class _State:
-    """What a killed training needs to go on: weights, the best weights, the optimiser's means."""
-
-    def __init__(self, model: CTRModel, optimizer: torch.optim.Adam, folder: Path) -> None:
-        self.model = model
-        self.optimizer = optimizer
-        self.folder = folder
-        self.best: dict[str, Tensor] = {}
-
-    def keep_best(self) -> None:
-        self.best = {
-            name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()
-        }
-
-    def file(self, epoch: int) -> Path:
-        return self.folder / f"{_STATE}{epoch:04d}.safetensors"
-
-    def forget_before(self, epoch: int) -> None:
-        for file in self.folder.glob(f"{_STATE}*"):
-            if file.name < self.file(epoch).name:
-                file.unlink()
-
-    def save(self, epoch: int) -> None:
-        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
-        tensors |= {f"best.{name}": t for name, t in self.best.items()}
-        for number, means in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": t.clone() for name, t in means.items()}
-        save_tensors(tensors, self.file(epoch))
-
-    def load(self, epoch: int) -> None:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        try:
-            self._fill(load_file(self.file(epoch)))
-        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-            raise InputError(
-                f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
-                "Begin anew with --restart."
-            ) from error
-
-    def _fill(self, tensors: dict[str, Tensor]) -> None:
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
-        for key, tensor in tensors.items():
-            part, _, name = key.partition(".")
-            parts[part][name] = tensor
-        self.model.load_state_dict(parts["model"])
-        device = next(self.model.parameters()).device
-        self.best = {name: tensor.to(device) for name, tensor in parts["best"].items()}
-        means: dict[int, dict[str, Tensor]] = {}
-        for key, tensor in parts["optimizer"].items():
-            number, _, name = key.partition(".")
-            means.setdefault(int(number), {})[name] = tensor
-        whole = self.optimizer.state_dict()
-        whole["state"] = means
-        self.optimizer.load_state_dict(whole)
 
 
 def _fresh_record(
@@ -192,7 +133,8 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
         if there[name] != value:
             raise InputError(
                 f"{folder}: holds a run with another {name.replace('_', ' ')} ({there[name]}, now "
-                f"{value}). Choose another --out, or begin anew with --restart."
+                f"{value}). Choose another folder, or begin anew with "
+                f"{spelled('restart', True)}."
             )
     return record
 
@@ -211,10 +153,10 @@ def _is_over(record: RunRecord, options: TrainingOptions) -> bool:
 
 def _one_epoch(
     record: RunRecord,
-    state: _State,
+    state: TrainingState,
     data: TrainingData,
     options: TrainingOptions,
-    told: Progress,
+    progress: Progress,
 ) -> RunRecord:
     """One pass over the positives, each with a fresh negative."""
     started = time.perf_counter()
@@ -238,10 +180,12 @@ def _one_epoch(
         total += loss.detach() * len(users)
         if done % 20 == 0 or done == n_batches:
             mean = float(total) / min(n_rows, done * options.batch_size)
-            told(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
+            progress(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
     loss_value = float(total) / n_rows
     if not np.isfinite(loss_value):
-        raise InputError("The loss is no longer finite. Lower --learning-rate and begin anew.")
+        raise InputError(
+            f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
+        )
     epoch = EpochRecord(
         epoch=number,
         loss=loss_value,
@@ -275,14 +219,4 @@ def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
     write_table(bundle.items, folder / "items.parquet")
     write_table(data.history, folder / "history.parquet")
     for name, targets in (("validation", data.validation), ("test", data.test)):
-        item_ids = bundle.items["item_id"]
-        table = pl.DataFrame(
-            {
-                "user_id": bundle.users["user_id"].gather(targets.users),
-                "item_id": pl.Series(item_ids.gather(targets.items.ravel()))
-                .reshape(targets.items.shape)
-                .arr.to_list(),
-                "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
-            }
-        )
-        write_table(table, folder / f"{name}.parquet")
+        write_table(targets.table(bundle), folder / f"{name}.parquet")

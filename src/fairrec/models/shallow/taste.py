@@ -57,13 +57,5 @@ def taste_predictions(bundle: Bundle, data: TrainingData) -> pl.DataFrame:
     model, targets = Taste(bundle, data.history), data.test
     users = np.repeat(targets.users, targets.items.shape[1])
     scores = model.score(users, targets.items.ravel().astype(np.int64))
-    shape = targets.items.shape
-    items = bundle.items["item_id"].gather(targets.items.ravel().astype(np.int64))
-    return pl.DataFrame(
-        {
-            "user_id": bundle.users["user_id"].gather(targets.users),
-            "item_id": items.reshape(shape).arr.to_list(),
-            "score": pl.Series(scores.reshape(shape)).arr.to_list(),
-            "label": pl.Series(targets.is_target.astype(np.int8)).arr.to_list(),
-        }
-    )
+    lists = pl.Series("score", scores.reshape(targets.items.shape)).arr.to_list()
+    return targets.table(bundle).select("user_id", "item_id", lists, "label")

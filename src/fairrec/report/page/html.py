@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,6 +139,7 @@ def own_file(name: str) -> str:
     return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
 
 
+@cache
 def page_template(name: str) -> Template:
     """A template that escapes all text and refuses names it does not know."""
     from jinja2 import Environment, StrictUndefined

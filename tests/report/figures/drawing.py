@@ -1,0 +1,34 @@
+"""Draw a chart, and a page view with something for every chart."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import fairrec
+from fairrec.report.page.build import build_page_view
+from fairrec.report.page.view import PageView
+from tests.worlds import ATTRIBUTES, random_world
+
+
+def svg(chart) -> str:
+    """The picture; a specification that is not valid is an error."""
+    import vl_convert
+
+    # checks the specification, then draws it
+    return vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+@cache
+def page_view() -> PageView:
+    """The page of a small audit with a search."""
+    users, predictions = random_world(600, {"gender": "F"}, effect=1.0, seed=1)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by=list(ATTRIBUTES),
+        metrics=["auc", "mrr@5"],
+        permutations=49,
+        min_support=10,
+        search=fairrec.SearchOptions("adaptive", budget_users="50%"),
+    )
+    return build_page_view(result.summary, result.group_table)

@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+from fairrec.report.figures.pair_heat_map import pair_heat_map
+from tests.report.figures.drawing import page_view, svg
+
+
+def test_the_chart_of_the_page_is_valid_and_drawn():
+    assert "<path" in svg(pair_heat_map(page_view().pairs[0]).chart())

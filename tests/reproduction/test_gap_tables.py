@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import polars as pl
+
+from fairrec.reproduction.comparison import compared_gaps, costs
+from fairrec.reproduction.gap_tables import cost_table, gap_table
+from fairrec.reproduction.methods import DPSO, THEMIS
+from tests.reproduction.trial_rows import chance, found
+
+SEARCH = pl.DataFrame(
+    [found(THEMIS.title, 0.4, users=90), found(DPSO.title, 0.4), found(DPSO.title, 0.2, 1)]
+)
+SIZES = {"n_users": 100, "n_groups": 12, "min_users": 1, "n_combinations": 1800}
+CHANCE = pl.DataFrame(
+    [
+        {**chance("auc", 0.4, [0.1, 0.2, 0.3, 0.4]), "p_value": 0.4, **SIZES},
+        {**chance("pooled_auc", 0.5, []), "p_value": None, **SIZES},
+    ]
+)
+GAPS = compared_gaps(SEARCH, CHANCE, [THEMIS, DPSO], "table2")
+
+
+def test_a_row_has_the_exact_gap_the_published_one_chance_and_what_methods_found():
+    table = gap_table("gaps", "Gaps", GAPS, CHANCE, [THEMIS, DPSO])
+    assert table.view.columns[-1] == DPSO.title
+    assert THEMIS.title not in table.view.columns
+    first, pooled = table.view.rows
+    assert first[:3] == ("Wide&Deep", "auc", "0.400")
+    assert first[-1] == "0.300 \u00b10.141 (0.244)"
+    assert pooled[-1] == "-"
+    assert table.view.note.startswith("100 users, 12 groups of at least 1 among 1,800 combinations")
+    assert table.data is GAPS
+
+
+def test_costs_are_shown_for_each_method():
+    table = cost_table("costs", "Costs", costs(SEARCH, GAPS, [THEMIS, DPSO]))
+    rows = {row[1]: row for row in table.view.rows}
+    assert rows[THEMIS.title][2:6] == ("100.0%", "100.0%", "90", "90%")
+    assert rows[DPSO.title][2] == "75.0% \u00b135.4"
