@@ -62,7 +62,7 @@ def test_without_permutations_nothing_is_tested():
     assert np.isnan(found.p_values).all() and np.isnan(found.adjusted_p_values).all()
     assert not found.is_significant.any()
     assert found.critical == np.inf
-    assert found.is_whole.all()
+    assert found.is_fully_scored.all()
     # estimates need no test
     assert found.estimates.value.shape == found.is_tested.shape
 
