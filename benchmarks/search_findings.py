@@ -162,7 +162,7 @@ def _tables(run: str) -> dict[str, Any]:
 
 
 def shuffled(run: str, budget: str, n_shuffles: int) -> dict[str, int]:
-    """How many searches have a finding where attributes are shuffled across users."""
+    """How many searches have a finding where values are permuted across users."""
     import polars as pl
 
     import fairrec

@@ -36,7 +36,7 @@ class HyperParameters:
                 fits, allowed = isinstance(value, int) and value >= 1, "a whole number from 1"
             if not fits:
                 raise InputError(
-                    f"invalid hyper-parameter '{field.name}': expected {allowed}, got "
+                    f"invalid hyper-parameter {field.name}: expected {allowed}, got "
                     f"{plain(repr(value))}"
                 )
 

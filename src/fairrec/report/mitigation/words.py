@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm
 from fairrec.report.words import number, p_value, plural
 from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
@@ -75,8 +74,8 @@ def stamps(summary: MitigationSummary) -> tuple[str, ...]:
         n_lowered = sum(group.is_lowered for group in summary.groups)
         found.append(
             f"LEVEL DOWN: {plural(n_lowered, 'group')} served best "
-            f"{'is' if n_lowered == 1 else 'are'} served worse on purpose "
-            f"({spelled('allow_level_down', True)})."
+            f"{'is' if n_lowered == 1 else 'are'} served worse on purpose, as "
+            "levelling down was allowed."
         )
     return tuple(found)
 
