@@ -10,13 +10,6 @@ import fairrec
 PACKAGE = Path(fairrec.__file__).parent
 TESTS = Path(__file__).parent
 NOT_YET: set[str] = {
-    "mitigation/before_after",
-    "mitigation/predictions",
-    "mitigation/remedy",
-    "mitigation/rerankers/blend",
-    "mitigation/rerankers/group_prior",
-    "mitigation/rerankers/oracle",
-    "mitigation/summary",
     "report/mitigation/view",
     "report/page/payload",
     "report/page/table",

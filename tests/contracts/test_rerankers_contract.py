@@ -307,13 +307,6 @@ def test_lists_of_a_label_free_reranker_have_no_labels(name, monkeypatch):
     assert seen == [None]
 
 
-def test_the_oracle_puts_relevant_items_first():
-    world = RerankWorld(random_world(np.random.default_rng(2), n_users=50))
-    shown = world.ranked_after(world.order("oracle", 1.0))
-    np.testing.assert_array_equal(shown.labels(12), shown.ideal_labels(12))
-    assert [name for name in ALL if name not in LABEL_FREE] == ["oracle"]
-
-
 @every_reranker
 def test_lowered_groups_are_re_ranked_the_other_way(name):
     """Raised and lowered differ, and each group is treated by itself."""

@@ -16,7 +16,6 @@ from fairrec.search.searched import Searched
 from fairrec.search.searcher import NoHyperParameters
 from tests.search.search_worlds import evidence_of, product_space
 
-FOUR = product_space((4,), users_each=5)
 VALUES = np.repeat([0.2, 0.5, 0.6, 0.9], 5)
 NDCG = parse_metric("ndcg@5")
 ENDLESS = replace(NDCG, metric=replace(NDCG.metric, bounds=None))
@@ -36,8 +35,7 @@ class BoundedBy:
 
 def outcome_of(users: int | None = None, min_users: int = 1) -> SearchOutcome:
     """Four groups in a row, as far as the budget goes."""
-    space = replace(FOUR, min_users=min_users)
-    evidence = evidence_of(space, VALUES)
+    evidence = evidence_of(product_space((4,), users_each=5, min_users=min_users), VALUES)
     return search("exact", evidence, NoHyperParameters(), budget=Budget(users=users))
 
 

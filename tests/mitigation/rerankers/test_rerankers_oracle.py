@@ -12,9 +12,7 @@ from tests.metrics.metric_lists import Candidate, World, random_world
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.levels import metric_mean, world_without_ties
 from tests.mitigation.rerankers.slow_rerankers import (
-    BLENDS,
     GREEDY,
-    blend_keys,
     categories_of,
     dense_ease,
     dense_interactions,
@@ -88,26 +86,6 @@ def test_without_ties_the_order_is_that_of_the_slow_loop(name, seed):
         order = world.order(name, strength)
         for one in range(world.lists.n_lists):
             assert world.part(order, one) == slow_order(world, name, one, strength)
-
-
-@pytest.mark.parametrize("name", BLENDS)
-@given(seed=SEEDS, strength=STRENGTHS, is_worse=st.booleans())
-@settings(max_examples=20)
-def test_blend_ranks_by_both_opinions(name, seed, strength, is_worse):
-    drawn = random_world(np.random.default_rng(seed), n_users=12, n_items=15)
-    group = np.random.default_rng(seed).integers(0, 3, 12)
-    world = RerankWorld(drawn, group=group, is_worse=is_worse)
-    order = world.order(name, strength)
-    sign = -1 if is_worse else 1
-    for one, opinion in enumerate(BLENDS[name](world)):
-        signed = {row: sign * said for row, said in opinion.items()}
-        keys = blend_keys(world, one, strength, signed)
-        rows = world.part(order, one)
-        fallen = np.diff([keys[row] for row in rows])
-        assert (fallen <= 1e-9).all()
-        # where opinions are equal but for rounding, either may come first
-        if (fallen < -1e-9).all():
-            assert rows == sorted(model_order(world, one), key=lambda row: -keys[row])
 
 
 def test_ease_scores_are_those_of_the_dense_formula():
