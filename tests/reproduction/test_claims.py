@@ -45,7 +45,7 @@ def test_claims_stand_beside_what_was_measured(setting):
     ranking = said["methods from the most accurate"][1]
     assert ranking == "Themis 100%, FairRec 75%, TestSGD 0.005 50%, TestSGD 0.01 25%"
     # one of 40 with the observed one
-    assert said["gaps that chance does not explain (p <= 0.05)"][1] == "1 of 1"
+    assert said["significant gaps (p <= 0.05)"][1] == "1 of 1"
     assert said["ours: adaptive: accuracy; time and users, of Themis'"][1] == (
         "100.0%; 50.0% and 25.0%"
     )

@@ -14,6 +14,7 @@ def test_numbers_and_names_may_be_text_and_a_model_counts_once():
 
 def test_only_models_that_are_trained_are_deep():
     assert QUICK.has_deep_models
+    assert [*QUICK.seeds] == [0, 1]
     assert not ReproduceOptions(models=("taste",)).has_deep_models
 
 
