@@ -162,7 +162,7 @@ def _tables(run: str) -> dict[str, Any]:
 
 
 def shuffled(run: str, budget: str, n_shuffles: int) -> dict[str, int]:
-    """How many searches have a finding where attributes are dealt out at random."""
+    """How many searches have a finding where attributes are shuffled across users."""
     import polars as pl
 
     import fairrec

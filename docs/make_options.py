@@ -11,6 +11,7 @@ from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.models.deep.training_options import TrainingOptions
+from fairrec.reproduction.options import ReproduceOptions
 from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.options import SearchOptions
@@ -25,6 +26,7 @@ SECTIONS = (
     ("Comparison of searchers", "`fairrec search-bench`", SearchBenchOptions),
     ("Synthetic world", "`fairrec synthetic`", WorldOptions),
     ("Training", "`fairrec train`", TrainingOptions),
+    ("Experiments of the paper", "`fairrec reproduce`", ReproduceOptions),
 )
 INTRODUCTION = """# Options
 

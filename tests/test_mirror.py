@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import fairrec
@@ -9,17 +10,6 @@ import fairrec
 PACKAGE = Path(fairrec.__file__).parent
 TESTS = Path(__file__).parent
 NOT_YET: set[str] = {
-    "core/arrays",
-    "core/progress",
-    "datasets/assemble",
-    "datasets/deciles",
-    "datasets/delimited",
-    "datasets/json_lines",
-    "datasets/negatives",
-    "datasets/raw_folder",
-    "datasets/raw_table",
-    "datasets/readers",
-    "datasets/registry",
     "mitigation/before_after",
     "mitigation/predictions",
     "mitigation/remedy",
@@ -27,28 +17,7 @@ NOT_YET: set[str] = {
     "mitigation/rerankers/group_prior",
     "mitigation/rerankers/oracle",
     "mitigation/summary",
-    "models/deep/base",
-    "models/deep/dcn",
-    "models/deep/deepfm",
-    "models/deep/evaluation",
-    "models/deep/features",
-    "models/deep/fgcnn",
-    "models/deep/registry",
-    "models/deep/score",
-    "models/deep/training_data",
-    "models/deep/wide_deep",
-    "models/shallow/taste",
-    "report/figures/group_chart",
-    "report/figures/grouped_bars",
-    "report/figures/metric_correlation",
-    "report/figures/pair_heat_map",
-    "report/figures/search_curves",
-    "report/figures/search_history",
-    "report/figures/still",
-    "report/figures/trade_off",
     "report/mitigation/view",
-    "report/mitigation/words",
-    "report/page/chart_view",
     "report/page/payload",
     "report/page/table",
     "report/page/value_order",
@@ -57,31 +26,6 @@ NOT_YET: set[str] = {
     "report/text/markdown",
     "report/text/terminal",
     "report/words",
-    "reproduction/claims",
-    "reproduction/data_source",
-    "reproduction/experiment",
-    "reproduction/experiments/figure2_initial_positions",
-    "reproduction/experiments/figure5_efficiency",
-    "reproduction/experiments/figure6_hyper_parameters",
-    "reproduction/experiments/table1_model_quality",
-    "reproduction/experiments/table2_effectiveness",
-    "reproduction/experiments/table5_attributes",
-    "reproduction/experiments/tables4_6_mitigation",
-    "reproduction/gap_tables",
-    "reproduction/layout",
-    "reproduction/methods",
-    "reproduction/outcome",
-    "reproduction/recommender",
-    "reproduction/registry",
-    "reproduction/space",
-    "reproduction/subject",
-    "reproduction/trials/chance",
-    "reproduction/trials/mitigation",
-    "reproduction/trials/particles",
-    "reproduction/trials/searches",
-    "reproduction/trials/training",
-    "search/searched",
-    "workflows/demo",
 }
 """Modules that have no test file of their name so far. It only shrinks."""
 
@@ -95,10 +39,42 @@ def modules() -> set[str]:
     }
 
 
+def holds_logic(source: str) -> bool:
+    """Whether anything is computed; names of types, listings and plain records compute nothing."""
+    computing = (ast.Lambda, ast.comprehension, ast.For, ast.While, ast.Try, ast.With)
+    return any(
+        isinstance(node, computing)
+        or (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_declared(node))
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def is_declared(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it has nothing but a docstring or an ellipsis, as in a protocol."""
+    return all(
+        isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+        for line in function.body
+    )
+
+
 def test_every_module_has_a_test_file_of_its_name():
     without = {
         module
         for module in modules()
         if not (TESTS / module).with_name(f"test_{Path(module).name}.py").is_file()
+        and holds_logic((PACKAGE / f"{module}.py").read_text("utf-8"))
     }
     assert without == NOT_YET
+
+
+def test_a_module_that_computes_something_is_told_from_one_that_does_not():
+    record = "class Point:\n    'A point.'\n    x: float = 0.0\n"
+    protocol = (
+        "class Asks(Protocol):\n    def ask(self) -> int:\n        'How many.'\n        ...\n"
+    )
+    for source in ("", "import numpy as np\nFloats = np.ndarray\n", record, protocol):
+        assert not holds_logic(source)
+    method = f"{record}    def twice(self) -> float:\n        return 2 * self.x\n"
+    loaded = "TABLE = {name: len(name) for name in NAMES}\n"
+    for source in (method, loaded, "twice = lambda x: 2 * x\n"):
+        assert holds_logic(source)

@@ -1,15 +1,12 @@
-"""`fairrec audit` and `fairrec demo`: what they take, and what they make of it."""
+"""`fairrec audit`: what it takes, and what it makes of it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fairrec.datasets.synthetic import synthetic_bundle
-from fairrec.workflows import demo
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
 
@@ -82,23 +79,3 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     ran = run_here("audit", "p.parquet", "--by", "gender")
     assert ran.code == 2
     assert "--users is missing" in ran.stderr
-
-
-def test_the_demo_refuses_an_unknown_model_and_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run_here("demo", "--model", "deepmf", "--out", "d")
-    assert ran.code == 2
-    assert "Did you mean 'deepfm'" in ran.stderr
-    assert not Path("d").exists()
-
-
-def test_the_demo_takes_a_deep_model(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        demo,
-        "synthetic_bundle",
-        lambda options: synthetic_bundle(replace(options, n_users=300, n_items=120)),
-    )
-    ran = run_here("demo", "--model", "wide_deep", "--out", "d", "--quiet", "--format", "json")
-    assert ran.code == 0, ran.stderr
-    assert json.loads(Path("d/run/run.json").read_text())["model"] == "wide_deep"

@@ -132,7 +132,10 @@ def test_re_rankers_are_listed(tables: Tables):
         (("--metric", "urd@3", "--strength", "2"), "invalid --strength: expected"),
         (("--metric", "urd@3", "--strength", "much"), "invalid --strength: expected"),
         (("--metric", "urd@3", "--max-loss", "-1"), "invalid --max-loss: expected"),
-        (("--metric", "urd@3", "--groups", "worst:0%"), "--groups worst:0% is not possible"),
+        (
+            ("--metric", "urd@3", "--groups", "worst:0%"),
+            "invalid --groups: expected worst:10%, worst:5",
+        ),
         (("--metric", "urd@3", "--groups", "none.csv"), "none.csv"),
         (("--metric", "urp@3", "--allow-level-down"), "neither end of 'urp@3' is better"),
         (("--metric", "pooled_auc"), "is no mean over users"),

@@ -77,7 +77,10 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
         (("--onnx", "m.onnx", "--inputs", "a=b,a=c"), "each input once"),
         (("--onnx", "m.onnx"), "there is no such file"),
         (("--scorer-identity", "v1"), "--scorer-identity is for a model named by"),
-        (("--scorer", "my_ranker"), "is not of the form package.module:function"),
+        (
+            ("--scorer", "my_ranker"),
+            "invalid --scorer: expected package.module:function, got my_ranker",
+        ),
         (("--endpoint", "http://x/y"), "Give http://HOST/v2/models/NAME"),
         (("--endpoint", "http://x/y", "--protocol", "grpc"), "No protocol 'grpc'"),
         (

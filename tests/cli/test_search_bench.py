@@ -114,7 +114,7 @@ def test_a_trained_run_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ((*BENCH[1:], "--hyper", "alpha=1"), "invalid --hyper: expected searcher.name=number"),
         ((*BENCH[1:], "--hyper", "dpso.alpha"), "invalid --hyper: expected searcher.name=number"),
         ((*BENCH[1:], "--hyper", "dpos.alpha=1"), "Did you mean 'dpso'"),
-        ((*BENCH[1:], "--min-support", "500"), "No full combination of attributes has 500 users"),
+        ((*BENCH[1:], "--min-support", "500"), "No intersection of all attributes has 500 users"),
         ((*BENCH[1:], "--out", "users.parquet"), "is a file, not a folder"),
     ],
 )

@@ -342,7 +342,7 @@ def test_missing_table_is_refused_with_a_remedy(name, need):
     if need not in RERANKERS[name].needs:
         assert len(Remedy(record_of(name, WOMEN), inputs).scores_of(inputs).at(0.5))
         return
-    with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give --{need} FILE"):
+    with pytest.raises(InputError, match=f"'{name}' needs the {need} table. Give it as {need}"):
         Remedy(record_of(name, WOMEN), inputs)
 
 

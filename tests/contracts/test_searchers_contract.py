@@ -344,8 +344,8 @@ def test_history_rises_to_the_gap_of_the_complete_groups(name, seed):
             means = complete_means(outcome, own)
             found = max(means.values()) - min(means.values()) if means else 0.0
             assert gap_found(outcome, metric) == approx(found, abs=1e-12)
-            verified = outcome.evidence.values(space.full)[metric]
-            for codes, value in zip(space.codes.tolist(), verified, strict=True):
+            fully_scored = outcome.evidence.values(space.full)[metric]
+            for codes, value in zip(space.codes.tolist(), fully_scored, strict=True):
                 assert value == approx(means.get(tuple(codes), np.nan), abs=1e-12, nan_ok=True)
 
 

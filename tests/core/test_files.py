@@ -56,7 +56,7 @@ def test_a_device_is_written_to():
 @pytest.mark.parametrize("name", ["out", "no/such/folder/page.html"])
 def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path: Path, name: str):
     (tmp_path / "out").mkdir()
-    with pytest.raises(OutputError, match=f"{name}: cannot be written.*Choose another --out"):
+    with pytest.raises(OutputError, match=f"{name}: cannot be written.*Choose another place"):
         write_text(tmp_path / name, "x")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

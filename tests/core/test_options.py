@@ -9,6 +9,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import pairs, whole
 from fairrec.core.options import (
+    Blank,
     Option,
     Options,
     declared,
@@ -90,3 +91,18 @@ def test_a_docstring_is_filled_with_what_is_declared():
     lines = [line.strip() for line in travel.__doc__.splitlines()]
     assert "n_days : How long (a whole number from 1)" in lines
     assert "packed : Bags (thing=n)" in lines
+
+
+def test_what_the_reader_fills_in_is_a_word_on_the_command_line_and_dots_from_python():
+    blanks = {"items": Blank("FILE"), "columns": {"label": Blank("NAME")}}
+    written = [spelled(name, value) for name, value in blanks.items()]
+    assert written == ["items=...", "columns={'label': ...}"]
+    with from_command_line():
+        written = [spelled(name, value) for name, value in blanks.items()]
+    assert written == ["--items FILE", "--columns label=NAME"]
+
+
+def test_a_switch_that_is_off_is_spelled_as_such():
+    assert spelled("report", False) == "report=False"
+    with from_command_line():
+        assert spelled("report", False) == "--no-report"

@@ -179,7 +179,7 @@ def test_1m_names_a_missing_file_and_where_to_get_it(raw_1m):
 
 def test_1m_points_to_the_folder_one_level_down(raw_1m):
     message = refusal("movielens-1m", raw_1m.parent)
-    assert message.endswith(f"It is in {raw_1m}: give that folder as --raw.")
+    assert message.endswith(f"It is in {raw_1m}: give that folder as raw.")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ Arrange = Callable[[Path], list[str]]
 
 @dataclass(frozen=True)
 class Case:
-    """How to go wrong, and what the message must say: what, where, and how to mend it."""
+    """How to go wrong, and what the message must say: what, where, and how to fix it."""
 
     arrange: Arrange
     says: tuple[str, ...]
@@ -272,16 +272,16 @@ def _(folder: Path) -> list[str]:
     return ["--users", "users.xlsx"]
 
 
-@bad("out under a file", "users.parquet is a file", "not a folder", "Choose another --out")
+@bad("out under a file", "users.parquet is a file", "not a folder", "Choose another folder")
 def _(folder: Path) -> list[str]:
     return ["--out", "users.parquet/out"]
 
 
-bad("out is a file", "users.parquet is a file", "not a folder", "Choose another --out")(
+bad("out is a file", "users.parquet is a file", "not a folder", "Choose another folder")(
     options("--out", "users.parquet")
 )
 if Path("/proc").is_dir():
-    bad("out where nothing can be made", "/proc/fairrec", "Choose another --out")(
+    bad("out where nothing can be made", "/proc/fairrec", "Choose another place")(
         options("--out", "/proc/fairrec/out")
     )
 
@@ -435,7 +435,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch):
     (tmp_path / "locked").mkdir(mode=0o500)
     monkeypatch.chdir(tmp_path)
     ran = run_here(*AUDIT, "--by", "gender", "--out", "locked/out")
-    _assert_refused(ran, "locked/out", "no permission", "Choose another --out")
+    _assert_refused(ran, "locked/out", "no permission", "Choose another folder")
 
 
 def test_a_result_that_cannot_be_put_in_place_leaves_no_other_file_there(
@@ -446,7 +446,7 @@ def test_a_result_that_cannot_be_put_in_place_leaves_no_other_file_there(
     monkeypatch.chdir(tmp_path)
     before = files_in(tmp_path)
     ran = run_here(*AUDIT, "--by", "gender", "--out", "out")
-    _assert_refused(ran, "out", "cannot be written", "Choose another --out")
+    _assert_refused(ran, "out", "cannot be written", "Choose another place")
     assert files_in(tmp_path) == before
 
 
@@ -463,5 +463,5 @@ def test_the_demo_refuses_a_folder_it_cannot_write(tmp_path: Path, monkeypatch):
     (tmp_path / "file").write_text("x")
     monkeypatch.chdir(tmp_path)
     ran = run_here("demo", "--out", "file/demo")
-    _assert_refused(ran, "file is a file", "Choose another --out")
+    _assert_refused(ran, "file is a file", "Choose another folder")
     assert files_in(tmp_path) == {"file": b"x"}

@@ -107,7 +107,7 @@ def full_groups(result: AuditResult, metric: str) -> dict[tuple[str, ...], tuple
     return found
 
 
-def verified(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
+def fully_scored(result: AuditResult, metric: str) -> dict[tuple[str, ...], float]:
     """The values of full combinations of enough users, all of whom are scored."""
     return {
         labels: sum(values) / n
@@ -141,7 +141,10 @@ def test_with_everyone_scored_the_result_is_that_of_the_plain_audit(name):
     assert result.group_table.equals(plain.group_table)
     assert result.per_user.equals(plain.per_user)
     summary = result.summary.search
-    assert (summary.n_verified, summary.n_not_verified) == (plain.summary.coverage.n_full, 0)
+    assert (summary.n_fully_scored, summary.n_not_fully_scored) == (
+        plain.summary.coverage.n_full,
+        0,
+    )
     assert [metric.may_be_larger_by for metric in summary.metrics.values()] == [0, 0]
 
 
@@ -171,11 +174,11 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
     assert search.rows_paid == 20 * n_scored
     assert 1 <= search.calls <= n_scored
     n_full = result.summary.coverage.n_full
-    assert search.n_verified + search.n_not_verified == n_full
+    assert search.n_fully_scored + search.n_not_fully_scored == n_full
     for metric, found in result.metrics.items():
         assert found.n_defined == n_scored
-        means = verified(result, metric)
-        assert search.n_verified == len(means)
+        means = fully_scored(result, metric)
+        assert search.n_fully_scored == len(means)
         history = search.metrics[metric].history
         users, gaps = [p.users for p in history], [p.gap for p in history]
         assert users == sorted(set(users))
@@ -187,7 +190,9 @@ def test_the_summary_says_what_was_scored_and_found(name, budget):
         assert gaps[-1] == approx(gap, abs=1e-12)
         if len(means) == 1:
             assert found.gap is None
-            with pytest.raises(InputError, match="Too few users were scored"):
+            with pytest.raises(
+                InputError, match="fewer than two full combinations are fully scored"
+            ):
                 result.gap(metric)
         else:
             assert found.gap == approx(gap, abs=1e-12)
@@ -210,10 +215,10 @@ def test_groups_are_whole_where_all_their_users_are_scored(name):
     for row in result.groups("auc").iter_rows(named=True):
         is_member = [pl.col(by) == row[by] for by in BY if row[by] is not None]
         members = result.per_user.filter(is_member)
-        is_whole = members["auc"].null_count() == 0
-        assert row["is_whole"] == is_whole
-        n_whole[is_whole] += 1
-        if is_whole:
+        is_fully_scored = members["auc"].null_count() == 0
+        assert row["is_fully_scored"] == is_fully_scored
+        n_whole[is_fully_scored] += 1
+        if is_fully_scored:
             assert row["support"] == members.height
             assert row["value"] == approx(members["auc"].mean(), abs=1e-12)
         else:
@@ -235,7 +240,7 @@ def test_what_is_said_of_all_users_rests_on_those_drawn_at_random(name):
     everyone_scored = result.per_user["auc"]
     assert everyone_scored.count() == 200
     assert everyone_scored.mean() != approx(mean, abs=1e-4)
-    part = result.groups("auc").filter(~pl.col("is_whole"), pl.col("gender") == "M", depth=1)
+    part = result.groups("auc").filter(~pl.col("is_fully_scored"), pl.col("gender") == "M", depth=1)
     men = drawn.filter(gender="M")
     assert part["support"].to_list() == [men.height]
     assert part["value"].to_list() == approx([men["auc"].mean()], abs=1e-12)
@@ -307,7 +312,7 @@ def test_another_seed_draws_other_groups():
     for seed in range(6):
         options = SearchOptions("random", budget_users="50%", reference=0.01)
         whole = audit(options, seed=seed, permutations=0).groups("auc")
-        whole = whole.filter(pl.col("is_whole"), depth=2).select(BY).rows()
+        whole = whole.filter(pl.col("is_fully_scored"), depth=2).select(BY).rows()
         found.add(frozenset(whole))
     assert len(found) > 3
 
@@ -326,16 +331,16 @@ def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(
     assert f"on a batch of {n_asked} user{'s' if n_asked > 1 else ''} (" in str(caught.value)
     for user in sound.calls[1][:3]:
         assert re.search(rf"\b{user}\b", str(caught.value))
-    mended = Model()
-    result = audit(options, predictions=without_scores, scorer=mended)
+    fixed = Model()
+    result = audit(options, predictions=without_scores, scorer=fixed)
     assert broken.asked == sound.calls[0]
     # asked for no user twice
-    assert sorted(broken.asked + mended.asked) == sorted(sound.asked)
+    assert sorted(broken.asked + fixed.asked) == sorted(sound.asked)
     assert answer_of(result, *COSTS) == answer_of(unbroken, *COSTS)
     assert result.per_user.equals(unbroken.per_user)
     search = result.summary.search
     assert search.users_before == len(broken.asked) > 0
-    assert search.users_paid == len(mended.asked)
+    assert search.users_paid == len(fixed.asked)
     assert search.users_scored == search.users_before + search.users_paid
     # and a third run asks for nobody
     third = Model()
@@ -385,14 +390,14 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     is_worse = (gender == "F").to_numpy()[:, None]
     scores = PREDICTIONS["score"].to_numpy() - 5 * is_worse * PREDICTIONS["label"].to_numpy()
     result = audit(SearchOptions("random", budget_users="60%"), predictions=with_scores(scores))
-    part = [f for name in result.metrics for f in result.findings(name) if not f.is_whole]
+    part = [f for name in result.metrics for f in result.findings(name) if not f.is_fully_scored]
     assert part
     for finding in part:
         assert finding.support < finding.n_users
         assert finding.contributions == {}
     shown = [row for row in build_view(result.summary).findings.rows if " of " in row[2]]
     assert shown[0][2] == f"{part[0].support:,} of {part[0].n_users:,}"
-    assert "a few at random" in build_view(result.summary).findings.note
+    assert "a random sample" in build_view(result.summary).findings.note
 
 
 def test_no_bound_goes_beyond_the_range_of_its_metric():
@@ -472,7 +477,7 @@ def test_without_an_eligible_full_combination_there_is_a_result_all_the_same(nam
     options = SearchOptions(name, budget_users="40%", reference=0.5)
     result = audit(options, users=users, by=[*BY, *more], depth=2, min_support=20)
     search = result.summary.search
-    assert (search.n_verified, search.n_not_verified) == (0, 0)
+    assert (search.n_fully_scored, search.n_not_fully_scored) == (0, 0)
     assert 80 <= search.users_scored <= 160
     for metric, found in result.metrics.items():
         assert found.gap is None
@@ -557,7 +562,7 @@ def test_theta_decides_which_combinations_testsgd_looks_at(tables: Path):
         assert found["hyper_parameters"] == {"theta": float(theta)}
         assert found["ending"] == "finished"
         n_large = (sizes >= float(theta) * N_USERS).sum()
-        assert 0 < n_large <= found["n_verified"] < len(sizes)
+        assert 0 < n_large <= found["n_fully_scored"] < len(sizes)
         n_users[theta] = found["users_scored"]
     assert n_users["0.2"] < n_users["0.05"]
 
@@ -596,14 +601,14 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
     assert (ran.code, ran.stderr) == (0, "")
     said = " ".join(ran.stdout.replace("\\", "").split())
     found = searched(*options)["search"]
-    n_full = found["n_verified"] + found["n_not_verified"]
-    assert 0 < found["n_verified"] < n_full
+    n_full = found["n_fully_scored"] + found["n_not_fully_scored"]
+    assert 0 < found["n_fully_scored"] < n_full
     assert "400 users (120 of them scored), 8,000 candidates" in said
     assert (
         "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
         "120 users was spent." in said
     )
-    assert f"Scored in full: {found['n_verified']} of {n_full} full combinations." in said
+    assert f"Fully scored: {found['n_fully_scored']} of {n_full} full combinations." in said
     assert "Drawn at random before anything was scored: 24 users." in said
     assert f"asked for 2,400 scores in {found['calls']} calls." in said
     assert said.count("The exact gap is at most") == 2
@@ -614,8 +619,8 @@ def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
 def test_reports_of_searchers_without_a_bound_say_so(tables: Path):
     options = ("--search", "testsgd", "--theta", "0.2", "--reference", "0.01")
     said = " ".join(run_here(*SEARCH, *FEW, *options).stdout.split())
-    n_open = searched(*options)["search"]["n_not_verified"]
-    assert said.count(f"{n_open} full combinations not scored in full may lie beyond.") == 2
+    n_open = searched(*options)["search"]["n_not_fully_scored"]
+    assert said.count(f"{n_open} full combinations not fully scored may lie beyond.") == 2
     assert "and ended because it had finished." in said
     everyone = " ".join(run_here(*SEARCH, *FEW, "--search", "exact").stdout.split())
     assert "The searcher exact scored 400 of 400 users (100.0%)" in everyone
@@ -657,7 +662,10 @@ def test_searchers_are_listed_with_their_hyper_parameters():
         ),
         (("--search", "adaptive", "--hyper", "step=3"), "Did you mean 'steps'"),
         (("--search", "adaptive", "--theta", "0.1"), "No hyper-parameter of adaptive 'theta'"),
-        (("--search", "testsgd", "--theta", "-0.1"), "theta=-0.1 is not possible"),
+        (
+            ("--search", "testsgd", "--theta", "-0.1"),
+            "invalid hyper-parameter theta: expected a share from 0 to 1, got -0.1",
+        ),
         (("--search", "adaptive", "--top", "0"), "invalid --top: expected"),
         (("--search", "adaptive", "--metrics", "pooled_auc"), "'pooled_auc' is no mean over"),
         (("--search", "adaptive", "--ledger", "no/where.db"), "there is no folder"),

@@ -245,7 +245,7 @@ def test_a_width_too_fine_for_the_numbers_is_refused():
 @pytest.mark.parametrize("values", [["a", "b"] * 4, [True, False] * 4, ["1", "2"] * 4])
 def test_what_is_no_number_cannot_be_binned(values: list[object]):
     predictions, users = two_groups(x=values)
-    with pytest.raises(InputError, match=r"users table: attribute 'x' is not numeric.*--by x"):
+    with pytest.raises(InputError, match=r"users table: attribute 'x' is not numeric.*by=.x"):
         audit(predictions, users, "x:10")
 
 

@@ -327,7 +327,7 @@ def test_a_support_no_group_has_is_refused_with_the_number_of_users():
     message = _refusal(predictions, users, min_support=5)
     assert message.startswith("No group has 5 users")
     assert "8 users" in message
-    assert "Lower --min-support" in message
+    assert "Lower min_support" in message
 
 
 def test_equal_scores_keep_the_order_of_the_rows_in_both_forms():

@@ -185,14 +185,14 @@ def test_an_unknown_attribute_with_a_colon_in_its_name_offers_the_nearest_name()
 @pytest.mark.parametrize("by", ["age,age", "age,age:10", ["age:10", "age:q5"], "group,age,group"])
 def test_an_attribute_named_twice_is_refused(by: Any):
     predictions, users = two_groups(age=[1, 2] * 4, group=["a", "b"] * 4)
-    with pytest.raises(InputError, match="is named twice in --by"):
+    with pytest.raises(InputError, match="is named twice in by"):
         audit(predictions, users, by)
 
 
 @pytest.mark.parametrize("by", ["", ",", [], " , "])
 def test_no_attribute_at_all_is_refused(by: Any):
     predictions, users = two_groups()
-    with pytest.raises(InputError, match=r"No attribute is named.*--by"):
+    with pytest.raises(InputError, match=r"No attribute is named.*by="):
         audit(predictions, users, by)
 
 

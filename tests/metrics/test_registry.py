@@ -131,7 +131,7 @@ def test_a_metric_with_side_data_asks_for_its_table():
         """Nothing of interest."""
         return np.zeros(lists.n_users)
 
-    with pytest.raises(InputError, match=r"'repeats@5' needs the history table\. Give --history"):
+    with pytest.raises(InputError, match=r"'repeats@5' needs the history table\. Give history="):
         audited_values("repeats")
 
 

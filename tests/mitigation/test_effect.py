@@ -23,8 +23,8 @@ NAN = np.nan
         (0.1, 0.01, False, "worse"),
         (-0.1, 0.05, False, "improved"),
         (0.1, 0.01, None, "changed"),
-        (0.1, 0.0501, True, "within noise"),
-        (0.1, NAN, True, "within noise"),
+        (0.1, 0.0501, True, "not significant"),
+        (0.1, NAN, True, "not significant"),
         (0.0, 0.01, True, "unchanged"),
     ],
 )
@@ -34,7 +34,12 @@ def test_change_in_a_word(change, p_value, higher_is_better, word):
 
 def test_change_of_one_user_or_none_claims_nothing():
     one = change_of(np.array([0.1]), np.array([0.9]), True, 0.05)
-    assert (one.n_users, one.interval, one.p_value, one.verdict) == (1, None, None, "within noise")
+    assert (one.n_users, one.interval, one.p_value, one.verdict) == (
+        1,
+        None,
+        None,
+        "not significant",
+    )
     none = change_of(np.array([NAN]), np.array([0.9]), True, 0.05)
     assert (none.n_users, none.before, none.change, none.verdict) == (0, None, None, "unchanged")
 

@@ -55,7 +55,7 @@ def test_worst_are_those_furthest_from_the_others_where_no_end_is_better():
 
 
 def test_too_few_defined_values_make_no_group():
-    with pytest.raises(InputError, match=r"has 3 users with a value to choose by. Lower --min-s"):
+    with pytest.raises(InputError, match=r"has 3 users with a value to choose by. Lower min_sup"):
         worst_of(VALUES, True, "worst:1", min_users=3)
     with pytest.raises(InputError, match="has 1 users with a value"):
         worst_of(np.full(8, NAN), True, "worst:1")

@@ -23,10 +23,12 @@ def test_target_and_cost_are_measured_at_every_strength(has_labels):
     inputs = split.everyone
     measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
     assert measures.cost_name == ("ndcg@5" if has_labels else None)
-    told = []
+    steps = []
     unchanged = Rescored(inputs.candidates.scores, [])
-    measured = measures.at_strengths(unchanged, inputs, (0.0, 1.0), lambda *step: told.append(step))
-    assert told == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
+    measured = measures.at_strengths(
+        unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
+    )
+    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
     values = measures.values(inputs)
     for target, cost in measured:
         assert np.array_equal(target, values[0])

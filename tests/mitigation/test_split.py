@@ -1,4 +1,4 @@
-"""Which targets are chosen by, and which are reported on."""
+"""Which targets are chosen by, and which are held out to report on."""
 
 from __future__ import annotations
 

@@ -107,10 +107,10 @@ def test_a_small_world_keeps_the_attributes_and_their_most_frequent_values():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (["nowhere"], "nowhere: is no folder"),
-        (["empty"], "its name does not say which data set it is. Say it: --data NAME=empty"),
+        (["nowhere"], "data='nowhere': is no folder"),
+        (["empty"], "its name does not say which data set it is. Say it: data='NAME=empty'"),
         (["other"], "holds 'demo', which no experiment of the paper uses"),
-        (["blackfriday=ml"], "that bundle holds 'movielens-1m'"),
+        (["blackfriday=ml"], "that bundle holds 'movielens-1m'. Leave out the name"),
         (["ml", "again"], "another folder is given for movielens-1m already"),
     ],
 )

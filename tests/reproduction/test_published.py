@@ -9,8 +9,8 @@ import pytest
 
 from fairrec.reproduction.data_source import TITLES
 from fairrec.reproduction.methods import THETAS
+from fairrec.reproduction.options import PAPER_MODELS
 from fairrec.reproduction.published import published, published_gaps, published_seconds
-from fairrec.reproduction.recommender import PAPER_MODELS
 
 GAIN_OF_FIVE = sum(1 / math.log2(place + 1) for place in (1, 2, 3, 4, 5))
 

@@ -8,7 +8,7 @@ import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.reproduction.code_sum import PACKAGE, code_sum
-from fairrec.reproduction.experiment import QUICK
+from fairrec.reproduction.options import QUICK
 from fairrec.reproduction.reproducing import reproduce
 from tests.reproduction.changed_package import changed_package
 

@@ -15,7 +15,7 @@ def test_result_is_kept_when_its_page_fails(tmp_path):
         raise ValueError("no page today")
 
     result = replace(audit(*two_groups(), by="group", permutations=0), page=fail)
-    with pytest.raises(OutputError, match=r"the result is written.*no page today.*--no-report"):
+    with pytest.raises(OutputError, match=r"the result is written.*no page today.*report=False"):
         result.save(tmp_path / "out")
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
         "groups.parquet",

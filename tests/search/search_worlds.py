@@ -51,10 +51,10 @@ def two_metrics(space: Grouping, seed: int = 0) -> FloatArray:
 
 
 def evidence_of(
-    space: Grouping, values: AnyArray, seed: int = 0, stand_in: FloatArray | None = None
+    space: Grouping, values: AnyArray, seed: int = 0, proxy: FloatArray | None = None
 ) -> Evidence:
     values = np.atleast_2d(values)
-    return Evidence(space, lambda users: values[:, users], len(values), seed, stand_in)
+    return Evidence(space, lambda users: values[:, users], len(values), seed, proxy)
 
 
 def task_for(evidence: Evidence, seed: int = 0, alpha: float = 0.05) -> Task:

@@ -143,21 +143,21 @@ def test_nobody_is_named_again_once_scored():
 def test_sums_are_those_of_the_scored_users():
     space = skewed_space(3, (2, 3, 4), 200, 3)
     rng = np.random.default_rng(0)
-    values, stand_in = rng.normal(size=(2, 2, 200))
+    values, proxy = rng.normal(size=(2, 2, 200))
     values[:, ::3] = np.nan
     values[0, ::4] = np.nan
-    stand_in[:, ::5] = np.nan
-    stand_in += 10
-    evidence = evidence_of(space, values, stand_in=stand_in)
+    proxy[:, ::5] = np.nan
+    proxy += 10
+    evidence = evidence_of(space, values, proxy=proxy)
     scored = []
     for _ in range(4):
         users = evidence.next_users(EVERYONE, 35)
         evidence.score(users)
         scored += users.tolist()
     for metric in range(2):
-        # around the mean of those who have a guess; no guess says nothing
-        guess = np.nan_to_num(stand_in[metric] - np.nanmean(stand_in[metric]))
-        assert evidence.guess_variance[metric] == approx(np.mean(guess**2))
+        # around the mean of those who have a proxy; no proxy says nothing
+        centred = np.nan_to_num(proxy[metric] - np.nanmean(proxy[metric]))
+        assert evidence.proxy_variance[metric] == approx(np.mean(centred**2))
         for cell in range(len(space.cells)):
             own = [user for user in range(200) if space.cells.of_user[user] == cell]
             seen = [user for user in own if user in scored]
@@ -168,12 +168,14 @@ def test_sums_are_those_of_the_scored_users():
             assert evidence.n_defined[metric, cell] == len(known)
             assert evidence.totals[metric, cell] == approx(sum(value[u] for u in known))
             assert evidence.squares[metric, cell] == approx(sum(value[u] ** 2 for u in known))
-            assert evidence.guesses[metric, cell] == approx(sum(guess[u] for u in known))
-            assert evidence.guess_squares[metric, cell] == approx(sum(guess[u] ** 2 for u in known))
-            assert evidence.products[metric, cell] == approx(
-                sum(guess[u] * value[u] for u in known)
+            assert evidence.proxies[metric, cell] == approx(sum(centred[u] for u in known))
+            assert evidence.proxy_squares[metric, cell] == approx(
+                sum(centred[u] ** 2 for u in known)
             )
-            assert evidence.all_guesses[metric, cell] == approx(sum(guess[u] for u in possible))
+            assert evidence.products[metric, cell] == approx(
+                sum(centred[u] * value[u] for u in known)
+            )
+            assert evidence.all_proxies[metric, cell] == approx(sum(centred[u] for u in possible))
 
 
 def test_values_are_kept_for_the_scored_users_only():

@@ -39,7 +39,7 @@ def test_nothing_is_found_before_the_first_entry():
     assert history.gaps_after(np.array([9, 10])).tolist() == [[0.0, 3.0]]
 
 
-def test_nothing_verified_is_a_gap_of_zero_for_each_metric():
+def test_no_fully_scored_group_is_a_gap_of_zero_for_each_metric():
     assert GapHistory(3).gaps_after(np.array([5, 10])).tolist() == [[0.0, 0.0]] * 3
 
 

@@ -29,10 +29,16 @@ REFUSED = {
     ),
     "hyper value": (
         {"name": "adaptive", "hyper": {"confidence": 1.0}},
-        "confidence=1 is not possible.",
+        "invalid hyper-parameter confidence: expected a number above 0 and below 1, got 1",
     ),
-    "hyper part": ({"name": "adaptive", "hyper": {"steps": 2.5}}, "Give a whole number."),
-    "theta": ({"name": "testsgd", "hyper": {"theta": 1.5}}, "theta=1.5 is not possible."),
+    "hyper part": (
+        {"name": "adaptive", "hyper": {"steps": 2.5}},
+        "expected a whole number, got 2.5",
+    ),
+    "theta": (
+        {"name": "testsgd", "hyper": {"theta": 1.5}},
+        "invalid hyper-parameter theta: expected",
+    ),
     "no users": ({"budget_users": 0}, "invalid budget_users: expected"),
     "no share": ({"budget_users": "0%"}, "invalid budget_users: expected"),
     "more than all": ({"budget_users": "101%"}, "invalid budget_users: expected"),

@@ -49,8 +49,8 @@ def partly_scored(world: Population, n_reference: int, n_whole: int, seed: int =
 
 def expected_difference(values, inside, is_scored, is_reference) -> float:
     """Mean of the known users inside minus mean of the sample outside, user by user."""
-    is_whole = is_scored[inside].all()
-    mine = values[inside if is_whole else inside & is_reference]
+    is_fully_scored = is_scored[inside].all()
+    mine = values[inside if is_fully_scored else inside & is_reference]
     others = values[~inside & is_reference]
     if np.isnan(mine).all() or np.isnan(others).all():
         return np.nan
@@ -67,7 +67,7 @@ def test_with_everyone_scored_and_in_the_sample_all_is_as_without_a_search(share
     world = random_population(0, share_undefined=share_undefined)
     found = everyone(world)
     assert found.sample is not None
-    assert found.sample.is_whole_group.all()
+    assert found.sample.is_fully_scored_group.all()
     for name in ("mean", "sd", "n_users", "n", "total", "squares", "n_others", "difference"):
         expected = getattr(world.moments, name)
         assert getattr(found, name) == approx(expected, abs=1e-12, nan_ok=True)
@@ -83,7 +83,7 @@ def test_with_everyone_scored_and_in_the_sample_all_is_as_without_a_search(share
 
 
 def test_moments_by_hand():
-    # group 0 is scored in full, of group 1 the two in the sample and one more
+    # group 0 is fully scored, of group 1 the two in the sample and one more
     world = population([[0, 0, 0, 1, 1, 1, 1]], [[1.0, 2.0, 6.0, 3.0, 4.0, 9.0, 50.0]])
     is_reference = np.array([1, 0, 0, 1, 1, 0, 0], dtype=bool)
     is_scored = np.array([1, 1, 1, 1, 1, 1, 0], dtype=bool)
@@ -92,8 +92,8 @@ def test_moments_by_hand():
     assert found.mean[0] == approx(mean)
     assert found.sd[0] ** 2 == approx(((1 - mean) ** 2 + (3 - mean) ** 2 + (4 - mean) ** 2) / 2)
     assert found.n_users.tolist() == [3]
-    assert found.sample.is_whole_cell.tolist() == found.sample.is_whole_group.tolist()
-    assert found.sample.is_whole_group.tolist() == [True, False]
+    assert found.sample.is_fully_scored_cell.tolist() == found.sample.is_fully_scored_group.tolist()
+    assert found.sample.is_fully_scored_group.tolist() == [True, False]
     assert found.n.tolist() == [[3, 2]]
     assert found.n_others.tolist() == [[2, 1]]
     assert (found.mean + found.deviation[0]).tolist() == approx([(1 + 2 + 6) / 3, (3 + 4) / 2])
@@ -123,15 +123,15 @@ def test_whole_groups_are_known_by_all_their_users_and_others_by_the_sample(shar
     world = random_population(1, share_undefined=share_undefined)
     is_scored, is_reference = partly_scored(world, 80, n_whole=15)
     found = moments_of(world, is_scored, is_reference)
-    assert 15 <= found.sample.is_whole_group.sum() < len(world.lattice)
+    assert 15 <= found.sample.is_fully_scored_group.sum() < len(world.lattice)
     for metric, values in enumerate(world.values):
         assert found.mean[metric] == approx(np.nanmean(values[is_reference]), abs=1e-12)
         assert found.sd[metric] == approx(np.nanstd(values[is_reference], ddof=1), abs=1e-12)
         for group in range(len(world.lattice)):
             inside = world.users_in(group)
-            is_whole = is_scored[inside].all()
-            assert found.sample.is_whole_group[group] == is_whole
-            known = values[inside if is_whole else inside & is_reference]
+            is_fully_scored = is_scored[inside].all()
+            assert found.sample.is_fully_scored_group[group] == is_fully_scored
+            known = values[inside if is_fully_scored else inside & is_reference]
             known = known[~np.isnan(known)] - found.mean[metric]
             assert found.n[metric, group] == len(known)
             assert found.total[metric, group] == approx(known.sum(), abs=1e-9)
@@ -164,7 +164,7 @@ def test_any_set_of_cells_has_the_difference_of_its_known_users(seed, is_all_sco
     for metric, values in enumerate(world.values):
         known = found.known_cells(metric, world.grouping.cells)
         # most sets hold a cell that is open, so also draw from the whole ones alone
-        for pool in (np.ones(len(world.grouping.cells), dtype=bool), known.is_whole):
+        for pool in (np.ones(len(world.grouping.cells), dtype=bool), known.is_fully_scored):
             is_member = pool & (rng.random(len(world.grouping.cells)) < 0.3)
             inside = is_member[world.grouping.cells.of_user]
             expected = expected_difference(values, inside, is_scored, is_reference)
@@ -234,17 +234,17 @@ def test_draws_equal_a_slow_loop_over_users():
                 inside = world.users_in(group)
                 others = drawn[~inside & is_reference]
                 own = {True: drawn[inside], False: drawn[inside & is_reference]}
-                size = {is_whole: len(part) for is_whole, part in own.items()}
+                size = {is_fully_scored: len(part) for is_fully_scored, part in own.items()}
                 statistic = {
-                    is_whole: abs(part.mean() - others.mean())
+                    is_fully_scored: abs(part.mean() - others.mean())
                     / (sd * np.sqrt(1 / len(part) + 1 / len(others)))
-                    for is_whole, part in own.items()
+                    for is_fully_scored, part in own.items()
                     if len(part)
                 }
                 largest += [statistic[w] for w in own if size[w] >= world.grouping.min_users]
                 observed = abs(test.statistic[metric, group])
-                is_whole = moments.sample.is_whole_group[group]
-                if size[is_whole] >= world.grouping.min_users:
+                is_fully_scored = moments.sample.is_fully_scored_group[group]
+                if size[is_fully_scored] >= world.grouping.min_users:
                     tested = [statistic[w] for w in own if size[w] >= world.grouping.min_users]
                     n_reached[metric, group] += max(tested) >= observed * (1 - 1e-9)
                 if world.lattice.is_full[group]:
@@ -259,11 +259,11 @@ def test_draws_equal_a_slow_loop_over_users():
 def test_with_everyone_scored_chance_is_about_what_permutations_show():
     world = random_population(4, n_users=1000, min_users=20)
     drawn, _ = run(world, everyone(world), 499)
-    dealt = permutation_test(world.moments, world.grouping, world.is_tested, 499, 0)
-    assert drawn.statistic == approx(dealt.statistic, abs=1e-9)
-    assert drawn.critical(0.05) == approx(dealt.critical(0.05), rel=0.1)
-    assert np.median(drawn.largest) == approx(np.median(dealt.largest), rel=0.05)
-    assert drawn.gaps.mean(axis=0) == approx(dealt.gaps.mean(axis=0), rel=0.05)
+    permuted = permutation_test(world.moments, world.grouping, world.is_tested, 499, 0)
+    assert drawn.statistic == approx(permuted.statistic, abs=1e-9)
+    assert drawn.critical(0.05) == approx(permuted.critical(0.05), rel=0.1)
+    assert np.median(drawn.largest) == approx(np.median(permuted.largest), rel=0.05)
+    assert drawn.gaps.mean(axis=0) == approx(permuted.gaps.mean(axis=0), rel=0.05)
 
 
 def test_same_seed_same_numbers_on_any_number_of_threads():
@@ -364,7 +364,7 @@ def test_a_difference_between_halves_shows_in_the_sample_alone():
         evidence.n_reference = 600
         evidence.score(evidence.next_users(EVERYONE, 600))
         moments = moments_of(world, evidence.is_scored, evidence.is_reference)
-        assert not moments.sample.is_whole_group.any()
+        assert not moments.sample.is_fully_scored_group.any()
         p = run(world, moments, seed=seed)[0].adjusted_p_values[0]
         found += p[world.position(0, ANY)] <= 0.05 and p[world.position(1, ANY)] <= 0.05
     assert found >= n_seeds - 1

@@ -78,7 +78,7 @@ def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: Faul
     assert says in problems[0]
 
 
-def test_faults_are_told(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
+def test_faults_are_reported(folder, server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Patience, "back_off", lambda self, attempt: 0.01)
     url, _ = server.address("truncated")
     ran = run_here(*DOCTOR, "--endpoint", url, "--protocol", "json", "--timeout", "5")

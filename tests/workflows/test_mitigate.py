@@ -365,4 +365,4 @@ def test_groups_that_nobody_reported_on_is_in_are_no_error():
     assert result.effect.chosen.n_users == 0
     assert result.effect.chosen.verdict == "unchanged"
     assert result.predictions["score"].equals(kept["score"])
-    assert "60 users have validation targets, 50 are reported on" in result.summary.notes
+    assert "60 users have validation targets, 50 held-out targets" in result.summary.notes

@@ -62,9 +62,9 @@ def test_in_noise_an_improvement_is_seldom_declared(protocol, strength):
     assert {result.summary.protocol for result in found} == {protocol}
     assert n_improved(found) <= MOST_BY_CHANCE
     if strength == 1.0:
-        # something was done, and it is called noise
+        # something was done, and it is called not significant
         chosen = [result.effect.chosen for result in found]
-        assert sum(change.verdict == "within noise" for change in chosen) > N_SEEDS / 2
+        assert sum(change.verdict == "not significant" for change in chosen) > N_SEEDS / 2
         assert abs(errors_from_zero([change.change for change in chosen])) < 3
 
 
@@ -98,7 +98,7 @@ def test_in_noise_groups_are_seldom_declared_better_or_worse():
         world = world._replace(users=world.users.with_columns(job=pl.Series(jobs)))
         everyone = {"by": "gender,age,job", "groups": "worst:100%", "strength": 1.0}
         result = mitigate(world, "mrr@5", **everyone, metrics="auc", items=None)
-        assert "within noise" in set(result.changes["verdict"])
+        assert "not significant" in set(result.changes["verdict"])
         n_wrong += bool(result.changes["verdict"].is_in(["worse", "improved"]).any())
     # 5 of 100 by chance
     assert n_wrong <= 5
@@ -147,7 +147,7 @@ def test_another_seed_makes_other_halves():
 
 
 def test_test_targets_choose_nothing():
-    """Labels of the targets reported on change neither groups nor strength."""
+    """Labels of the held-out targets change neither groups nor strength."""
     world = planted("accuracy")
     rng = np.random.default_rng(0)
     labels = pl.Series("label", rng.integers(0, 2, len(world.predictions)))

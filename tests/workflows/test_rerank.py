@@ -136,7 +136,7 @@ def record_of(**changes) -> RerankerRecord:
         ({"by": ["gender", "town"]}, {}, "No attribute 'town'"),
         ({"groups": [{"town": "X"}]}, {}, "No attribute 'town'"),
         ({"groups": [{"gender": "X"}]}, {}, "no user is in the group gender=X"),
-        ({}, {"items": None}, "'mmr' needs the items table. Give --items FILE"),
+        ({}, {"items": None}, "'mmr' needs the items table. Give it as items"),
         ({"reranker": "swap"}, {"history": None}, "'swap' needs the history table"),
         ({}, {"users": WORLD.users.drop("age")}, "No attribute 'age'"),
         ({}, {"users": None}, "The users table is missing"),

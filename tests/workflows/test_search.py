@@ -56,7 +56,7 @@ def test_the_popularity_proxy_is_computed_only_for_a_searcher_that_uses_it(tasks
     settings = {"history": make_tables().history, "metrics": "auc,urp"}
     audit("plain", **settings)
     audit("guided", **settings)
-    assert [(task.evidence.guess_variance > 0).tolist() for task in tasks] == [
+    assert [(task.evidence.proxy_variance > 0).tolist() for task in tasks] == [
         [False, False],
         [True, True],
     ]

@@ -149,14 +149,14 @@ def test_a_metric_without_a_gap_is_left_out_with_a_note():
 
 def test_the_popularity_proxy_is_computed_only_where_a_searcher_uses_it(monkeypatch):
     computed = []
-    monkeypatch.setattr(search_bench, "stand_in", lambda *given: computed.append(given))
+    monkeypatch.setattr(search_bench, "popularity_proxy", lambda *given: computed.append(given))
     bench(four_groups(), "themis", "random", "exact", min_support=4)
     assert computed == []
     bench(four_groups(), "themis", "adaptive", min_support=4)
     assert len(computed) == 1
 
 
-def test_the_stand_in_is_used_where_there_is_a_history():
+def test_the_popularity_proxy_is_used_where_there_is_a_history():
     tables = make_tables(200)
     sources = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
     with_history = read_inputs(
@@ -169,7 +169,7 @@ def test_the_stand_in_is_used_where_there_is_a_history():
 
 @pytest.mark.parametrize(
     ("min_support", "says"),
-    [(5, "No full combination of attributes has 5 users"), (18, "has 18 users")],
+    [(5, "No intersection of all attributes has 5 users"), (18, "has 18 users")],
 )
 def test_without_an_eligible_group_there_is_nothing_to_search(min_support, says):
     with pytest.raises(InputError, match=says):
@@ -179,7 +179,7 @@ def test_without_an_eligible_group_there_is_nothing_to_search(min_support, says)
 def test_a_single_eligible_group_has_no_gap():
     users = pl.DataFrame({"user_id": range(5), "group": ["a"] * 4 + ["b"]})
     inputs = read_inputs(one_each(dict.fromkeys(range(5), 1)), users=users, by="group")
-    with pytest.raises(InputError, match="Only one has 2 users"):
+    with pytest.raises(InputError, match="Only one intersection of all attributes has 2 users"):
         bench(inputs, "themis", min_support=2)
 
 

@@ -64,7 +64,7 @@ def mitigate_command(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Re-rank the lists of badly served groups, and show the effect on targets not chosen by."""
+    """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
     with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
         from fairrec.workflows.mitigate import mitigate

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import takes_options
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
     QuietOption,
@@ -19,13 +20,12 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, whole
+from fairrec.core.kinds import NAMES
 from fairrec.core.options import Option
+from fairrec.reproduction.options import QUICK, ReproduceOptions
 
 if TYPE_CHECKING:
-    from fairrec.reproduction.experiment import ReproduceOptions
     from fairrec.reproduction.reproducing import Reproduced
 
 ALL = "all"
@@ -41,7 +41,7 @@ def reproduce_command(
         tuple[str, ...],
         Option(NAMES, "Bundles or publishers' folders: FOLDER or NAME=FOLDER"),
     ] = (),
-    out: Annotated[Path | None, typer.Option(help="Folder for tables, figures and cells.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for tables, figures and trials.")] = None,
     runs: Annotated[
         Path | None, typer.Option(help="Folder of trained runs to use. Default: OUT/runs.")
     ] = None,
@@ -53,24 +53,8 @@ def reproduce_command(
             default="those given, or all",
         ),
     ] = None,
-    models: Annotated[
-        tuple[str, ...] | None,
-        Option(
-            NAMES,
-            "Recommenders to test; taste is without training",
-            default="wide_deep,deepfm,dcn,fgcnn",
-        ),
-    ] = None,
-    n_seeds: Annotated[int | None, Option(whole(1), "Searches of each method", default="5")] = None,
-    permutations: Annotated[
-        int | None,
-        Option(whole(1), "How often values are shuffled across users", default="1000"),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small synthetic worlds, to see that all of it runs.")
-    ] = False,
+    given: Annotated[Given, FieldsOf(ReproduceOptions)],
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    seed: Seed = 0,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -88,7 +72,7 @@ def reproduce_command(
         from fairrec.reproduction.reproducing import reproduce
 
         names = list(EXPERIMENTS) if experiment == ALL else [experiment]
-        options = _options(models, n_seeds, permutations, seed, quick)
+        options = replace(QUICK if given.get("quick") else ReproduceOptions(), **given)
         if options.has_deep_models and any(EXPERIMENTS[name].needs_models for name in names):
             need_torch()
         done = reproduce(
@@ -102,27 +86,6 @@ def reproduce_command(
             shlex.join(["fairrec", *sys.argv[1:]]) if sys.argv[1:] else "",
         )
     _print(done, quiet)
-
-
-def _options(
-    models: tuple[str, ...] | None,
-    n_seeds: int | None,
-    permutations: int | None,
-    seed: int,
-    quick: bool,
-) -> ReproduceOptions:
-    from dataclasses import replace
-
-    from fairrec.reproduction.experiment import QUICK, ReproduceOptions
-
-    chosen = QUICK if quick else ReproduceOptions()
-    if models is not None:
-        chosen = replace(chosen, models=tuple(dict.fromkeys(models)))
-    if n_seeds is not None:
-        chosen = replace(chosen, n_seeds=n_seeds)
-    if permutations is not None:
-        chosen = replace(chosen, permutations=permutations)
-    return replace(chosen, seed=seed)
 
 
 def _print_list() -> None:

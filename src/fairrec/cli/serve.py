@@ -66,7 +66,7 @@ def serve_run_command(
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A socket that listens already when the address is told."""
+    """A socket that listens already when the address is printed."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     # with its protocol named, asyncio sends small parts at once; otherwise each waits some 40 ms
     listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -28,9 +28,9 @@ def check_writable(folder: Path) -> None:
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
     if not nearest.is_dir():
-        raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another --out.")
+        raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another folder.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another --out.")
+        raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another folder.")
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def errors_of_disk(where: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputError(
-            f"{where}: cannot be written ({error.strerror or error}). Choose another --out."
+            f"{where}: cannot be written ({error.strerror or error}). Choose another place."
         ) from error
 
 

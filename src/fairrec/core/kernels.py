@@ -16,7 +16,7 @@ def compiled(**options: Any) -> Callable[[F], F]:
     """A decorator that compiles a function when it is first called.
 
     The machine code is kept on disk for the next process, beside the source or in the user's
-    cache folder; where neither can be written, every process compiles anew.
+    cache folder; where neither can be written, every process compiles again.
 
     Parameters
     ----------
@@ -45,6 +45,6 @@ def _note_that_nothing_is_kept() -> None:
     """Once a process; nothing in the calling program is wrong, so it is no warning of Python's."""
     logging.getLogger("fairrec").warning(
         "Note: compiled kernels cannot be kept, because neither the installation of FairRec nor a "
-        "cache folder of the user can be written, so every process compiles them anew, which takes "
-        "some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them."
+        "cache folder of the user can be written, so every process compiles them again, which "
+        "takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them."
     )

@@ -161,13 +161,30 @@ def from_command_line() -> Iterator[None]:
         _way_in["command line"] = before
 
 
+class Blank(str):
+    """A value that the reader fills in: its word on the command line, `...` from Python.
+
+    >>> spelled("items", Blank("FILE")), spelled("columns", {"label": Blank("NAME")})
+    ('items=...', "columns={'label': ...}")
+    >>> with from_command_line():
+    ...     print(spelled("items", Blank("FILE")), spelled("columns", {"label": Blank("NAME")}))
+    --items FILE --columns label=NAME
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "..."
+
+
 def spelled(name: str, value: object = None) -> str:
     """An option as the reader of an error would write it, with a value where one is given.
 
     On the command line `--min-support 0.01`, from Python `min_support=0.01`: every message that
     names an option takes its spelling from here. The name is the one in Python; a count
     (`n_seeds`) has its flag without the `n_` (`--seeds`). A mapping is written as pairs, a
-    sequence with commas, a switch without value.
+    sequence with commas, a switch without value, one that is off as `--no-report`. What the
+    reader has to fill in is a `Blank`.
 
     >>> spelled("min_support"), spelled("min_support", 0.01), spelled("columns", {"label": "y"})
     ('min_support', 'min_support=0.01', "columns={'label': 'y'}")
@@ -180,6 +197,8 @@ def spelled(name: str, value: object = None) -> str:
     flag = f"--{name.removeprefix('n_').replace('_', '-')}"
     if value is None or value is True:
         return flag
+    if value is False:
+        return f"--no-{flag.removeprefix('--')}"
     if isinstance(value, Mapping):
         value = ",".join(f"{key}={item}" for key, item in value.items())
     elif isinstance(value, list | tuple):

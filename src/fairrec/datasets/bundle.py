@@ -79,8 +79,7 @@ def read_bundle(folder: Path) -> Bundle:
         manifest = Manifest.model_validate_json(manifest_file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
-            f"{folder}: no bundle there ({error.strerror}). Make one with "
-            "fairrec prepare NAME --raw DIR --out BUNDLE"
+            f"{folder}: no bundle there ({error.strerror}). Make one with fairrec prepare"
         ) from error
     except ValidationError as error:
         raise InputError(

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import InputError
-from fairrec.datasets.raw_table import MEND, RawTable
+from fairrec.datasets.raw_table import FIX, RawTable
 
 UTF_8 = ("utf-8-sig",)
 UTF_8_OR_LATIN_1 = ("utf-8-sig", "latin-1")
@@ -108,13 +108,13 @@ def _csv_rows(reader: Any, path: Path, columns: Sequence[str]) -> Iterator[tuple
             elif row:
                 raise InputError(
                     f"{path.name}, line {line}: {len(row)} fields, where the header has "
-                    f"{len(header)}. {MEND}"
+                    f"{len(header)}. {FIX}"
                 )
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
             f"{path.name}, line {reader.line_num}: is not a CSV row ({error}). "
-            "Mend the quotes or get the file again."
+            "Fix the quotes or get the file again."
         ) from error
 
 

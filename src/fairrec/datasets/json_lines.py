@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
-from fairrec.datasets.raw_table import MEND
+from fairrec.datasets.raw_table import FIX
 
 TELL_EVERY = 20_000
 LARGEST = 2**53
@@ -49,7 +49,7 @@ class Record:
             problem = f"no '{key}'; fields here: {', '.join(map(repr, list(self.fields)[:12]))}"
         else:
             problem = f"{key} {self.fields[key]!r:.80} is not {kind}"
-        return InputError(f"{self.where}: {problem}. {MEND}")
+        return InputError(f"{self.where}: {problem}. {FIX}")
 
 
 def clean(text: str) -> str:
@@ -88,7 +88,7 @@ def _record(line: bytes, where: str) -> Record:
     except (ValueError, RecursionError):
         fields = _python_literal(text)
     if not isinstance(fields, dict):
-        raise InputError(f"{where}: {text.strip()!r:.80} is not a JSON record. {MEND}")
+        raise InputError(f"{where}: {text.strip()!r:.80} is not a JSON record. {FIX}")
     return Record(fields, where)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Manifest, write_bundle
 from fairrec.datasets.registry import DATASETS
@@ -23,9 +24,11 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     progress = progress or (lambda stage, done, total: None)
     dataset = DATASETS[name]
     if not raw.is_dir():
-        raise InputError(f"{raw}: is no folder. Give the folder of the data set's files as --raw.")
+        raise InputError(
+            f"{raw}: is no folder. Give the folder of the data set's files as {spelled('raw')}."
+        )
     if out.exists() and out.samefile(raw):
-        raise InputError(f"{out}: is the folder that is read. Choose another --out.")
+        raise InputError(f"{out}: is the folder that is read. Choose another {spelled('out')}.")
     check_writable(out)
     try:
         bundle = dataset.read(raw, progress)

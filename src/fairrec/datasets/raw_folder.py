@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.datasets.bundle import TABLES
 from fairrec.datasets.raw_table import RawTable
 from fairrec.datasets.registry import DATASETS
@@ -24,11 +25,11 @@ def find_file(dataset: str, raw: Path, *names: str) -> Path:
     deeper = next((path for name in names for path in sorted(raw.glob(f"*/{name}"))), None)
     here = sorted(path.name for path in raw.iterdir())
     if deeper:
-        remedy = f"It is in {deeper.parent}: give that folder as --raw."
+        remedy = f"It is in {deeper.parent}: give that folder as {spelled('raw')}."
     else:
         remedy = (
             f"Get {dataset} from {DATASETS[dataset].where} and give the folder of its files as "
-            f"--raw. In this folder: {', '.join(here[:8]) or 'nothing'}."
+            f"{spelled('raw')}. In this folder: {', '.join(here[:8]) or 'nothing'}."
         )
     raise InputError(f"{raw}: no {' or '.join(names)} there. {remedy}")
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError
 
-MEND = "Mend the file or get it again."
+FIX = "Fix the file or get it again."
 SHOWN = 80
 """Characters of a value in a message; a broken line may be very long."""
 
@@ -29,7 +29,7 @@ class RawTable:
     file: str
     unit: str = "line"
 
-    def refuse(self, is_bad: pl.Expr, column: str, problem: str, remedy: str = MEND) -> None:
+    def refuse(self, is_bad: pl.Expr, column: str, problem: str, remedy: str = FIX) -> None:
         """Raise where `is_bad` holds, naming the first line, its value and how many there are."""
         found = (
             self.rows.filter(is_bad)

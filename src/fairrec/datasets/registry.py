@@ -19,7 +19,7 @@ class Dataset:
     ----------
     files : the publisher's files that are read
     attributes : those of the paper, or what stands in for them
-    n_groups : full combinations of the attributes, as published
+    n_groups : intersections of all attributes (full combinations), as published
     read : folder with the files -> bundle
     """
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import spelled
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Attribute
 
@@ -40,5 +41,5 @@ def refuse_empty(groups: Sequence[Group], attributes: Sequence[Attribute], where
         if not is_member(group, attributes).any():
             raise InputError(
                 f"{where}: no user is in the group {plain(group.label)}. Check the values, and "
-                "that attributes are binned as they are in --by."
+                f"that attributes are binned as they are in {spelled('by')}."
             )

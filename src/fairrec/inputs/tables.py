@@ -12,6 +12,7 @@ import polars as pl
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import FairRecError, InputError, as_unicode, listed, plain, some_of
+from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, plain_name
 
 READERS = {
@@ -59,7 +60,8 @@ class Table:
         if column is None:
             raise InputError(
                 f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}. "
-                f"If it has another name, map it: --columns {wanted}=NAME"
+                f"If it has another name, map it: "
+                f"{spelled('columns', {wanted: Blank('NAME')})}"
             )
         return column
 
@@ -118,7 +120,7 @@ class Table:
             bad = (~numbers.is_finite()).arg_true()
             raise InputError(
                 f"{self.where}, row {row_of(int(bad[0]))}: column '{column}' is {numbers[bad[0]]} "
-                f"({len(bad):,} such values). Every value must be finite; drop those rows or mend "
+                f"({len(bad):,} such values). Every value must be finite; drop those rows or fix "
                 "the model that wrote them."
             )
         return numbers

@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.options import spelled
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -23,7 +24,7 @@ _LOOKS_CONTINUOUS = 50
 
 @dataclass(frozen=True, slots=True)
 class AttributeSpec:
-    """One entry of `--by`: the attribute, the column it is read from, its binning."""
+    """One entry of `by`: the attribute, the column it is read from, its binning."""
 
     name: str
     column: str
@@ -74,11 +75,12 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     """The users and the attributes named in `by`."""
     specs = tuple(_parse_spec(text, table) for text in by)
     if not specs:
-        raise InputError("No attribute is named. Say which define the groups: --by gender,age")
+        example = spelled("by", ["gender", "age"])
+        raise InputError(f"No attribute is named. Say which define the groups: {example}")
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"Attribute '{name}' is named twice in --by. Name it once.")
+            raise InputError(f"Attribute '{name}' is named twice in {spelled('by')}. Name it once.")
     user_column = table.require("user_id")
     frame = table.read(
         {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
@@ -119,7 +121,8 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
         values = values.fill_nan(None)
         if values.is_infinite().any():
             raise InputError(
-                f"{where}: attribute '{plain(spec.name)}' has infinite values. Mend them first."
+                f"{where}: attribute '{plain(spec.name)}' has infinite values. Make them "
+                "finite or leave them empty."
             )
     n_missing = values.null_count()
     present = values.drop_nulls() if n_missing else values
@@ -198,7 +201,7 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds "
             f"{plain(repr(present[0]))}), so it cannot be binned. "
-            f"Name it without the binning: --by {spec.name}"
+            f"Name it without the binning: {spelled('by', spec.name)}"
         )
     try:
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)

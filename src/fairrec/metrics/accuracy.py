@@ -103,7 +103,7 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
 
 @metric("pooled_auc", bounds=(0, 1), pooled=True)
 def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
-    """AUC over all candidates of a group thrown together; no mean over users.
+    """AUC over the pooled candidates of a group; no mean over users.
 
     Undefined where all candidates of the group are relevant, or none is.
     """

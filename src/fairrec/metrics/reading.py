@@ -7,6 +7,7 @@ from typing import Any
 
 from fairrec.core.errors import InputError
 from fairrec.core.names import names_in
+from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.tables import Table
 from fairrec.metrics.registry import MetricAtK, parse_metric
@@ -61,19 +62,22 @@ def wanted_metrics(
         if not names:
             raise InputError(
                 f"{tables['predictions'].where}: without a label column there is no metric of "
-                "accuracy, and without --items or --history no other one. Add a label column (1 "
-                "for relevant, 0 for not), or give --items FILE or --history FILE."
+                f"accuracy, and without {spelled('items')} or {spelled('history')} no other one. "
+                "Add a label column (1 for relevant, 0 for not) or map it: "
+                f"{spelled('columns', {'label': Blank('NAME')})}; or give "
+                f"{spelled('items', Blank('FILE'))} or {spelled('history', Blank('FILE'))}."
             )
     else:
         names = names_in(metrics)
         if not names:
-            raise InputError("No metric is named. Example: --metrics auc,ndcg@5")
+            example = spelled("metrics", ["auc", "ndcg@5"])
+            raise InputError(f"No metric is named. Example: {example}")
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         for need in ("items", "history"):
             if need in metric.metric.needs and need not in given:
                 raise InputError(
                     f"Metric '{metric.name}' needs the {need} table. "
-                    f"Give --{need} FILE or leave the metric out."
+                    f"Give {spelled(need, Blank('FILE'))} or leave the metric out."
                 )
     return wanted

@@ -108,7 +108,7 @@ class MetricAtK:
         if (numbers < low - 1e-9).any() or (numbers > high + 1e-9).any():
             raise MetricError(
                 f"Metric '{self.metric.name}' has values outside its bounds {low:g} to {high:g}. "
-                "Mend the metric or its bounds."
+                "Fix the metric or its bounds."
             )
         return numbers
 

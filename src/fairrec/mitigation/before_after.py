@@ -24,7 +24,7 @@ class BeforeAfter:
     Parameters
     ----------
     chosen_by : (n_metrics, n_choosers), on the targets that were chosen by
-    before, after : (n_metrics, n_users), on the targets that are reported on
+    before, after : (n_metrics, n_users), on the held-out targets, which are reported on
     position : (n_users,), the group a user was re-ranked with, raised ones first; -1 for others
     choosers, users : attributes of those chosen by and of those reported on
     """
@@ -52,7 +52,7 @@ class BeforeAfter:
 
     @property
     def reported_aim(self) -> Aim:
-        """The aim as the targets reported on have it: the others are those of these targets."""
+        """The aim as the held-out targets have it: the others are those of these targets."""
         return replace(
             self.aim, rest=mean_or_nan(self.before[self.measures.target][self.position < 0])
         )
@@ -90,7 +90,7 @@ class BeforeAfter:
         )
 
     def regression(self) -> Regression:
-        """The chosen groups and the others by the targets chosen by, and by fresh ones."""
+        """The chosen groups and the others by the targets chosen by, and by held-out ones."""
         chooser_groups = group_of_users(self.choice.groups, self.choosers)
         chosen_by = self.aim.level(self.chosen_by[self.measures.target], chooser_groups)
         fresh = self.reported_aim.level(self.before[self.measures.target], self.chosen)

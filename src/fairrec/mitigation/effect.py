@@ -36,7 +36,8 @@ class GroupChanges:
     Parameters
     ----------
     changes : one entry a metric, each with one entry a group
-    p_adjusted : (n_metrics, n_groups), adjusted for all groups and metrics (Holm)
+    p_adjusted : (n_metrics, n_groups), adjusted for all groups and metrics by Holm, so that alpha
+        bounds the family-wise error rate
     """
 
     metrics: tuple[MetricAtK, ...]
@@ -51,18 +52,18 @@ class GroupChanges:
         return int(sum((part.n_changed > 0).sum() for part in self.changes))
 
     def counts(self, metric: int) -> GroupCounts:
-        """How many groups of a metric became better or worse by more than noise."""
+        """How many groups of a metric became significantly better or worse."""
         verdicts = self._verdicts(metric)
         return GroupCounts(
             improved=int((verdicts == "improved").sum()),
             worse=int((verdicts == "worse").sum()),
             changed=int((verdicts == "changed").sum()),
-            within_noise=int((verdicts == "within noise").sum()),
+            not_significant=int((verdicts == "not significant").sum()),
             unchanged=int((verdicts == "unchanged").sum()),
         )
 
     def harmed(self) -> tuple[HarmedGroup, ...]:
-        """Groups that became worse by more than noise, those by most standard errors first."""
+        """Groups that became significantly worse, those by most standard errors first."""
         with np.errstate(invalid="ignore", divide="ignore"):
             errors = [np.abs(part.change) / part.error for part in self.changes]
         found = [
@@ -142,11 +143,11 @@ def group_changes(
 
 
 def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha: float) -> Verdict:
-    """A change in a word."""
+    """A change in a word or two, at the significance level alpha."""
     if not change:
         return "unchanged"
     if not p_value <= alpha:
-        return "within noise"
+        return "not significant"
     if higher_is_better is None:
         return "changed"
     return "worse" if harm(change, higher_is_better) > 0 else "improved"

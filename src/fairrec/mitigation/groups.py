@@ -11,6 +11,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import spelled
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users, refuse_empty
@@ -83,7 +84,7 @@ def choose_groups(
     if not plan.allow_level_down:
         return choice
     assert higher_is_better is not None
-    # among those nobody raises; a group of a file may hold several full combinations
+    # among those nobody raises; a group of a file may hold several intersections
     is_raised = group_of_users(choice.groups, inputs.attributes) >= 0
     others = np.where(is_raised, np.nan, values)
     n_groups = len(choice.groups)
@@ -106,7 +107,7 @@ def choose_worst(
     rule: WorstRule,
     rng: np.random.Generator,
 ) -> Choice:
-    """The worst served full combinations.
+    """The worst served intersections of all attributes.
 
     Groups that are the worst by some values look better by others on their own. So for the tuning
     each half of the users says which groups are the worst, and the other half's users of these
@@ -130,8 +131,8 @@ def choose_worst(
     worst = worst_cells(harm_per_cell(values, cells, higher_is_better, min_users), rule)
     if not len(worst):
         raise InputError(
-            f"No full combination of attributes has {min_users:,} users with a value to choose by. "
-            "Lower --min-support or name fewer attributes in --by."
+            f"No intersection of all attributes has {min_users:,} users with a value to choose by. "
+            f"Lower {spelled('min_support')} or name fewer attributes in {spelled('by')}."
         )
 
     return Choice(_named(worst, grouping), (), _named(sorted(set(tuned)), grouping), is_tuned)
@@ -143,7 +144,7 @@ def best_served(
     higher_is_better: bool,
     n_groups: int,
 ) -> tuple[Group, ...]:
-    """The best served full combinations, best first."""
+    """The best served intersections of all attributes, best first."""
     harm = harm_per_cell(values, grouping.cells, higher_is_better, grouping.min_users)
     return _named(worst_cells(-harm, WorstRule(number=n_groups)), grouping)
 

@@ -91,11 +91,11 @@ class RerankLists:
     def scores_in(self, order: IntArray) -> FloatArray:
         """(n_rows,), scores that put the rows into this order.
 
-        A list keeps its own scores, dealt out anew; where the model's order stays, they stay to
-        the last digit.
+        A list keeps its own scores, permuted among its rows; where the model's order stays, they
+        stay to the last digit.
         """
         scores = self.scores.copy()
-        self.in_chunks(_deal, self.by_score, order, self.scores, scores)
+        self.in_chunks(_permute, self.by_score, order, self.scores, scores)
         return scores
 
 
@@ -134,7 +134,7 @@ def _sort_rows(
 
 
 @kernel
-def _deal(
+def _permute(
     offsets: IntArray,
     _first: int,
     by_score: IntArray,

@@ -29,9 +29,8 @@ def _groups(given: Any) -> str | Path:
 Groups = Annotated[
     str | Path,
     Option(
-        Kind(_groups, "worst:10%, worst:5, findings or a file", "RULE|FILE"),
-        "Whom: worst:10% or worst:5 of the intersections of all attributes, findings, or a file "
-        "with one group a row",
+        Kind(_groups, "worst:10%, worst:5, findings or a file with one group a row", "RULE|FILE"),
+        "Whom: worst:10% or worst:5 of the intersections of all attributes, findings, or a file",
         MITIGATION,
     ),
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
@@ -35,7 +36,8 @@ class Remedy:
         for need in ("items", "history"):
             if need in kind.needs and need not in tables:
                 raise InputError(
-                    f"The re-ranker '{record.reranker}' needs the {need} table. Give --{need} FILE."
+                    f"The re-ranker '{record.reranker}' needs the {need} table. Give it as "
+                    f"{spelled(need)}."
                 )
         if self._sees_labels and inputs.candidates.labels is None:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The targets of a mitigation: which are chosen by, and which are reported on."""
+"""The targets of a mitigation: which are chosen by, and which are held out to report on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairrec.result import group_table
 
 @dataclass(frozen=True, slots=True)
 class TargetSplit:
-    """Who is chosen by, who is reported on, and all lists to re-rank in the end."""
+    """Who is chosen by, who is held out to report on, and all lists to re-rank in the end."""
 
     choosing: AuditInputs
     reported: AuditInputs
@@ -40,7 +40,7 @@ class TargetSplit:
 def read_split(
     predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
 ) -> TargetSplit:
-    """Read all tables, and say who is chosen by and who is reported on."""
+    """Read all tables, and say who is chosen by and who is held out to report on."""
     settings: dict[str, Any] = {
         **tables,
         "metrics": metrics,
@@ -66,7 +66,7 @@ def read_split(
 
 
 def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
-    """How many targets are both chosen by and reported on; in the same half of users none."""
+    """How many targets are both chosen by and reported on, so not held out; with halves none."""
     keys = ["user_id", "item_id"]
     targets = [
         predictions_table(part, part.candidates.scores)

@@ -112,7 +112,7 @@ def _notes(
     n_choosing, n_reported = split.choosing.n_users, split.reported.n_users
     if split.protocol == "validation targets" and n_choosing != n_reported:
         notes.append(
-            f"{n_choosing:,} users have validation targets, {n_reported:,} are reported on"
+            f"{n_choosing:,} users have validation targets, {n_reported:,} held-out targets"
         )
     if not seen.choice.is_tuned.any():
         notes.append("Nobody was left to tune the strength on")

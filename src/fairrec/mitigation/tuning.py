@@ -10,6 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
 from fairrec.mitigation.options import MitigationOptions
@@ -66,8 +67,8 @@ def aim_of(target: MetricAtK, values: FloatArray, group_of_user: IntArray) -> Ai
     higher_is_better = target.metric.higher_is_better
     if higher_is_better is None and np.isnan(rest):
         raise InputError(
-            f"Nobody with a value of {target.name} is outside the chosen groups, so "
-            "there is nothing to bring them near to. Choose fewer: --groups worst:10%"
+            f"Nobody with a value of {target.name} is outside the chosen groups, so there is "
+            f"nothing to bring them near to. Choose fewer: {spelled('groups', 'worst:10%')}"
         )
     return Aim(bool(higher_is_better), rest, is_distance=higher_is_better is None)
 
@@ -121,8 +122,9 @@ def strength_of(plan: MitigationOptions, levels: Levels, aim: Aim, cost: str | N
         return float(plan.strength)
     if cost is None:
         raise InputError(
-            "--strength auto weighs the metric against NDCG, which needs labels. Give tables "
-            "with a label column, validation targets too, or a --strength from 0 to 1."
+            f"{spelled('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
+            "Give tables with a label column, validation targets too, or a "
+            f"{spelled('strength')} from 0 to 1."
         )
     return best_strength(levels, aim, plan.max_loss)
 

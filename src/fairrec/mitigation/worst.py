@@ -1,4 +1,4 @@
-"""The rule `worst:10%`: how badly full combinations are served, and which of them most."""
+"""The rule `worst:10%`: the intersections of all attributes (full combinations) served worst."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, plain
 from fairrec.groups.cells import Cells
 from fairrec.inputs.tables import READERS
 from fairrec.metrics.direction import badness
-
-EXAMPLES = "Write worst:10%, worst:5, findings, or name a file with one group a row."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class WorstRule:
 
 
 def parse_worst(text: str) -> WorstRule | None:
-    """`worst:10%` or `worst:5`; None for anything else.
+    """`worst:10%` or `worst:5`; None for anything else; ValueError for another `worst...`.
 
     >>> parse_worst("worst:10%"), parse_worst("findings")
     (WorstRule(share=0.1, number=None), None)
@@ -46,13 +43,13 @@ def parse_worst(text: str) -> WorstRule | None:
     number = re.fullmatch(r"worst:(\d{1,9})", text)
     if number and int(number[1]) > 0:
         return WorstRule(number=int(number[1]))
-    raise InputError(f"--groups {plain(text)} is not possible. {EXAMPLES}")
+    raise ValueError(text)
 
 
 def harm_per_cell(
     values: FloatArray, cells: Cells, higher_is_better: bool | None, min_users: float
 ) -> FloatArray:
-    """(n_cells,), how badly each full combination is served; NaN with too few defined values.
+    """(n_cells,), how badly each intersection is served; NaN with too few defined values.
 
     Where neither end is better, how far its mean is from the mean of everyone else.
     """

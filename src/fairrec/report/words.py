@@ -45,6 +45,15 @@ def p_value(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
+def confidence(alpha: float) -> str:
+    """The confidence of an interval at a significance level.
+
+    >>> confidence(0.05), confidence(0.001)
+    ('95%', '99.9%')
+    """
+    return f"{100 * (1 - alpha):.3g}%"
+
+
 def group_label(group: Mapping[str, Value]) -> str:
     """The conditions of a group on one line."""
     return Group(tuple((plain(name), plain(value)) for name, value in group.items())).label

@@ -70,9 +70,9 @@ def _claims(gaps: pl.DataFrame, spent: pl.DataFrame) -> dict[str, dict[str, str]
             "published": _ranking(by_method, "published_accuracy"),
             "here": _ranking(by_method, "accuracy"),
         },
-        "gaps that chance does not explain (p <= 0.05)": {
+        "significant gaps (p <= 0.05)": {
             "published": "-",
-            "here": _beyond_chance(gaps),
+            "here": _significant(gaps),
         },
     }
     for method in (EXACT, ADAPTIVE, ADAPTIVE_TENTH):
@@ -131,7 +131,7 @@ def _ranking(by_method: dict[str, dict[str, float | None]], column: str) -> str:
     return ", ".join(f"{title} {100 * value:.0f}%" for value, title in ordered) or "-"
 
 
-def _beyond_chance(gaps: pl.DataFrame) -> str:
+def _significant(gaps: pl.DataFrame) -> str:
     exact = gaps.filter(pl.col("method") == THEMIS.title, pl.col("metric") != POOLED)
     known = exact["p_value"].drop_nulls()
     return f"{int((known <= ALPHA).sum())} of {len(known)}"

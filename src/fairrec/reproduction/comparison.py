@@ -38,8 +38,8 @@ def compared_gaps(
     -------
     `dataset, model, method, metric, gap, gap_sd, accuracy, accuracy_sd, users, share, exact,
     published, published_accuracy, chance_mean, chance_q95, p_value`; `sd` over seeds, null for one;
-    accuracies as shares of the exact gap, null where that is 0; the chance level is that of gaps
-    between the groups that a method looks at, and `p_value` is of the gap it found
+    accuracies as shares of the exact gap, null where that is 0; the null distribution is that of
+    gaps between the groups that a method looks at, and `p_value` is of the gap it found
     """
     exact = chance.filter(min_support=MIN_SUPPORT).select(*SUBJECT, "metric", exact="gap")
     seeds = search.join(exact, on=[*SUBJECT, "metric"], how="left").with_columns(

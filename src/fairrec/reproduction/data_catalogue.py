@@ -9,6 +9,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.names import PairError, pairs_in
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import read_bundle, write_bundle
@@ -38,7 +40,7 @@ class DataCatalogue:
             name = paper_name(holds, folder)
             if name in self._folders:
                 raise InputError(
-                    f"--data {plain(text)}: another folder is given for {name} already. "
+                    f"{spelled('data', text)}: another folder is given for {name} already. "
                     "Give one of them."
                 )
             self._folders[name] = (holds, folder)
@@ -106,23 +108,29 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
 
 def _named(text: str) -> tuple[str, Path]:
     """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
-    name, equals, rest = text.partition("=")
-    folder = Path(rest if equals and name in DATASETS else text)
+    try:
+        ((name, rest),) = pairs_in([text]).items()
+    except PairError:
+        name, rest = "", text
+    is_named = name in DATASETS
+    folder = Path(rest if is_named else text)
     if not folder.is_dir():
         raise InputError(
-            f"--data {plain(text)}: is no folder. Give a bundle (see fairrec prepare) or a folder "
-            "with the publisher's files."
+            f"{spelled('data', text)}: is no folder. Give a bundle (see fairrec prepare) or a "
+            "folder with the publisher's files."
         )
     if (folder / "manifest.json").exists():
         holds = read_bundle(folder).manifest.name
-        if equals and name in DATASETS and name != holds:
-            raise InputError(f"--data {plain(text)}: that bundle holds '{plain(holds)}'.")
+        if is_named and name != holds:
+            raise InputError(
+                f"{spelled('data', text)}: that bundle holds '{plain(holds)}'. Leave out the name."
+            )
         return holds, folder
-    holds = name if equals and name in DATASETS else folder.resolve().name
+    holds = name if is_named else folder.resolve().name
     if holds not in DATASETS:
         raise InputError(
-            f"--data {plain(text)}: is no bundle, and its name does not say which data set it is. "
-            f"Say it: --data NAME={plain(folder)} with one of {', '.join(DATASETS)}."
+            f"{spelled('data', text)}: is no bundle, and its name does not say which data set it "
+            f"is. Say it: {spelled('data', f'NAME={folder}')} with one of {', '.join(DATASETS)}."
         )
     return holds, folder
 

@@ -8,61 +8,15 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.progress import Progress
 from fairrec.reproduction.data_source import TITLES, DataSource
+from fairrec.reproduction.options import ReproduceOptions
 from fairrec.reproduction.outcome import Outcome
-from fairrec.reproduction.recommender import MODEL_TITLES, PAPER_MODELS
 from fairrec.reproduction.subject import Shelf, Subject, TrainingPlan
 from fairrec.reproduction.trials.trial import Trial
 
 Frames = Mapping[str, pl.DataFrame]
 """The rows of all trials of an experiment, by the kind of trial."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReproduceOptions:
-    """How experiments are run.
-
-    Parameters
-    ----------
-    n_seeds : searches of each method, with the seeds from 0 on
-    models : recommenders to test
-    permutations : how often attributes are dealt out anew for the chance level of a gap
-    seed : of training and of synthetic worlds
-    quick : small worlds and little effort, to see that everything runs
-    """
-
-    n_seeds: int = 5
-    models: tuple[str, ...] = PAPER_MODELS
-    permutations: int = 1000
-    seed: int = 0
-    quick: bool = False
-
-    def __post_init__(self) -> None:
-        for model in self.models:
-            if model not in MODEL_TITLES:
-                raise unknown_name("model", model, MODEL_TITLES)
-        if not self.models:
-            raise InputError("No model is named. Example: --models deepfm,dcn")
-        for name, least in (("n_seeds", 1), ("permutations", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not least <= value < 2**32:
-                option = name.removeprefix("n_")
-                raise InputError(f"--{option} {value} is not possible. Give a number from {least}.")
-
-    @property
-    def has_deep_models(self) -> bool:
-        """Whether any of the models is trained."""
-        return self.models != ("taste",)
-
-    @property
-    def seeds(self) -> range:
-        """The seeds of the searches."""
-        return range(self.n_seeds)
-
-
-QUICK = ReproduceOptions(n_seeds=2, models=("deepfm", "dcn"), permutations=49, quick=True)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import polars as pl
 from fairrec.report.text.view import TableView
 from fairrec.report.words import number
 from fairrec.report.words import p_value as p_words
+from fairrec.reproduction.options import MODEL_TITLES
 from fairrec.reproduction.outcome import OutcomeTable
-from fairrec.reproduction.recommender import MODEL_TITLES
 
 Row = Mapping[str, Any]
 Shown = Callable[[Row], str]

@@ -48,7 +48,7 @@ def for_setting(method: Method, setting: Setting) -> Method:
 
 
 def method_trials(setting: Setting, methods: ByDataset) -> list[Trial]:
-    """Every method on every subject with every seed, and the chance level of every gap."""
+    """Every method on every subject with every seed, and the null distribution of every gap."""
     trials = []
     for subject, labels in setting.subjects():
         own = [for_setting(method, setting) for method in methods[labels["dataset"]]]

@@ -16,15 +16,6 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.ids import known_positions
 
-MODEL_TITLES = {
-    "wide_deep": "Wide&Deep",
-    "deepfm": "DeepFM",
-    "dcn": "DCN",
-    "fgcnn": "FGCNN",
-    "taste": "popularity and taste (no training)",
-}
-PAPER_MODELS = ("wide_deep", "deepfm", "dcn", "fgcnn")
-
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
 """Positions of users and of items -> one score for each pair."""
 

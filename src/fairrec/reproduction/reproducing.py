@@ -9,10 +9,12 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.reproduction.data_catalogue import DataCatalogue
 from fairrec.reproduction.data_source import TITLES
-from fairrec.reproduction.experiment import Experiment, ReproduceOptions, Setting
+from fairrec.reproduction.experiment import Experiment, Setting
+from fairrec.reproduction.options import ReproduceOptions
 from fairrec.reproduction.outcome import Outcome
 from fairrec.reproduction.outputs import write_outcome
 from fairrec.reproduction.registry import EXPERIMENTS
@@ -71,7 +73,10 @@ def reproduce(
     check_writable(out)
     sources = DataCatalogue(data, out / "data", options.quick, options.seed)
     if options.quick and sources.given:
-        raise InputError("--quick makes small synthetic worlds of its own. Leave out --data.")
+        raise InputError(
+            f"{spelled('quick', True)} makes small synthetic worlds of its own. Leave out "
+            f"{spelled('data')}."
+        )
     store = TrialStore(out / "trials")
     shelf = Shelf()
     done = []
@@ -139,6 +144,6 @@ def _with_data(
         known = {name: None for experiment in experiments for name in experiment.datasets}
         raise InputError(
             f"{', '.join(one.name for one in experiments)} is of {', '.join(known)}. Name one of "
-            "them in --datasets, or leave it out."
+            f"them in {spelled('datasets')}, or leave it out."
         )
     return kept

@@ -13,6 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.core.files import file_sum
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.threads import available_threads
 from fairrec.groups.grouping import Grouping
@@ -106,7 +107,7 @@ class Subject:
             if (record.model, record.bundle_sha256) != (self.model, bundle.manifest.sha256):
                 raise InputError(
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "
-                    "give another --runs."
+                    f"give another {spelled('runs')}."
                 )
             if record.finished:
                 return record
@@ -173,7 +174,7 @@ class Subject:
         return available_threads()
 
     def space(self, min_support: float, by: Sequence[str] | None = None) -> Grouping:
-        """The full combinations of the attributes, or of some of them, with enough users."""
+        """The intersections of all attributes, or of some of them, with enough users."""
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
         return full_combinations(chosen, min_support)

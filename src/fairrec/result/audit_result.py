@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.errors import InputError, as_unicode, unknown_name
 from fairrec.core.files import file_sum, put_table
 from fairrec.core.folders import settle
+from fairrec.core.options import spelled
 from fairrec.result.page import PageMaker, write_with_page
 from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
@@ -52,19 +53,20 @@ class AuditResult:
         return self.metrics[key]
 
     def gap(self, metric: str) -> Gap:
-        """The gap between full combinations, with what chance alone would show."""
+        """The gap between full combinations, with its null distribution."""
         key = self._key(metric)
         found = self.metrics[key]
-        if found.gap is None and self.summary.search.n_not_verified:
+        if found.gap is None and self.summary.search.n_not_fully_scored:
             raise InputError(
-                f"{key}: Too few users were scored to know two full combinations in full, and a "
-                "gap needs two. Raise the budget."
+                f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
+                f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}."
             )
         if found.gap is None or found.advantaged is None or found.disadvantaged is None:
             raise InputError(
                 f"{key}: no full combination of attributes has "
                 f"{self.summary.coverage.min_users} users, so there is no gap between them. "
-                "Name fewer attributes or lower min_support; groups() has the partial ones."
+                f"Name fewer attributes or lower {spelled('min_support')}; groups() has the "
+                "partial ones."
             )
         return Gap(
             metric=key,

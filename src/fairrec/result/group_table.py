@@ -25,7 +25,7 @@ NUMBERS = (
     "p_value",
     "p_adjusted",
 )
-RESERVED = ("metric", "depth", "support", "is_whole", *NUMBERS)
+RESERVED = ("metric", "depth", "support", "is_fully_scored", *NUMBERS)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -53,7 +53,7 @@ def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.Data
             pl.lit(name).alias("metric"),
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
-            pl.Series("is_whole", analysis.is_whole[rows]),
+            pl.Series("is_fully_scored", analysis.is_fully_scored[rows]),
             *(
                 pl.Series(name, np.where(np.isposinf(column), np.nan, column), nan_to_null=True)
                 for name, column in known.items()

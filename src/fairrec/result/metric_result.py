@@ -1,4 +1,4 @@
-"""The result of each metric, named: its gap, what chance shows, and the findings."""
+"""The result of each metric, named: its gap and its null distribution, and the findings."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _finding(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
         value=float(estimates.value[i, at]),
         support=int(analysis.moments.n[i, at]),
         n_users=int(grouping.lattice.n_users[at]),
-        is_whole=bool(analysis.is_whole[at]),
+        is_fully_scored=bool(analysis.is_fully_scored[at]),
         difference=float(estimates.difference[i, at]),
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
         p_value=float(analysis.p_values[i, at]),

@@ -9,20 +9,21 @@ from pydantic import Field
 from fairrec.inputs.users import Value
 from fairrec.result.schema import Chance, Part
 
-Verdict = Literal["improved", "worse", "changed", "within noise", "unchanged"]
-"""Changed: by more than noise, in a metric of which neither end is better."""
+Verdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
+"""At the significance level alpha; changed: significantly, in a metric of which neither end is
+better."""
 
 
 class Change(Part):
-    """The same users before and after, on targets nothing was chosen by."""
+    """The same users before and after, on held-out targets."""
 
     n_users: int
     before: float | None = Field(description="mean; null without users")
     after: float | None
     change: float | None
     interval: tuple[float, float] | None = Field(
-        description="of the change at confidence 1 - alpha; null below two users, and where "
-        "too few users changed for one"
+        description="confidence interval of the change at level 1 - alpha, one at a time; null "
+        "below two users, and where too few users changed for one"
     )
     p_value: float | None = Field(
         description="of no change: paired t test, but never below what turning the signs of the "
@@ -32,7 +33,7 @@ class Change(Part):
 
 
 class GapChange(Part):
-    """The gap between the best and the worst served full combination, before and after."""
+    """The gap between the best and the worst served intersection of all attributes."""
 
     before: float | None
     after: float | None
@@ -41,12 +42,12 @@ class GapChange(Part):
 
 
 class GroupCounts(Part):
-    """What became of the groups of all depths, p-values adjusted for all of them."""
+    """What became of the groups of all depths: family-wise error rate alpha (Holm)."""
 
     improved: int
     worse: int
     changed: int
-    within_noise: int
+    not_significant: int
     unchanged: int
 
 
@@ -76,7 +77,7 @@ class MitigatedGroup(Part):
 
 
 class HarmedGroup(Part):
-    """A group that a metric became worse for, by more than noise."""
+    """A group that a metric became significantly worse for."""
 
     metric: str
     group: dict[str, Value]
@@ -89,7 +90,7 @@ class TradeOffPoint(Part):
     strength: float
     tuned: float | None = Field(description="the metric where the strength was tuned")
     tuned_cost: float | None = Field(description="NDCG there")
-    reported: float | None = Field(description="the metric on the targets reported on")
+    reported: float | None = Field(description="the metric on the held-out targets")
     reported_cost: float | None = Field(description="NDCG there")
     everyone_cost: float | None = Field(description="NDCG of all users there")
 
@@ -130,7 +131,9 @@ class MitigationSummary(Part):
     effects: dict[str, MetricEffect]
     regression: Regression
     trade_off: tuple[TradeOffPoint, ...]
-    n_shared_targets: int = Field(description="targets both chosen by and reported on: should be 0")
+    n_shared_targets: int = Field(
+        description="targets both chosen by and reported on, so not held out: should be 0"
+    )
     n_group_tests: int = Field(description="groups and metrics in which somebody changed")
     harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
     notes: tuple[str, ...]

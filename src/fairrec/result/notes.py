@@ -53,7 +53,9 @@ def reader_notes(
         )
     options = analysis.options
     if not options.permutations:
-        said.append("no permutations: chance levels, p-values and findings were not computed")
+        said.append(
+            "no permutations: the null distribution, p-values and findings were not computed"
+        )
     elif 1 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
@@ -64,11 +66,12 @@ def reader_notes(
         if n_tests / (options.permutations + 1) > options.alpha:
             said.append(
                 f"with {options.permutations:,} permutations Benjamini-Hochberg can find a few of "
-                f"{n_tests:,} groups only together with many others; raise --permutations"
+                f"{n_tests:,} groups only together with many others; use more "
+                "permutations"
             )
     said += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
-        f"{result.n_not_listed:,} more groups are under alpha and not folded into them"
+        f"{result.n_not_listed:,} more groups are significant and not folded into them"
         for name, result in results.items()
         if result.n_not_listed
     ]

@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.core.errors import OutputError
 from fairrec.core.folders import whole_folder
+from fairrec.core.options import spelled
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
@@ -56,5 +57,5 @@ def write_with_page(
     if failed is not None:
         raise OutputError(
             f"{folder}: the result is written, but its page could not be made "
-            f"({type(failed).__name__}: {failed}). Leave it out with --no-report."
+            f"({type(failed).__name__}: {failed}). Leave it out with {spelled('report', False)}."
         ) from failed

@@ -25,16 +25,18 @@ class GroupValue(Part):
 
 
 class Chance(Part):
-    """The gap that appears when attributes are dealt out to users at random."""
+    """The null distribution of the gap: values are permuted across users."""
 
     mean: float
-    q95: float = Field(description="95% of random gaps are at most this large")
-    p_value: float = Field(description="how often chance alone shows a gap at least this large")
+    q95: float = Field(description="95% of permutations have a gap of at most this")
+    p_value: float = Field(
+        description="how often the null distribution has a gap at least this large"
+    )
     permutations: int
 
 
 class Gap(Part):
-    """The best and the worst served full combination of attributes, and what chance shows."""
+    """The best and the worst served intersection of all attributes, and the null distribution."""
 
     metric: str
     size: float
@@ -50,18 +52,18 @@ class Finding(Part):
     value: float
     support: int = Field(description="users of the group whose value is known")
     n_users: int = Field(description="users of the group, known or not")
-    is_whole: bool = Field(
+    is_fully_scored: bool = Field(
         description="every user of the group is scored; otherwise it is judged by those of its "
         "users that a search drew at random"
     )
     difference: float = Field(description="mean of the group minus mean of all other users")
     interval: tuple[float, float] = Field(
-        description="interval of the difference at confidence 1 - alpha, for this group by itself"
+        description="confidence interval of the difference at 1 - alpha, for one group at a time"
     )
-    p_value: float = Field(description="for this group by itself")
-    p_adjusted: float = Field(description="adjusted for all groups and metrics looked at")
+    p_value: float = Field(description="for one group at a time")
+    p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
     contributions: dict[str, float] = Field(
-        description="attribute -> its part of the difference (Shapley value)"
+        description="attribute -> its contribution to the difference (Shapley value)"
     )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
 
@@ -96,7 +98,10 @@ class MetricResult(Part):
     n_undefined: int
     n_groups: int = Field(description="groups with enough users, all depths")
     is_tested: bool = Field(description="whether groups were tested against chance")
-    gap: float | None = Field(description="over full combinations; null where none is eligible")
+    gap: float | None = Field(
+        description="between intersections of all attributes (full combinations); null where none "
+        "is eligible"
+    )
     advantaged: GroupValue | None
     disadvantaged: GroupValue | None
     most_advantaged: tuple[GroupValue, ...] = Field(
@@ -107,7 +112,9 @@ class MetricResult(Part):
     )
     chance: Chance | None = Field(description="null where nothing was permuted")
     findings: tuple[Finding, ...]
-    n_significant: int = Field(description="groups under alpha before folding")
+    n_significant: int = Field(
+        description="groups with an adjusted p-value of at most alpha, before folding"
+    )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
 
@@ -178,8 +185,10 @@ class SearchSummary(Part):
         default=0, description="scored first, at random; tests against chance rest on them"
     )
     confidence: float | None = Field(default=None, description="of may_be_larger_by")
-    n_verified: int = Field(default=0, description="full combinations with every user scored")
-    n_not_verified: int = Field(default=0, description="eligible ones without")
+    n_fully_scored: int = Field(
+        default=0, description="full combinations of which every user is scored"
+    )
+    n_not_fully_scored: int = Field(default=0, description="the other eligible ones")
     model_identity: str = Field(
         default="",
         description="the model that was asked for scores, as its ledger names it; empty for a "
@@ -230,8 +239,11 @@ class AuditSummary(Part):
     columns: dict[str, str] = Field(default_factory=dict, description="other names of columns")
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]
-    alpha: float
-    correction: Literal["max", "bh"]
+    alpha: float = Field(description="significance level")
+    correction: Literal["max", "bh"] = Field(
+        description="what alpha bounds. max: the family-wise error rate (Westfall-Young); bh: the "
+        "false discovery rate (Benjamini-Hochberg)"
+    )
     permutations: int
     coverage: Coverage
     warnings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which groups to look at next, when scoring users is dear."""
+"""Which groups to look at next, when scoring users is expensive."""
 
 from typing import TYPE_CHECKING
 

@@ -24,12 +24,12 @@ class Evidence:
     n_scored : (n_cells,)
     n_defined, totals, squares : (n_metrics, n_cells), over the scored users
     values_per_user : (n_metrics, n_users), NaN where undefined or not scored
-    guesses, guess_squares, products : (n_metrics, n_cells), sums over the scored users of the
-        stand-in's value, its square, and its product with the value
-    all_guesses : (n_metrics, n_cells), sums of the stand-in's values over all users but those
+    proxies, proxy_squares, products : (n_metrics, n_cells), sums over the scored users of the
+        popularity proxy, its square, and its product with the value
+    all_proxies : (n_metrics, n_cells), sums of the popularity proxy over all users but those
         whose value turned out to be undefined
     n_reference : users scored first, at random among all; whatever is asked for later, they
-        stay a fair sample of everyone
+        stay a random sample of everyone
     """
 
     def __init__(
@@ -38,15 +38,15 @@ class Evidence:
         measure: MeasureUsers,
         n_metrics: int,
         seed: int,
-        stand_in: FloatArray | None = None,
+        proxy: FloatArray | None = None,
     ) -> None:
         """Nothing is scored yet.
 
         Parameters
         ----------
-        stand_in : (n_metrics, n_users), values of a recommender that costs nothing, such as
-            ranking by popularity; NaN where undefined. The better it foretells the values, the
-            fewer users need scoring; it never enters a verified value.
+        proxy : (n_metrics, n_users), the popularity proxy: values of a ranking by popularity, a
+            control variate that costs nothing; NaN where undefined. The closer its correlation
+            with the values, the fewer users need scoring; it never enters a group's value.
         """
         cells = space.cells
         self.space = space
@@ -57,12 +57,10 @@ class Evidence:
         self.values_per_user = np.full((n_metrics, space.n_users), np.nan)
         self.is_scored = np.zeros(space.n_users, dtype=bool)
         self.n_reference = 0
-        self._guess = (
-            np.zeros((n_metrics, space.n_users)) if stand_in is None else _centred(stand_in)
-        )
-        self.guess_variance = (self._guess**2).mean(axis=1)
-        self.all_guesses = np.array([cells.sums(row) for row in self._guess])
-        self.guesses, self.guess_squares, self.products = np.zeros((3, n_metrics, len(cells)))
+        self._proxy = np.zeros((n_metrics, space.n_users)) if proxy is None else _centred(proxy)
+        self.proxy_variance = (self._proxy**2).mean(axis=1)
+        self.all_proxies = np.array([cells.sums(row) for row in self._proxy])
+        self.proxies, self.proxy_squares, self.products = np.zeros((3, n_metrics, len(cells)))
         self._measure = measure
         self._place = np.random.default_rng([seed, 1]).permutation(space.n_users)
         self._order = np.lexsort((self._place, cells.of_user))
@@ -75,7 +73,7 @@ class Evidence:
 
     @property
     def is_reference(self) -> BoolArray:
-        """(n_users,), the fair sample of everyone."""
+        """(n_users,), the reference sample, drawn at random among all users."""
         return np.asarray(self._place < self.n_reference)
 
     @property
@@ -113,26 +111,26 @@ class Evidence:
         cell = self.space.cells.of_user[users]
         is_defined = ~np.isnan(values)
         known = np.where(is_defined, values, 0.0)
-        guess = np.where(is_defined, self._guess[:, users], 0.0)
+        proxy = np.where(is_defined, self._proxy[:, users], 0.0)
         np.add.at(self.n_scored, cell, 1)
         for metric in range(len(values)):
             for sums, addends in (
                 (self.n_defined, is_defined[metric]),
                 (self.totals, known[metric]),
                 (self.squares, known[metric] ** 2),
-                (self.guesses, guess[metric]),
-                (self.guess_squares, guess[metric] ** 2),
-                (self.products, guess[metric] * known[metric]),
+                (self.proxies, proxy[metric]),
+                (self.proxy_squares, proxy[metric] ** 2),
+                (self.products, proxy[metric] * known[metric]),
             ):
                 np.add.at(sums[metric], cell, addends)
-            undefined = np.where(is_defined[metric], 0.0, self._guess[metric, users])
-            np.subtract.at(self.all_guesses[metric], cell, undefined)
+            undefined = np.where(is_defined[metric], 0.0, self._proxy[metric, users])
+            np.subtract.at(self.all_proxies[metric], cell, undefined)
 
     def values(self, groups: IntArray) -> FloatArray:
-        """(n_metrics, n_groups), values of full combinations; NaN where one is not verified.
+        """(n_metrics, n_groups), values of full combinations; NaN where one is not fully scored.
 
-        A group counts as verified when all its users are scored; its value is undefined where
-        fewer users than a group needs have one.
+        A group is fully scored when all its users are; its value is undefined where fewer users
+        than a group needs have one.
         """
         at = np.searchsorted(self.space.full, groups)
         return self.values_of_cells(self.space.cell_of_full[at])
@@ -146,9 +144,9 @@ class Evidence:
         return values
 
 
-def _centred(stand_in: FloatArray) -> FloatArray:
+def _centred(proxy: FloatArray) -> FloatArray:
     """Each row around its mean; an undefined value says nothing, which is the mean."""
-    is_defined = ~np.isnan(stand_in)
-    known = np.where(is_defined, stand_in, 0.0)
+    is_defined = ~np.isnan(proxy)
+    known = np.where(is_defined, proxy, 0.0)
     mean = known.sum(axis=1, keepdims=True) / np.maximum(is_defined.sum(axis=1, keepdims=True), 1)
     return np.where(is_defined, known - mean, 0.0)

@@ -19,12 +19,12 @@ def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
 
 @dataclass(slots=True)
 class GapHistory:
-    """One entry each time another full combination is verified.
+    """One entry each time another full combination is fully scored.
 
     Parameters
     ----------
     users, seconds : scored and passed by then
-    gaps : for each metric the largest minus the smallest verified value, 0 below two
+    gaps : for each metric the largest minus the smallest value of fully scored ones, 0 below two
     """
 
     n_metrics: int

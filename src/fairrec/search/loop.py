@@ -22,7 +22,7 @@ BATCH_USERS = 256
 FIRST_USERS = 8
 """Users in the first batch where time is limited, to see how long one takes."""
 REFERENCE_TIME = 0.2
-"""Part of a limited time that the fair sample may take."""
+"""Part of a limited time that the reference sample may take."""
 
 ALPHA = 0.05
 """The significance level where nothing is tested afterwards."""
@@ -126,7 +126,7 @@ class _Scoring:
     def batches(self, searchers: Sequence[Searcher], n_reference: int) -> Iterator[IntArray]:
         """The users to score next, who must be scored before the next batch is asked for.
 
-        First the fair sample of everyone, then what the searchers ask for in turn.
+        First the reference sample, then what the searchers ask for in turn.
         """
         evidence = self._evidence
         evidence.n_reference = min(n_reference, evidence.space.n_users)
@@ -153,7 +153,7 @@ class _Scoring:
             self.history.add(before + n, self.seconds, self._ends.gaps)
 
     def _reference(self, users: IntArray) -> Iterator[IntArray]:
-        """The fair sample, for no more than its part of the time."""
+        """The reference sample, for no more than its part of the time."""
         seconds = self._budget.seconds
         while len(users) and (seconds is None or self.seconds < REFERENCE_TIME * seconds):
             n = self._most_users()
@@ -208,7 +208,7 @@ def _taken(waiting: list[IntArray]) -> IntArray:
 
 
 class _Ends:
-    """The highest and lowest verified value of each metric."""
+    """The highest and lowest value of each metric among fully scored groups."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -222,7 +222,7 @@ class _Ends:
         return gaps_between(self.highest, self.lowest)
 
     def look(self, users: IntArray) -> Iterator[int]:
-        """Take in users just scored; after how many of them each newly verified group was."""
+        """Take in users just scored; after how many each new group was fully scored."""
         cells, from_last = np.unique(
             self.evidence.space.cells.of_user[users][::-1], return_index=True
         )

@@ -96,7 +96,7 @@ class SearchOptions(Options):
     def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""
         if self.name == "exact":
-            # whoever is scored when a budget ends is a fair sample
+            # whoever is scored when a budget ends is a random sample
             return space.n_users
         users = self.budget_in(space).users
         if users is None:

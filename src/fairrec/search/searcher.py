@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.registry import Registry
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
@@ -89,7 +89,7 @@ class SearcherKind:
     about : one line
     hyper_parameters : a frozen dataclass, all of whose fields have defaults
     searches_all : looks at all metrics at once; otherwise there is one for each metric
-    uses_proxy : takes into account what the popularity of items foretells; others need no history
+    uses_proxy : takes the popularity proxy into account; others need no history
     """
 
     build: Build
@@ -140,15 +140,19 @@ def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:
                 raise InputError(f"The searcher '{name}' has no hyper-parameter '{option}'.")
             raise unknown_name(f"hyper-parameter of {name}", option, known)
         if not isinstance(value, Real) or not math.isfinite(value):
-            raise InputError(f"{option}={value} is not possible. Give a number.")
+            raise _invalid(option, "a number", plain(repr(value)))
         is_whole = str(known[option].type).startswith("int")
         if is_whole and not float(value).is_integer():
-            raise InputError(f"{option}={value:g} is not possible. Give a whole number.")
+            raise _invalid(option, "a whole number", f"{value:g}")
         settings[option] = int(value) if is_whole else float(value)
     return kind(**settings)
 
 
-def require(holds: bool, name: str, value: float, allowed: str) -> None:
-    """Raise for a hyper-parameter that is not what is allowed."""
+def require(holds: bool, name: str, value: float, expected: str) -> None:
+    """Raise for a hyper-parameter that is not what is expected."""
     if not holds:
-        raise InputError(f"{name}={value:g} is not possible. Give {allowed}.")
+        raise _invalid(name, expected, f"{value:g}")
+
+
+def _invalid(name: str, expected: str, got: str) -> InputError:
+    return InputError(f"invalid hyper-parameter {name}: expected {expected}, got {got}")

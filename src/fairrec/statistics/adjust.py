@@ -8,10 +8,10 @@ from fairrec.core.arrays import FloatArray
 
 
 def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
-    """Adjusted p-values that bound the share of false findings among all findings.
+    """Adjusted p-values that bound the false discovery rate: the expected share of false findings.
 
-    Unlike the max-statistic, this lets some false findings through when there are many true
-    ones (Benjamini and Hochberg 1995).
+    Unlike the max-statistic, which bounds the family-wise error rate, this lets some false findings
+    through when there are many true ones (Benjamini and Hochberg 1995).
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.04, 0.04]
@@ -25,7 +25,7 @@ def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """Adjusted p-values that bound the chance of any false finding (Holm 1979).
+    """Adjusted p-values that bound the family-wise error rate (Holm 1979).
 
     >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]

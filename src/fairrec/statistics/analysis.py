@@ -38,15 +38,15 @@ class Analysis:
     test: PermutationTest | None
 
     @property
-    def is_whole(self) -> BoolArray:
+    def is_fully_scored(self) -> BoolArray:
         """(n_groups,), groups of which every user is scored."""
         sample = self.moments.sample
         n_groups = len(self.grouping.lattice)
-        return np.ones(n_groups, dtype=bool) if sample is None else sample.is_whole_group
+        return np.ones(n_groups, dtype=bool) if sample is None else sample.is_fully_scored_group
 
     @cached_property
     def estimates(self) -> Estimates:
-        """Values, differences and intervals of all groups."""
+        """Values, differences and confidence intervals of all groups."""
         unbounded = (-math.inf, math.inf)
         metrics = self.measured.metrics
         bounds = np.array([metric.metric.bounds or unbounded for metric in metrics])
@@ -84,7 +84,7 @@ class Analysis:
 
     @cached_property
     def is_significant(self) -> BoolArray:
-        """(n_metrics, n_groups), adjusted p-value at most alpha."""
+        """(n_metrics, n_groups), adjusted p-value at most the significance level."""
         return self.adjusted_p_values <= self.options.alpha
 
     @cached_property
@@ -92,12 +92,12 @@ class Analysis:
         """The absolute statistic from which a group is significant."""
         if self.test is None:
             return math.inf
-        by_chance = self.test.critical(self.options.alpha)
+        max_statistic = self.test.critical(self.options.alpha)
         if self.options.correction == "max":
-            return by_chance
-        # step-up thresholds depend on what is found; without findings the stricter one stands in
+            return max_statistic
+        # step-up thresholds depend on what is found; without findings the max-statistic serves
         found = np.abs(self.test.statistic[self.is_significant])
-        return min(by_chance, float(found.min(initial=math.inf)))
+        return min(max_statistic, float(found.min(initial=math.inf)))
 
 
 def analyse(

@@ -1,4 +1,4 @@
-"""Which condition of a group carries its difference."""
+"""The contribution of each condition of a group to its difference."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MAX_CONDITIONS = 12
 def shapley_contributions(
     metric: int, codes: CodeArray, moments: Moments, cells: Cells
 ) -> dict[int, float]:
-    """How much of a group's difference each of its conditions carries; they add up to it.
+    """The contribution of each condition to a group's difference; they add up to it.
 
     The worth of a set of conditions is the difference between those who meet them and all
-    others; a condition's share is its mean gain over all orders of adding them (Shapley 1953).
-    Empty for a group of more than MAX_CONDITIONS conditions, and where a search has scored
+    others; a condition's contribution is its mean gain over all orders of adding them (Shapley
+    1953). Empty for a group of more than MAX_CONDITIONS conditions, and where a search has scored
     nobody in one of the sets.
 
     Returns

@@ -1,4 +1,4 @@
-"""Chance, drawn: sums over cells when values and attributes have nothing to do with each other.
+"""Draws under the null hypothesis: sums over cells when values are independent of attributes.
 
 A draw has a number and a seed and no other source of randomness, so that it is the same in
 whichever thread or order it is made. Metrics that are defined for the same users share what is
@@ -102,7 +102,7 @@ class Resamples:
         self._rounds = []
         for is_defined, metrics, rows in by_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
-            size = np.where(sample.is_whole_cell, cells.sums(is_defined), cells.n_users)
+            size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
             self.n_users[metrics] = size
             pool = rows[is_defined] if is_defined.any() else rows[:1]

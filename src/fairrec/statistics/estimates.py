@@ -1,4 +1,4 @@
-"""Each group's value with its interval, shrunken value and detectable difference."""
+"""Each group's value with its confidence interval, shrunken value and detectable difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Estimates:
 
 
 def estimate(moments: Moments, lattice: Lattice, alpha: float, bounds: FloatArray) -> Estimates:
-    """Estimates of each group with intervals at confidence 1 - alpha, each by itself.
+    """Estimates of each group with confidence intervals at 1 - alpha, for one group at a time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an analysis says about one metric: its gap, what chance shows, its findings, its power."""
+"""What an analysis says about one metric: its gap and its null distribution, findings, power."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairrec.statistics.permutation import gap_p_value, observed_gaps
 
 @dataclass(frozen=True, slots=True)
 class ChanceLevel:
-    """The gap that chance alone shows.
+    """The null distribution of the gap.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ class FoundGroup:
     ----------
     position : in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
-    contributions : position of an attribute -> its part of the difference; empty where unknown
+    contributions : position of an attribute -> its contribution to the difference (Shapley value);
+        empty where unknown
     """
 
     position: int
@@ -73,7 +74,7 @@ class MetricAnalysis:
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
     """All metrics of an analysis."""
     lattice, moments = analysis.grouping.lattice, analysis.moments
-    is_compared = analysis.is_tested & analysis.is_whole & lattice.is_full
+    is_compared = analysis.is_tested & analysis.is_fully_scored & lattice.is_full
     gaps = observed_gaps(moments, lattice, is_compared)
     found = []
     for i, metric in enumerate(analysis.measured.metrics):
@@ -82,7 +83,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
         findings, n_not_listed = _findings(i, metric, analysis)
-        # of a single group scored in full nothing can be said yet
+        # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
         found.append(
             MetricAnalysis(
@@ -113,11 +114,11 @@ def best_and_worst(
 def _chance(i: int, gap: float, analysis: Analysis) -> ChanceLevel | None:
     if analysis.test is None or math.isnan(gap):
         return None
-    by_chance = analysis.test.gaps[:, i]
+    null_gaps = analysis.test.gaps[:, i]
     return ChanceLevel(
-        mean=float(by_chance.mean()),
-        q95=float(np.quantile(by_chance, 0.95)),
-        p_value=gap_p_value(by_chance, gap),
+        mean=float(null_gaps.mean()),
+        q95=float(np.quantile(null_gaps, 0.95)),
+        p_value=gap_p_value(null_gaps, gap),
         n_permutations=analysis.test.n_permutations,
     )
 
@@ -140,9 +141,9 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
         FoundGroup(
             position,
             n_folded,
-            # a few users of a group cannot tell which of its conditions carries the difference
+            # a few users of a group cannot tell how much each of its conditions contributes
             shapley_contributions(i, grouping.lattice.codes[position], moments, grouping.cells)
-            if analysis.is_whole[position]
+            if analysis.is_fully_scored[position]
             else {},
         )
         for position, n_folded in zip(selection.groups, selection.n_folded, strict=True)

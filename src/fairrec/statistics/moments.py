@@ -14,21 +14,21 @@ from fairrec.metrics.measured import Measured
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known where not everyone is scored: a fair sample of everyone, and whole groups.
+    """What is known where not everyone is scored: a reference sample, and groups fully scored.
 
     Parameters
     ----------
     is_scored : (n_users,)
-    is_reference : (n_users,), the fair sample
-    is_whole_cell : (n_cells,), cells of which every user is scored
-    is_whole_group : (n_groups,), groups made of such cells
-    n, total, squares : (n_metrics, n_groups), of the fair sample alone, centred
+    is_reference : (n_users,), the sample, drawn at random among all users
+    is_fully_scored_cell : (n_cells,), cells of which every user is scored
+    is_fully_scored_group : (n_groups,), groups made of such cells
+    n, total, squares : (n_metrics, n_groups), of the reference sample alone, centred
     """
 
     is_scored: BoolArray
     is_reference: BoolArray
-    is_whole_cell: BoolArray
-    is_whole_group: BoolArray
+    is_fully_scored_cell: BoolArray
+    is_fully_scored_group: BoolArray
     n: FloatArray
     total: FloatArray
     squares: FloatArray
@@ -39,9 +39,9 @@ class Moments:
     """What every estimate and test is made of.
 
     Values are centred on their mean over all users first, so that squares lose no digits. Where
-    only some users are scored, "all users" is the fair sample among them, a group is known by
-    all its users where it is whole and else by those in the sample, and it is compared with
-    the others in the sample.
+    only some users are scored, "all users" is the reference sample among them, a group is known by
+    all its users where it is fully scored and else by those in the sample, and it is compared
+    with the others in the sample.
 
     Parameters
     ----------
@@ -99,35 +99,43 @@ class Moments:
         is_defined, centred = self.is_defined[metric], self.centred_per_user[metric]
         n, total = cells.sums(is_defined), cells.sums(centred)
         if self.sample is None:
-            whole = np.ones(len(cells), dtype=bool)
-            return KnownCells(n, total, n, total, whole, float(self.n_users[metric]))
-        is_fair = self.sample.is_reference
-        fair_n, fair_total = cells.sums(is_defined & is_fair), cells.sums(centred * is_fair)
-        whole = self.sample.is_whole_cell
-        return KnownCells(n, total, fair_n, fair_total, whole, float(self.n_users[metric]))
+            everywhere = np.ones(len(cells), dtype=bool)
+            return KnownCells(n, total, n, total, everywhere, float(self.n_users[metric]))
+        is_reference = self.sample.is_reference
+        reference_n, reference_total = (
+            cells.sums(is_defined & is_reference),
+            cells.sums(centred * is_reference),
+        )
+        whole = self.sample.is_fully_scored_cell
+        return KnownCells(
+            n, total, reference_n, reference_total, whole, float(self.n_users[metric])
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCells:
-    """Numbers and centred sums of the scored users of each cell, all and of the fair sample."""
+    """Numbers and centred sums of the scored users of each cell, all and of the sample alone."""
 
     n: FloatArray
     total: FloatArray
-    fair_n: FloatArray
-    fair_total: FloatArray
-    is_whole: BoolArray
+    reference_n: FloatArray
+    reference_total: FloatArray
+    is_fully_scored: BoolArray
     n_users: float
 
     def difference(self, is_member: BoolArray) -> float | None:
         """Mean of the users in some cells minus mean of all others; None where not known."""
-        fair_n, fair_total = self.fair_n[is_member].sum(), self.fair_total[is_member].sum()
-        n, total = fair_n, fair_total
-        if self.is_whole[is_member].all():
+        reference_n, reference_total = (
+            self.reference_n[is_member].sum(),
+            self.reference_total[is_member].sum(),
+        )
+        n, total = reference_n, reference_total
+        if self.is_fully_scored[is_member].all():
             n, total = self.n[is_member].sum(), self.total[is_member].sum()
-        others = self.n_users - fair_n
+        others = self.n_users - reference_n
         if n == 0 or others <= 0:
             return None
-        return float(total / n + fair_total / others)
+        return float(total / n + reference_total / others)
 
 
 def moments_of(measured: Measured, grouping: Grouping, threads: int = 1) -> Moments:
@@ -172,12 +180,12 @@ def sampled_moments(
     of_scored = _group_sums(centred, is_defined, grouping, threads)
     of_sample = _group_sums(centred * is_reference, is_defined & is_reference, grouping, threads)
     cells, lattice = grouping.cells, grouping.lattice
-    is_whole_cell = cells.sums(is_scored) == cells.n_users
-    is_whole = lattice.sums((~is_whole_cell).astype(np.float64)[None])[0] == 0
+    is_fully_scored_cell = cells.sums(is_scored) == cells.n_users
+    is_fully_scored = lattice.sums((~is_fully_scored_cell).astype(np.float64)[None])[0] == 0
     n, total, squares = (
-        np.where(is_whole, *pair) for pair in zip(of_scored, of_sample, strict=True)
+        np.where(is_fully_scored, *pair) for pair in zip(of_scored, of_sample, strict=True)
     )
-    sample = Sample(is_scored, is_reference, is_whole_cell, is_whole, *of_sample)
+    sample = Sample(is_scored, is_reference, is_fully_scored_cell, is_fully_scored, *of_sample)
     return Moments(mean, sd, n_users, n, total, squares, centred, is_defined, sample)
 
 

@@ -1,4 +1,4 @@
-"""The same users before and after: the mean change, its interval and a test against no change."""
+"""The same users before and after: the mean change, its confidence interval and a test."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PairedChanges:
     n : users with a value before and after
     before, after : means over these users, NaN without any
     error : standard error of the change, NaN below two users
-    low, high : interval of the change at confidence 1 - alpha, NaN below two users and where too
-        few users changed for one
+    low, high : confidence interval of the change at 1 - alpha, NaN below two users and where
+        too few users changed for one
     p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
         and never below what turning the signs of the changes could show
     n_changed : users whose value is another

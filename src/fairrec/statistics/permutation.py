@@ -1,4 +1,4 @@
-"""What chance alone would show: values are permuted across users, many times.
+"""The null distribution: values are permuted across users, many times.
 
 A permutation keeps every group's size and every user's values and
 breaks only their connection. One shuffle serves all groups and all metrics at once, so the
@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """The observed statistics and their distribution under chance.
+    """The observed statistics and their null distribution.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class PermutationTest:
 
     @property
     def adjusted_p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), adjusted for all groups and metrics of the audit."""
+        """(n_metrics, n_groups), adjusted for all groups and metrics (Westfall-Young)."""
         ordered = np.sort(self.largest)
         reach = np.abs(self.statistic) * (1 - ROUNDING)
         n_larger = self.n_permutations - np.searchsorted(ordered, reach, side="left")
@@ -70,25 +70,25 @@ class PermutationTest:
         return float(np.sort(self.largest)[::-1][allowed])
 
     def gap_p_values(self, gaps: FloatArray) -> FloatArray:
-        """(n_metrics,), how often chance alone shows a gap at least this large."""
+        """(n_metrics,), how often the null distribution has a gap at least this large."""
         return np.array(
-            [gap_p_value(by_chance, gap) for by_chance, gap in zip(self.gaps.T, gaps, strict=True)]
+            [gap_p_value(null_gaps, gap) for null_gaps, gap in zip(self.gaps.T, gaps, strict=True)]
         )
 
 
-def gap_p_value(by_chance: FloatArray, gap: float) -> float:
-    """How often chance alone shows a gap at least this large.
+def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
+    """How often the null distribution has a gap at least this large.
 
     Parameters
     ----------
-    by_chance : (n_permutations,), gaps under chance
+    null_gaps : (n_permutations,), their null distribution
     """
-    n_reached = int((by_chance >= gap * (1 - ROUNDING)).sum())
-    return (1 + n_reached) / (1 + len(by_chance))
+    n_reached = int((null_gaps >= gap * (1 - ROUNDING)).sum())
+    return (1 + n_reached) / (1 + len(null_gaps))
 
 
 class NullDraw(NamedTuple):
-    """What one draw under chance shows.
+    """What one draw from the null distribution shows.
 
     Parameters
     ----------

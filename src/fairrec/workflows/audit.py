@@ -18,7 +18,7 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.errors import InputError
-from fairrec.core.options import documented
+from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -188,8 +188,9 @@ def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
     grouping = Grouping.of(inputs.attributes, options)
     if not len(grouping.lattice):
         raise InputError(
-            f"No group has {grouping.min_users:,} users (--min-support {options.min_support:g} of "
-            f"{grouping.n_users:,} users). Lower --min-support or name fewer attributes in --by."
+            f"No group has {grouping.min_users:,} users ({spelled('min_support')} "
+            f"{options.min_support:g}, {grouping.n_users:,} users in all). Lower "
+            f"{spelled('min_support')} or name fewer attributes in {spelled('by')}."
         )
     return grouping
 
@@ -214,9 +215,7 @@ def _search_options(
     if isinstance(search, str):
         return SearchOptions(search)
     if not isinstance(search, SearchOptions):
-        raise InputError(
-            f"invalid search: expected a searcher's name or SearchOptions(...), got {search!r}"
-        )
+        raise invalid("search", "a searcher's name or SearchOptions(...)", search)
     return search
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable, put_table
 from fairrec.core.folders import whole_folder
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
 from fairrec.datasets.synthetic import synthetic_bundle
@@ -107,7 +108,7 @@ def _require_model(model: str) -> None:
         from fairrec.models.deep.registry import MODELS
     except ModuleNotFoundError as error:
         raise InputError(
-            f"--model {model} needs {error.name}: pip install 'fairrec[models]'"
+            f"{spelled('model', model)} needs {error.name}: pip install 'fairrec[models]'"
         ) from error
     if model not in MODELS:
         raise unknown_name("model", model, ("ease", *MODELS))

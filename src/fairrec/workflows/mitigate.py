@@ -1,4 +1,4 @@
-"""The conductor of a mitigation: choose on some targets, re-rank, report on others."""
+"""The conductor of a mitigation: choose on some targets, re-rank, report on held-out ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairrec.core.audit_options import (
     Threads,
 )
 from fairrec.core.errors import InputError
-from fairrec.core.options import documented
+from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
@@ -70,11 +70,11 @@ def mitigate(
     progress: Progress | None = None,
     command: str | None = None,
 ) -> MitigationResult:
-    """Re-rank the lists of badly served groups, and say what that did on other targets.
+    """Re-rank the lists of badly served groups, and say what that did on held-out targets.
 
     Groups and strength are chosen on the validation targets and reported on those of
-    `predictions`; without validation targets, chosen on one half of the users and reported on the
-    other.
+    `predictions`, which are held out; without validation targets, chosen on one half of the users
+    and reported on the other.
 
     Parameters
     ----------
@@ -192,15 +192,18 @@ def _found_groups(
 ) -> list[Group]:
     """Findings that are served worse than the rest."""
     if not options.permutations:
-        raise InputError("--groups findings needs tests against chance: --permutations 1000")
+        raise InputError(
+            f"{spelled('groups', 'findings')} needs tests against chance. Give "
+            f"{spelled('permutations', 1000)}."
+        )
     findings = audit().findings(plan.target.name)
     harm = plan.target.metric.harm
     worse = [Group.of(found.group) for found in findings if harm(found.difference) >= 0]
     if not worse:
         raise InputError(
-            f"No group is served worse than the rest by more than chance in {plan.target.name}, on "
-            "the targets to choose by, so there is nothing to mitigate. To re-rank the worst ones "
-            "all the same: --groups worst:10%"
+            f"No group is served significantly worse than the rest in {plan.target.name}, on the "
+            "targets to choose by, so there is nothing to mitigate. To re-rank the worst ones all "
+            f"the same: {spelled('groups', 'worst:10%')}"
         )
     return worse
 

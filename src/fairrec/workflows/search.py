@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Measured, measure_everyone
+from fairrec.metrics.measured import Measured
 from fairrec.report.words import number
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
@@ -28,6 +28,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
+from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 
@@ -71,7 +72,7 @@ def measure_by_search(
     model, identity, faults = as_model(asked.scorer), asked.identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
-        proxy = stand_in(inputs, metrics, options.n_threads)
+        proxy = popularity_proxy(inputs, metrics, options.n_threads)
     try:
         if model is not None:
             model.open()
@@ -118,12 +119,14 @@ def _refuse_unknown(measured: Measured) -> None:
     if not measured.is_complete:
         known = known[:, measured.is_reference]
     if not known.shape[1]:
-        raise InputError("The time was spent before any user was scored. Raise --budget-seconds.")
+        raise InputError(
+            f"The time was spent before any user was scored. Raise {spelled('budget_seconds')}."
+        )
     for metric, row in zip(measured.metrics, known, strict=True):
         if np.isnan(row).all():
             raise InputError(
                 f"Metric '{metric.name}' is undefined for all of {row.size:,} users that were "
-                "scored at random. Leave it out, or raise the budget or --reference."
+                f"scored at random. Leave it out, or raise the budget or {spelled('reference')}."
             )
 
 
@@ -186,21 +189,6 @@ def searchable(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
     return tuple(metrics)
 
 
-def stand_in(
-    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
-) -> FloatArray | None:
-    """(n_metrics, n_users), what the metrics would be if items were ranked by popularity.
-
-    That costs nothing, and foretells part of what the recommender will do: who likes what is
-    popular is easily served by both. None where there is no history to count in.
-    """
-    popularity = inputs.side.popularity
-    if popularity is None:
-        return None
-    by_popularity = inputs.with_scores(popularity.per_item[inputs.candidates.items])
-    return measure_everyone(by_popularity, metrics, threads).values
-
-
 def _ledger(
     inputs: AuditInputs, options: SearchOptions, model: Model | None, identity: str
 ) -> Ledger:
@@ -215,7 +203,7 @@ def _ledger(
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
-            "scorer_identity='ranker 2024-05-01'."
+            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
         )
     return Ledger(
         candidates,

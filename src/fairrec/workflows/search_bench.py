@@ -15,6 +15,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -25,8 +26,9 @@ from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
+from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searcher import Request, Searcher
-from fairrec.workflows.search import searchable, stand_in
+from fairrec.workflows.search import searchable
 
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """The same, where curves are drawn."""
@@ -44,12 +46,12 @@ class SearchBench:
         four; `users` is the budget in users
     convergence : `searcher, metric, seed, accuracy, users, share, asks, groups, ms_per_ask,
         ms_per_group`, searches without a budget at their end. `share` of the users of eligible
-        full combinations, above 1 where others were scored too. `asks` counts the groups
+        intersections, above 1 where others were scored too. `asks` counts the groups
         proposed, one that is proposed again too; `groups` counts each once. The searcher's own
         work, which is all the time in its `ask` and `tell`, is divided by either.
     curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
     gaps : the exact gap of each metric
-    n_users : users of eligible full combinations
+    n_users : users of eligible intersections of all attributes
     """
 
     options: SearchBenchOptions
@@ -97,7 +99,7 @@ def bench_searchers(
     space = _space(inputs, options)
     metrics = searchable(metrics)
     values = measure_everyone(inputs, metrics, threads).values
-    guesses = stand_in(inputs, metrics, threads) if uses_proxy(options.searchers) else None
+    proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
         f"{metric.name} is left out: no two groups differ in it, so there is no gap to find."
@@ -108,7 +110,7 @@ def bench_searchers(
     if not len(kept):
         raise InputError(
             "No metric has a gap between eligible groups, so there is nothing to search for. "
-            "Name other metrics or lower --min-support."
+            f"Name other metrics or lower {spelled('min_support')}."
         )
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
@@ -119,7 +121,7 @@ def bench_searchers(
         own = OwnWork()
         outcome = search(
             name,
-            evidence_of(space, values[part], seed, None if guesses is None else guesses[part]),
+            evidence_of(space, values[part], seed, None if proxies is None else proxies[part]),
             options.hyper_of(name),
             seed=seed,
             watch=own.watch,
@@ -145,19 +147,19 @@ def uses_proxy(searchers: Iterable[str]) -> bool:
 
 
 def evidence_of(
-    space: Grouping, values: FloatArray, seed: int, guesses: FloatArray | None = None
+    space: Grouping, values: FloatArray, seed: int, proxies: FloatArray | None = None
 ) -> Evidence:
     """Evidence that looks values up; a user is paid for when it does.
 
     Parameters
     ----------
-    values, guesses : (n_metrics, n_users)
+    values, proxies : (n_metrics, n_users)
     """
-    return Evidence(space, lambda users: values[:, users], len(values), seed, guesses)
+    return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
 def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
-    """(n_metrics,), the largest minus the smallest value of eligible full combinations.
+    """(n_metrics,), the largest minus the smallest value of eligible intersections.
 
     0 where fewer than two have a value.
     """
@@ -278,11 +280,12 @@ def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     audit = options.as_audit_options()
     space = Grouping.of(inputs.attributes, audit)
     if len(space.full) < 2:
-        have = "No full combination of attributes has" if not len(space.full) else "Only one has"
+        which = "Only one" if len(space.full) else "No"
         raise InputError(
-            f"{have} {space.min_users:,} users (--min-support {options.min_support:g} of "
-            f"{inputs.n_users:,} users), and a gap is between two. Lower --min-support or name "
-            "fewer attributes in --by."
+            f"{which} intersection of all attributes has {space.min_users:,} users "
+            f"({spelled('min_support')} {options.min_support:g}, {inputs.n_users:,} users in all), "
+            f"and a gap is between two. Lower {spelled('min_support')} or name fewer attributes in "
+            f"{spelled('by')}."
         )
     return space
 

@@ -55,5 +55,5 @@ def test_a_damaged_state_says_how_to_begin_anew(tmp_path):
     state = state_of(tmp_path)
     state.save(1)
     state.file(1).write_bytes(state.file(1).read_bytes()[:100])
-    with pytest.raises(InputError, match=r"cannot be taken up .* Begin anew with --restart"):
+    with pytest.raises(InputError, match=r"cannot be taken up .* Begin anew with restart=True"):
         state.load(1)

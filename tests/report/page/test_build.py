@@ -48,11 +48,11 @@ def test_a_search_shows_how_the_gap_grew():
     assert [step.users for step in history.steps] == sorted(step.users for step in history.steps)
     assert history.steps[-1].gap == pytest.approx(result.metrics["auc"].gap)
     chart = view.charts[0]
-    assert chart.funnel_whole
-    assert {point.is_whole for point in chart.points} == {True, False}
-    # alone against a sample, a group scored in full needs a wider band than one inside it
+    assert chart.funnel_fully_scored
+    assert {point.is_fully_scored for point in chart.points} == {True, False}
+    # alone against a sample, a fully scored group needs a wider band than one inside it
     inside = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel), strict=True))
-    whole = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel_whole), strict=True))
+    whole = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel_fully_scored), strict=True))
     assert whole > inside
 
 

@@ -12,5 +12,5 @@ def test_a_finding_says_how_much_worse_in_words():
     assert card.served == "worse"
     assert card.users == "61 users"
     assert f"{-finding.difference / others:.0%} lower" in card.sentence
-    assert {part.attribute for part in card.carriers} == {"gender=F", "age=65+"}
-    assert all(part.is_worse for part in card.carriers)
+    assert {part.attribute for part in card.contributions} == {"gender=F", "age=65+"}
+    assert all(part.is_worse for part in card.contributions)

@@ -84,7 +84,7 @@ def test_an_interrupted_trial_leaves_nothing_behind(tmp_path: Path):
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):
     (tmp_path / "trials").write_text("a file")
-    with pytest.raises(OutputError, match="Choose another --out"):
+    with pytest.raises(OutputError, match="Choose another"):
         TrialStore(tmp_path / "trials").rows(Work().trial(), silent)
 
 

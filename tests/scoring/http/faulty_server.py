@@ -22,7 +22,7 @@ from socket import SO_LINGER, SOL_SOCKET
 
 GIGABYTE = 10**9
 N_FAULTS = 3
-"""How many of the first requests fail in modes that mend themselves."""
+"""How many of the first requests fail in modes that pass by themselves."""
 N_GOOD = 4
 """How many of the first requests are answered in modes that break later."""
 

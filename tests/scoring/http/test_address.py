@@ -34,6 +34,6 @@ def test_the_digest_of_a_query_is_of_its_address():
     ],
 )
 def test_an_address_with_a_password_is_refused_without_showing_it(url):
-    with pytest.raises(InputError, match="--endpoint") as caught:
+    with pytest.raises(InputError, match="endpoint") as caught:
         fairrec.Endpoint(url, protocol="json")
     assert TOKEN not in "".join(traceback.format_exception(caught.value))

@@ -128,14 +128,14 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
     else:
         # the same command would fail in the same way
         assert message.endswith(
-            ": once that is mended, an audit with this ledger goes on from there."
+            ": once that is fixed, an audit with this ledger goes on from there."
         )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kilobytes"
     assert server.batches("elsewhere") == []
     kept = users_in(ledger)
     assert len(kept) == len(set(kept)) == N_GOOD * 5
 
-    # the service is mended; nobody is asked for again
+    # the service is fixed; nobody is asked for again
     good, good_tag = server.address("plain")
     result = audit(endpoint(good), search=how)
     assert answer_of(result) == expected
@@ -150,8 +150,8 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        ("locked", "name the variable that holds it: --token-env NAME."),
-        ("no-scores", "or name the part: --output NAME."),
+        ("locked", "name the variable that holds it: token_env=..."),
+        ("no-scores", "or name the part: output=..."),
         ("all-null", "Return one number for each pair of user and item."),
         ("always-500", "The last: HTTP 500 Internal Server Error: out of order."),
     ],
@@ -169,7 +169,7 @@ def test_where_nothing_is_kept_nothing_is_said_of_it(
 
 def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServer):
     url, _ = server.address("nan")
-    with pytest.raises(ScoringError, match="No score is kept without a ledger: with --ledger FILE"):
+    with pytest.raises(ScoringError, match=r"No score is kept .*: with ledger=\.\.\."):
         audit(endpoint(url))
 
 

@@ -66,7 +66,7 @@ def test_ids_that_look_like_numbers_are_joined_with_numbers():
         ("users:", "invalid features: expected TABLE:COLUMN"),
         ("users:age,items:age", "two columns would be called 'age'"),
         ("users:user_id", "two columns would be called 'user_id'"),
-        ("users:shoe", "no column 'shoe', which --features asks for. Columns here: user_id, age"),
+        ("users:shoe", "no column 'shoe', which features asks for. Columns here: user_id, age"),
         ("items:odd", "feature 'odd' holds Struct"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
+from fairrec.core.options import from_command_line
 from fairrec.scoring.models.load_function import load_function
 
 MODULE = """
@@ -54,7 +55,7 @@ def test_the_name_changes_with_the_file(folder: Path):
 
     _, before = load_function("own_rankers.good:score")
     del sys.modules["own_rankers.good"]
-    (folder / "own_rankers/good.py").write_text(MODULE + "\n# mended\n")
+    (folder / "own_rankers/good.py").write_text(MODULE + "\n# fixed\n")
     _, after = load_function("own_rankers.good:score")
     assert before != after
 
@@ -62,9 +63,9 @@ def test_the_name_changes_with_the_file(folder: Path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("own_rankers.good", "is not of the form package.module:function"),
-        (":score", "is not of the form package.module:function"),
-        ("own_rankers.good:", "is not of the form package.module:function"),
+        ("own_rankers.good", "expected package.module:function, got"),
+        (":score", "expected package.module:function, got"),
+        ("own_rankers.good:", "expected package.module:function, got"),
         ("no_such_module:score", "there is no module 'no_such_module'"),
         ("own_rankers.missing:score", "there is no module 'own_rankers.missing'"),
         ("own_rankers.needy:score", "needs the module 'no_such_package_anywhere'"),
@@ -76,6 +77,6 @@ def test_the_name_changes_with_the_file(folder: Path):
     ],
 )
 def test_import_trouble_is_explained(text: str, says: str, folder: Path):
-    with pytest.raises(InputError, match=re.escape(says)) as caught:
+    with pytest.raises(InputError, match=re.escape(says)) as caught, from_command_line():
         load_function(text)
-    assert str(caught.value).startswith(f"--scorer {text}")
+    assert str(caught.value).startswith((f"--scorer {text}", "invalid --scorer: "))

@@ -159,7 +159,7 @@ def test_a_ledger_is_of_the_weights_beside_the_file_too(tmp_path: Path):
         (
             {},
             {"features": "users:age", "inputs": {"user_id": "gender"}},
-            "--inputs user_id=gender: there is no column 'gender'",
+            "inputs={'user_id': 'gender'}: there is no column 'gender'",
         ),
         (
             {"kind": TensorProto.INT8},
@@ -194,5 +194,5 @@ def test_a_file_that_is_no_model_is_refused(content, tmp_path: Path):
     file = tmp_path / "ranker.onnx"
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(InputError, match=r"--onnx .*ranker\.onnx: "):
+    with pytest.raises(InputError, match=r"onnx .*ranker\.onnx: "):
         audit(fairrec.OnnxModel(file))

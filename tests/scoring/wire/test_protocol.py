@@ -41,8 +41,16 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
 @pytest.mark.parametrize(
     ("protocol", "url", "says"),
     [
-        ("oip", "http://host/score", "Give http://HOST/v2/models/NAME"),
-        ("tfserving", "http://host/v2/models/m", "Give http://HOST/v1/models/NAME"),
+        (
+            "oip",
+            "http://host/score",
+            "expected an address of the Open Inference Protocol, http://HOST/v2/models/NAME",
+        ),
+        (
+            "tfserving",
+            "http://host/v2/models/m",
+            "expected an address of TensorFlow Serving, http://HOST/v1/models/NAME",
+        ),
     ],
 )
 def test_an_address_of_another_protocol_is_refused(protocol, url, says):

@@ -46,5 +46,5 @@ def test_group_with_a_share_of_exactly_theta_is_taken():
 
 @pytest.mark.parametrize("theta", [-0.01, 1.01])
 def test_theta_is_a_share(theta):
-    with pytest.raises(InputError, match=f"theta={theta} is not possible"):
+    with pytest.raises(InputError, match=f"theta: expected .*, got {theta}"):
         hyper_parameters("testsgd", {"theta": theta})

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from fairrec.core.arrays import AnyArray
-from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import spelled
 from fairrec.models.deep.features import FeatureTables
 
 
@@ -26,7 +27,7 @@ class HyperParameters:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "dropout":
-                fits, allowed = 0 <= value < 1, "from 0 to below 1"
+                fits, allowed = 0 <= value < 1, "a number from 0 to below 1"
             elif isinstance(field.default, tuple):
                 is_tuple = isinstance(value, tuple)
                 fits = is_tuple and all(isinstance(n, int) and n >= 1 for n in value)
@@ -34,7 +35,10 @@ class HyperParameters:
             else:
                 fits, allowed = isinstance(value, int) and value >= 1, "a whole number from 1"
             if not fits:
-                raise InputError(f"--hyper {field.name}={value} is not possible. Give {allowed}.")
+                raise InputError(
+                    f"invalid hyper-parameter '{field.name}': expected {allowed}, got "
+                    f"{plain(repr(value))}"
+                )
 
 
 class Fields(nn.Module):
@@ -112,7 +116,9 @@ def chosen_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda: no CUDA device is there. Use --device cpu.")
+        raise InputError(
+            f"{spelled('device', 'cuda')}: no CUDA device is there. Use {spelled('device', 'cpu')}."
+        )
     if name not in ("cpu", "cuda"):
         raise unknown_name("device", name, ("auto", "cpu", "cuda"))
     return torch.device(name)

@@ -33,8 +33,8 @@ class FGCNNHyperParameters(HyperParameters):
         HyperParameters.__post_init__(self)
         if self.width % 2 == 0 or len(self.filters) != len(self.new_maps):
             raise InputError(
-                "fgcnn needs an odd --hyper width, and as many filters as new_maps "
-                f"(now width={self.width}, {len(self.filters)} and {len(self.new_maps)})."
+                "invalid hyper-parameters of fgcnn: expected an odd width, and as many filters as "
+                f"new_maps, got width={self.width}, {len(self.filters)} and {len(self.new_maps)}"
             )
 
 

@@ -15,6 +15,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable, write_table
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
@@ -132,7 +133,8 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
         if there[name] != value:
             raise InputError(
                 f"{folder}: holds a run with another {name.replace('_', ' ')} ({there[name]}, now "
-                f"{value}). Choose another --out, or begin anew with --restart."
+                f"{value}). Choose another folder, or begin anew with "
+                f"{spelled('restart', True)}."
             )
     return record
 
@@ -181,7 +183,9 @@ def _one_epoch(
             progress(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
     loss_value = float(total) / n_rows
     if not np.isfinite(loss_value):
-        raise InputError("The loss is no longer finite. Lower --learning-rate and begin anew.")
+        raise InputError(
+            f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
+        )
     epoch = EpochRecord(
         epoch=number,
         loss=loss_value,

@@ -9,6 +9,7 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.datasets.bundle import Bundle
 from fairrec.datasets.negatives import NegativeSampler
 from fairrec.datasets.split import split_last
@@ -87,12 +88,13 @@ def training_data(
     if split.test.is_empty():
         raise InputError(
             "No user has two positive interactions, so there is nothing to test on. "
-            "Check the data or count all interactions as positive."
+            f"Check the data or count all interactions as positive: {spelled('all_positive', True)}"
         )
     if split.validation.is_empty():
         raise InputError(
             "No user has three positive interactions, so there is no validation target to stop "
-            "training by. Check the data or count all interactions as positive."
+            "training by. Check the data or count all interactions as positive: "
+            f"{spelled('all_positive', True)}"
         )
     rng = np.random.default_rng([seed, 2])
 
@@ -109,7 +111,7 @@ def training_data(
     if is_held_out.all() or not is_held_out.any():
         raise InputError(
             f"A share of {holdout:g} of {len(users):,} training rows leaves nothing to train on, "
-            "or nothing to keep out. Choose another --holdout."
+            f"or nothing to keep out. Choose another {spelled('holdout')}."
         )
 
     def targets(part: pl.DataFrame) -> Targets:

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.runs.checkpoint import save_tensors
 
@@ -61,7 +62,7 @@ class TrainingState:
         except (OSError, SafetensorError, KeyError, RuntimeError) as error:
             raise InputError(
                 f"{self.file(epoch)}: the unfinished training cannot be taken up ({error}). "
-                "Begin anew with --restart."
+                f"Begin anew with {spelled('restart', True)}."
             ) from error
 
     def _fill(self, tensors: dict[str, Tensor]) -> None:

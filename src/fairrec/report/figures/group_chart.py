@@ -45,7 +45,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     data = {
         "points": [_row(point) for point in map(asdict, chart.points)],
         "funnel": [asdict(step) for step in chart.funnel],
-        "funnel_whole": [asdict(step) for step in chart.funnel_whole],
+        "funnel_fully_scored": [asdict(step) for step in chart.funnel_fully_scored],
         "mean": [{"value": chart.mean}],
     }
     bands = [
@@ -55,7 +55,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         for name, look in (
             ("funnel", {"opacity": 0.16}),
             (
-                "funnel_whole",
+                "funnel_fully_scored",
                 {"fillOpacity": 0.05, "stroke": CHANCE, "strokeDash": [5, 3], "strokeWidth": 1},
             ),
         )
@@ -76,7 +76,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
             shape=alt.Shape("role:N", scale=alt.Scale(domain=ROLES, range=SHAPES), legend=None),
             size=alt.condition("datum.role === 'group'", alt.value(34), alt.value(125)),
             fill=alt.Fill("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
-            fillOpacity=alt.condition("datum.known === 'in full'", alt.value(1), alt.value(0)),
+            fillOpacity=alt.condition("datum.known === 'fully scored'", alt.value(1), alt.value(0)),
             opacity=alt.condition("datum.role === 'group'", alt.value(0.62), alt.value(1)),
             order=alt.Order("rank:Q"),
             tooltip=_tooltip(alt),
@@ -100,11 +100,11 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
 
 def _row(point: dict[str, Any]) -> dict[str, Any]:
     """What is drawn of a point; groups that stand out come last, on top of the others."""
-    is_whole = point.pop("is_whole")
+    is_fully_scored = point.pop("is_fully_scored")
     kept = {name: value for name, value in point.items() if name != "depth"}
     return {
         **kept,
-        "known": "in full" if is_whole else "from a sample",
+        "known": "fully scored" if is_fully_scored else "from a sample",
         "rank": 0 if point["role"] == "group" else 1,
     }
 

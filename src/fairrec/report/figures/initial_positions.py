@@ -1,4 +1,4 @@
-"""Where a swarm begins: particles dealt uniformly against particles dealt as the users are."""
+"""Where a swarm begins: particles drawn uniformly against particles drawn as the users are."""
 
 from __future__ import annotations
 

@@ -82,6 +82,7 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
 
 
 def _effects(summary: MitigationSummary) -> TableView:
+    targets = "the targets reported on" if summary.n_shared_targets else "held-out targets"
     rows = []
     for name, effect in summary.effects.items():
         named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
@@ -90,11 +91,17 @@ def _effects(summary: MitigationSummary) -> TableView:
             rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
     return TableView(
-        title="Before and after, on targets nothing was chosen by",
-        columns=("metric", "users", "n", "before", "after", "change", "interval", "p", "verdict"),
+        title=f"Before and after, on {targets}",
+        columns=("metric", "users", *_columns(summary)),
         numeric=(False, False, *(True,) * 6, False),
         rows=tuple(rows),
     )
+
+
+def _columns(summary: MitigationSummary) -> tuple[str, ...]:
+    """What `_cells` fills."""
+    interval = f"{100 * (1 - summary.alpha):.3g}% CI"
+    return ("n", "before", "after", "change", interval, "p", "verdict")
 
 
 def _cells(change: Change) -> tuple[str, ...]:
@@ -126,10 +133,14 @@ def _gaps(summary: MitigationSummary) -> TableView:
         if effect.gap.before is not None
     ]
     return TableView(
-        title="Gap between the best and the worst served full combination",
+        title="Gap between the best and the worst served intersection of all attributes",
         columns=("metric", "gap before", "chance alone", "gap after", "chance alone, after"),
         numeric=(False, True, False, True, False),
         rows=tuple(rows),
+        note=(
+            "Chance alone: the mean of the null distribution, attributes permuted across users, "
+            "and the p-value of the gap."
+        ),
     )
 
 
@@ -143,9 +154,7 @@ def _groups(summary: MitigationSummary) -> TableView:
     n_more = max(0, len(summary.groups) - GROUPS_SHOWN)
     return TableView(
         title=f"Re-ranked groups, {plain(summary.metric)}",
-        columns=(
-            *("group", "chosen by", "n", "before", "after", "change", "interval", "p", "verdict"),
-        ),
+        columns=("group", "chosen by", *_columns(summary)),
         numeric=(False, *(True,) * 7, False),
         rows=tuple(
             (
@@ -157,21 +166,24 @@ def _groups(summary: MitigationSummary) -> TableView:
         ),
         note=" ".join(
             [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
-            + ["p-values of single groups are not adjusted for their number."]
+            + ["CI (confidence interval) and p: for one group at a time, not adjusted."]
         ),
     )
 
 
 def _harmed(summary: MitigationSummary) -> TableView:
     return TableView(
-        title="Groups that became worse by more than noise",
-        columns=("metric", "group", "n", "before", "after", "change", "interval", "p", "verdict"),
+        title="Groups that became significantly worse",
+        columns=("metric", "group", *_columns(summary)),
         numeric=(False, False, *(True,) * 6, False),
         rows=tuple(
             (plain(harm.metric), group_label(harm.group), *_cells(harm.change))
             for harm in summary.harmed
         ),
-        note="Chosen by p-values adjusted for all of them; p is that of the group by itself.",
+        note=(
+            f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
+            "(confidence interval) and p are those of the group by itself."
+        ),
     )
 
 
@@ -179,7 +191,7 @@ def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
     where = (
         ("validation targets (tuned on)", "test targets")
         if summary.protocol == "validation targets"
-        else ("half to choose by (tuned on)", "half reported on")
+        else ("half to choose by (tuned on)", "held-out half")
     )
     target = summary.effects[summary.metric]
     drawn = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm
 from fairrec.report.words import number, p_value, plural
 from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
@@ -47,10 +48,10 @@ def headline(summary: MitigationSummary) -> str:
         return f"Nothing was changed: the {name} of the {who} is {number(change.before)}."
     moved = f"The {name} of the {who} went from {number(change.before)} to {number(change.after)}"
     outcome = {
-        "improved": "an improvement by more than noise",
-        "worse": "worse by more than noise",
-        "changed": "a change by more than noise",
-        "within noise": "which is within noise",
+        "improved": "a significant improvement",
+        "worse": "significantly worse",
+        "changed": "a significant change",
+        "not significant": "a change that is not significant",
         "unchanged": "so it did not change",
     }[change.verdict]
     return f"{moved}, {outcome}."
@@ -75,7 +76,7 @@ def stamps(summary: MitigationSummary) -> tuple[str, ...]:
         found.append(
             f"LEVEL DOWN: {plural(n_lowered, 'group')} served best "
             f"{'is' if n_lowered == 1 else 'are'} served worse on purpose "
-            "(--allow-level-down)."
+            f"({spelled('allow_level_down', True)})."
         )
     return tuple(found)
 
@@ -87,17 +88,23 @@ def _protocol(summary: MitigationSummary) -> str:
     if summary.protocol == "validation targets":
         return (
             f"{reranker} Groups ({plain(summary.rule)}) were chosen on the validation targets of "
-            f"{plural(summary.n_users_choosing, 'user')}; all numbers are from the test targets."
+            f"{plural(summary.n_users_choosing, 'user')}; all numbers are from the "
+            f"{_test_targets(summary)}."
         )
     return (
         f"{reranker} Groups ({plain(summary.rule)}) were chosen on one half of the users "
-        f"({summary.n_users_choosing:,}); all numbers are from the other half "
+        f"({summary.n_users_choosing:,}); all numbers are from the held-out half "
         f"({summary.n_users_reported:,})."
     )
 
 
+def _test_targets(summary: MitigationSummary) -> str:
+    """Those reported on; not held out where some of them were chosen by."""
+    return "test targets" if summary.n_shared_targets else "held-out test targets"
+
+
 def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
-    """Where the chosen groups stand beside the others, on the targets reported on."""
+    """Where the chosen groups stand beside the others, on the held-out targets."""
     change, others = target.chosen, summary.regression.others_fresh
     if target.is_distance or change.before is None or change.after is None or others is None:
         return ""
@@ -123,7 +130,7 @@ def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
     if seen.chosen_by is None or seen.fresh is None:
         return ""
     is_validation = summary.protocol == "validation targets"
-    fresh = "the test targets" if is_validation else "users not chosen by"
+    fresh = f"the {_test_targets(summary)}" if is_validation else "held-out users"
     said = (
         f"Without any re-ranking the {target_name(summary, target)} of these groups is "
         f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
@@ -148,8 +155,9 @@ def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
     before, after = gap.chance_before.p_value, gap.chance_after.p_value
     beyond = {True: "more than chance explains", False: "no more than chance explains"}
     return (
-        f"The gap in {plain(summary.metric)} between the best and the worst full combination was "
-        f"{number(gap.before)} ({beyond[before <= summary.alpha]}, p = {p_value(before)}) and is "
+        f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
+        f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
+        f"p = {p_value(before)}) and is "
         f"{number(gap.after)} ({beyond[after <= summary.alpha]}, p = {p_value(after)})."
     )
 
@@ -179,7 +187,7 @@ def _worse(summary: MitigationSummary) -> str:
     lost = [
         plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
     ]
-    return f"Worse for the chosen groups by more than noise: {', '.join(lost)}." if lost else ""
+    return f"Significantly worse for the chosen groups: {', '.join(lost)}." if lost else ""
 
 
 def _untouched(summary: MitigationSummary) -> str:
@@ -189,10 +197,10 @@ def _untouched(summary: MitigationSummary) -> str:
 
 def _in_words(change: Change) -> str:
     return {
-        "improved": "more than noise",
-        "worse": "more than noise",
-        "changed": "more than noise",
-        "within noise": "within noise",
+        "improved": "significant",
+        "worse": "significant",
+        "changed": "significant",
+        "not significant": "not significant",
         "unchanged": "no change",
     }[change.verdict]
 
@@ -203,4 +211,4 @@ def _harm(summary: MitigationSummary) -> str:
     if not any(worse.values()):
         return f"No single group could be shown to have become worse in any metric ({tests})."
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
-    return f"Single groups that became worse by more than noise ({tests}): {parts}."
+    return f"Single groups that became significantly worse ({tests}): {parts}."

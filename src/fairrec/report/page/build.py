@@ -18,7 +18,7 @@ from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
 from fairrec.report.text.view import build_view
-from fairrec.report.words import number, plural
+from fairrec.report.words import confidence, number, plural
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -62,7 +62,7 @@ def build_page_view(
         charts=charts,
         pairs=pairs,
         pairs_note=pairs_note,
-        confidence=f"{100 * (1 - summary.alpha):.3g}%",
+        confidence=confidence(summary.alpha),
         distributions=distributions(summary, limits),
         metrics=tuple(plain(name) for name in summary.metrics),
         attributes=tuple(plain(name) for name in summary.attributes),
@@ -111,14 +111,17 @@ def _definition(name: str, result: MetricResult) -> Definition:
 
 
 def _reproduce(summary: AuditSummary) -> Reproduce:
-    corrections = {"max": "largest statistic (Westfall-Young)", "bh": "Benjamini-Hochberg"}
+    corrections = {
+        "max": "max-statistic (Westfall-Young): family-wise error rate",
+        "bh": "Benjamini-Hochberg: false discovery rate",
+    }
     support = summary.coverage.min_support
     settings = (
         ("seed", str(summary.seed)),
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
         ("smallest group", f"{plural(summary.coverage.min_users, 'user')} ({support:g})"),
         ("permutations", f"{summary.permutations:,}"),
-        ("alpha", f"{summary.alpha:g}"),
+        ("significance level", f"{summary.alpha:g}"),
         ("p-values adjusted by", corrections[summary.correction]),
         ("FairRec", summary.fairrec_version),
         *((plain(name), plain(version)) for name, version in summary.versions.items()),

@@ -21,7 +21,7 @@ class Point:
     value: float
     difference: float | None
     p_adjusted: float | None
-    is_whole: bool
+    is_fully_scored: bool
     role: Role
     mark: str
 
@@ -42,7 +42,7 @@ class GroupChart:
     Parameters
     ----------
     funnel : of groups known by everyone compared: all users, or those drawn at random
-    funnel_whole : of groups scored in full while the rest is known by a sample; else empty
+    funnel_fully_scored : of fully scored groups while the rest is known by a sample; else empty
     """
 
     metric: str
@@ -50,7 +50,7 @@ class GroupChart:
     mean: float
     points: tuple[Point, ...]
     funnel: tuple[FunnelPoint, ...]
-    funnel_whole: tuple[FunnelPoint, ...]
+    funnel_fully_scored: tuple[FunnelPoint, ...]
     low_name: str
     high_name: str
     alternative: str

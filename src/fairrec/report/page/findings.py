@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.page.groups import Groups
-from fairrec.report.page.view import Carrier, FindingCard, PageLimits, Served
+from fairrec.report.page.view import Contribution, FindingCard, PageLimits, Served
 from fairrec.report.text.verdict import Verdict, users_known
 from fairrec.report.words import number, p_value, plural, signed
 from fairrec.result.schema import Finding, MetricResult
@@ -25,7 +25,7 @@ def finding_cards(groups: Groups, limits: PageLimits) -> tuple[tuple[FindingCard
 
 
 def no_findings(verdicts: tuple[Verdict, ...]) -> str:
-    """What stands in the place of findings where there are none."""
+    """What is said where there are no findings."""
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
     return "None. The verdicts above say how large a difference would have been found."
@@ -47,8 +47,8 @@ def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups
         sentence=_sentence(metric, finding),
         interval=f"{signed(low)} to {signed(high)}",
         p_adjusted=p_value(finding.p_adjusted),
-        carriers=tuple(
-            Carrier(
+        contributions=tuple(
+            Contribution(
                 attribute=plain(f"{name}={finding.group[name]}"),
                 part=signed(part),
                 share=round(100 * abs(part) / largest, 1),

@@ -1,4 +1,4 @@
-"""Value against size of the groups, in the funnel that chance alone makes."""
+"""Value against size of the groups, in the funnel of the null distribution."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
         mean=result.mean,
         points=points,
         funnel=_funnel(result, groups.summary),
-        funnel_whole=_funnel_of_whole(result, groups.summary),
+        funnel_fully_scored=_funnel_of_fully_scored(result, groups.summary),
         low_name=low,
         high_name=high,
         alternative=(
@@ -70,7 +70,7 @@ def _point(row: GroupRow, roles: Mapping[Key, Role], groups: Groups, result: Met
         value=short(row.value),
         difference=None if row.difference is None else short(row.difference),
         p_adjusted=None if row.p_adjusted is None else short(row.p_adjusted),
-        is_whole=row.is_whole,
+        is_fully_scored=row.is_fully_scored,
         role=roles.get(row.key, "group"),
         mark=mark(roles.get(row.key, "group"), result),
     )
@@ -88,8 +88,8 @@ def _funnel(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, .
     return _around(result, sizes, np.sqrt((n_all - sizes) / (n_all * sizes)))
 
 
-def _funnel_of_whole(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, ...]:
-    """For groups scored in full, of which the sample holds its share."""
+def _funnel_of_fully_scored(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, ...]:
+    """For fully scored groups, of which the sample holds its share."""
     search = summary.search
     if search.users_scored == search.users_total or not result.n_compared:
         return ()

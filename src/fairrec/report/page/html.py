@@ -29,9 +29,9 @@ COLUMNS = (
     ("group", False),
     ("users", True),
     ("value", True),
-    ("interval", True),
+    ("confidence interval", True),
     ("difference", True),
-    ("its interval", True),
+    ("its confidence interval", True),
     ("p adjusted", True),
 )
 _STATUS = {"gap found": "found", "no gap detected": "clear", "not tested": "untested"}
@@ -93,7 +93,7 @@ def lay_out(view: PageView) -> str:
         sections=_sections(view),
         columns=COLUMNS,
         first_rows=FIRST_ROWS,
-        is_sampled=any(chart.funnel_whole for chart in view.charts),
+        is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
         status_class=_STATUS,
         served_words=_SERVED,

@@ -17,7 +17,7 @@ from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
-_AFTER = ("depth", "support", "is_whole", *NUMBERS)
+_AFTER = ("depth", "support", "is_fully_scored", *NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GroupRow:
     key: Key
     depth: int
     support: int
-    is_whole: bool
+    is_fully_scored: bool
     value: float
     value_low: float | None
     value_high: float | None
@@ -71,7 +71,7 @@ class GroupFrame:
         n_axes = len(self.axes)
         chosen = frame.select(
             *self.axes,
-            *("depth", "support", "is_whole", "value", "value_low", "value_high"),
+            *("depth", "support", "is_fully_scored", "value", "value_low", "value_high"),
             *("difference", "difference_low", "difference_high", "p_adjusted"),
         )
         return [GroupRow(row[:n_axes], *row[n_axes:]) for row in chosen.iter_rows()]
@@ -112,9 +112,9 @@ class GroupFrame:
         return {(int(first), int(second)): part for (first, second), part in parts.items()}
 
     def full_values(self, metrics: Sequence[str]) -> FloatArray:
-        """(n_metrics, n_groups), values of the full combinations known in full; NaN elsewhere."""
+        """(n_metrics, n_groups), values of the fully scored full combinations; NaN elsewhere."""
         full = pl.concat(
-            frame.filter((pl.col("depth") == len(self.axes)) & pl.col("is_whole")).select(
+            frame.filter((pl.col("depth") == len(self.axes)) & pl.col("is_fully_scored")).select(
                 pl.lit(i).alias("metric"), *self.axes, "value"
             )
             for i, frame in enumerate(self.of_metric[name] for name in metrics)

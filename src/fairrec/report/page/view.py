@@ -61,8 +61,8 @@ class VerdictCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
-    """An attribute's part of a difference; `share` of the largest part, for its bar."""
+class Contribution:
+    """An attribute's contribution to a difference; `share` of the largest one, for its bar."""
 
     attribute: str
     part: str
@@ -83,7 +83,7 @@ class FindingCard:
     sentence: str
     interval: str
     p_adjusted: str
-    carriers: tuple[Carrier, ...]
+    contributions: tuple[Contribution, ...]
     folded: str
 
 

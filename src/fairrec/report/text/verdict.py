@@ -60,7 +60,7 @@ def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> st
     if not result.findings:
         return (
             f"None of {looked_at} differs from the rest by more than chance "
-            f"(alpha {summary.alpha:g})."
+            f"(significance level {summary.alpha:g})."
         )
     first = result.findings[0]
     differ = (
@@ -82,10 +82,8 @@ def _served(finding: Finding, result: MetricResult) -> str:
 
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if result.gap is None and summary.search.n_not_verified:
-        return (
-            "Too few users were scored to know two full combinations in full, and a gap needs two."
-        )
+    if result.gap is None and summary.search.n_not_fully_scored:
+        return "Fewer than two full combinations are fully scored, and a gap needs two."
     if result.gap is None:
         return "No full combination of attributes has enough users for a gap between them."
     which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
@@ -105,12 +103,12 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
     """What a search may have missed."""
     search = summary.search
     gap = summary.metrics[name].gap
-    if not search.n_not_verified or name not in search.metrics or gap is None:
+    if not search.n_not_fully_scored or name not in search.metrics or gap is None:
         return ""
     bound = search.metrics[name].may_be_larger_by
     if bound is None:
         return (
-            f"{plural(search.n_not_verified, 'full combination')} not scored in full may lie "
+            f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
             "beyond."
         )
     if number(bound) == "0":
@@ -134,6 +132,6 @@ def _power_sentence(result: MetricResult) -> str:
 
 def users_known(finding: Finding) -> str:
     """How many users the finding rests on."""
-    if finding.is_whole:
+    if finding.is_fully_scored:
         return f"{finding.support:,}"
     return f"{finding.support:,} of {finding.n_users:,}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.report.text.verdict import Verdict, users_known, verdict_of
-from fairrec.report.words import group_label, number, p_value, plural, signed
+from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, SearchSummary
 
 FINDINGS_SHOWN = 10
@@ -77,27 +77,28 @@ def _findings(summary: AuditSummary) -> TableView:
                     signed(finding.difference),
                     f"{signed(low)} to {signed(high)}",
                     p_value(finding.p_adjusted),
-                    _carriers(finding),
+                    _contributions(finding),
                 )
             )
     return TableView(
         title="Groups that differ from all other users by more than chance, worst first",
         columns=(
             *("metric", "group", "users", "value", "difference"),
-            *("interval", "p adjusted", "carried by"),
+            *(f"{confidence(summary.alpha)} confidence interval", "p adjusted", "contributions"),
         ),
         numeric=(False, False, True, True, True, True, True, False),
         rows=tuple(rows),
         note=" ".join(
-            [f"and {n_more:,} more in result.json"] * bool(n_more)
-            + ["Where not all users of a group are scored, its value is that of a few at random."]
-            * any(not finding.is_whole for finding in found)
+            [f"and {n_more:,} more in result.json."] * bool(n_more)
+            + ["Each interval is for one group at a time; contributions are Shapley values."]
+            + ["Where a group is not fully scored, its value is that of a random sample of it."]
+            * any(not finding.is_fully_scored for finding in found)
         ),
     )
 
 
-def _carriers(finding: Finding) -> str:
-    """The conditions in order of their share of the difference."""
+def _contributions(finding: Finding) -> str:
+    """The Shapley contributions of the conditions to the difference, the largest first."""
     if len(finding.contributions) < 2:
         return ""
     parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
@@ -123,7 +124,7 @@ def _ends(summary: AuditSummary) -> TableView:
                     )
                 )
     return TableView(
-        title="Full combinations at both ends",
+        title="Intersections of all attributes (full combinations) at both ends",
         columns=("metric", "end", "group", "users", "value"),
         numeric=(False, False, False, True, True),
         rows=tuple(rows),
@@ -152,17 +153,17 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
         f"{plural(search.users_total, 'user')} ({share:.1%}) and ended because "
         f"{endings[search.ending]}."
     ]
-    n_full = search.n_verified + search.n_not_verified
-    if search.n_not_verified:
+    n_full = search.n_fully_scored + search.n_not_fully_scored
+    if search.n_not_fully_scored:
         lines.append(
-            f"Scored in full: {search.n_verified:,} of {plural(n_full, 'full combination')}. "
+            f"Fully scored: {search.n_fully_scored:,} of {plural(n_full, 'full combination')}. "
             "The gap is measured between these only."
         )
     if search.users_scored < search.users_total:
         lines.append(
             f"Drawn at random before anything was scored: "
             f"{plural(search.users_reference, 'user')}. Means over all, and tests of groups not "
-            "scored in full, rest on them."
+            "fully scored, rest on them."
         )
     before = f", and {search.users_before:,} users' scores were in the ledger"
     name = f" ({plain(search.model_identity, 200)})" if search.model_identity else ""

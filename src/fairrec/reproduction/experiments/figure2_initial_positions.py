@@ -1,4 +1,4 @@
-"""Figure 2: particles dealt uniformly against particles dealt as the users are."""
+"""Figure 2: particles placed uniformly against particles placed as the users are."""
 
 from __future__ import annotations
 

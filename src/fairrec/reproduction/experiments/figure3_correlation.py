@@ -108,8 +108,8 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
             _gaps(f"gaps-{source.name}", f"Exact gaps: {source.title}", exact),
         ]
     notes = (
-        "Each correlation is over as many points as there are models. With four, one beyond chance "
-        "at 5% has to be above 0.95 or below -0.95 (t-test with 2 degrees of freedom).",
+        "Each correlation is over as many points as there are models. With four, it is significant "
+        "at the 5% level only above 0.95 or below -0.95 (t-test with 2 degrees of freedom).",
         "Published maps are computed from the Themis rows of the paper's Table 2.",
     )
     return Outcome(tuple(tables), tuple(drawings), notes)

@@ -21,7 +21,7 @@ def _methods(setting: Setting) -> ByDataset:
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """Both kinds of swarms on every subject, and the chance levels."""
+    """Both kinds of swarms on every subject, and the null distributions."""
     return method_trials(setting, _methods(setting))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.reproduction import layout
 from fairrec.reproduction.data_source import TITLES
 from fairrec.reproduction.experiment import Experiment, Frames, Setting
@@ -20,7 +21,9 @@ def plan(setting: Setting) -> list[Trial]:
         if subject.model != "taste"
     ]
     if not trials:
-        raise InputError("table1 is about trained models. Name one in --models, such as deepfm.")
+        raise InputError(
+            f"table1 is about trained models. Name one in {spelled('models')}, such as deepfm."
+        )
     return trials
 
 

@@ -25,9 +25,9 @@ NOTES = (
     "Seconds are of the whole test of all metrics (scoring, metrics, search) on this machine. "
     "Themis here asks the model for one group after the other, but once for all metrics; the "
     "published times are of an implementation that queries a data frame for every combination.",
-    "The paper's auc is of the rows of a group thrown together, here pooled_auc. It is no mean "
-    "over users, so only what enumerates groups can report it; a search looks for auc, the mean "
-    "of the users' own.",
+    "The paper's auc is of the pooled rows of a group, here pooled_auc. It is no mean over users, "
+    "so only what enumerates groups can report it; a search looks for auc, the mean of the users' "
+    "own.",
     "Published NDCG is multiplied by 2.9485: the paper divides by the gain of five relevant items, "
     "though each user has one target.",
 )
@@ -48,7 +48,7 @@ def _methods(setting: Setting) -> ByDataset:
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """All searches and all chance levels."""
+    """All searches and all null distributions."""
     return method_trials(setting, _methods(setting))
 
 

@@ -29,7 +29,7 @@ PAPER_MODEL = "wide_deep"
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """The exact gaps by more and more attributes, with their chance levels."""
+    """The exact gaps by more and more attributes, with their null distributions."""
     trials = []
     for source in setting.sources:
         subject, labels = setting.one_subject(source, PAPER_MODEL)

@@ -80,7 +80,7 @@ def _methods(setting: Setting) -> ByDataset:
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """All searches under both limits, and all chance levels."""
+    """All searches under both limits, and all null distributions."""
     return method_trials(setting, _methods(setting))
 
 

@@ -1,4 +1,4 @@
-"""The exact gap of each metric, and what chance alone shows."""
+"""The exact gap of each metric, and its null distribution: what chance alone shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def chance_trial(
     min_support: float = MIN_SUPPORT,
     by: Sequence[str] | None = None,
 ) -> Trial:
-    """The exact gap of each metric between full combinations, and what chance shows: a row each.
+    """The exact gap of each metric and its null distribution: a row each.
+
+    The gap is between intersections of all attributes (full combinations), or of some.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
 
 
 def _pooled(subject: Subject, space: Grouping) -> Row:
-    """The AUC of the rows of a group thrown together, as the paper's tables have it; untested."""
+    """The AUC of the pooled rows of a group, as the paper's tables have it; untested."""
     candidates = subject.scored.candidates
     assert candidates.labels is not None
     is_large = space.cells.n_users >= space.min_users

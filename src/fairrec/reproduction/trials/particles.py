@@ -22,7 +22,7 @@ WAYS: dict[str, Callable[[Grouping, int, np.random.Generator], IntArray]] = {
     "uniform": uniform_positions,
     "by distribution": observed_positions,
 }
-"""How particles are dealt: by plain swarms, and by the paper's."""
+"""How particles are placed: by plain swarms, and by the paper's."""
 
 
 def particle_trial(source: DataSource, way: str, seed: int) -> Trial:

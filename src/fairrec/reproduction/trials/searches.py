@@ -17,8 +17,8 @@ from fairrec.search.budget import Budget, paper_seconds
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
+from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searcher import hyper_parameters
-from fairrec.workflows.search import stand_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
     started = time.perf_counter()
     uses_proxy = SEARCHERS[method.searcher].uses_proxy
-    guesses = stand_in(inputs, metrics, subject.threads) if uses_proxy else None
+    proxies = popularity_proxy(inputs, metrics, subject.threads) if uses_proxy else None
     ledger = Ledger(inputs.candidates, subject.scorer)
     rows: list[Row] = []
     for part in parts:
@@ -96,7 +96,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
             part, inputs.candidates, inputs.side, ledger, subject.threads, inputs.list_of_user
         )
         at = len(rows)
-        own = None if guesses is None else guesses[at : at + len(part)]
+        own = None if proxies is None else proxies[at : at + len(part)]
         outcome = search(
             method.searcher,
             Evidence(space, measure, len(part), seed, own),

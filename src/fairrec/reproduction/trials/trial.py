@@ -29,7 +29,7 @@ class Trial:
     name : for the progress bar
     about : what determines the rows besides the code: data, model, options and seed; asked for only
         when the trial's turn comes, as it may need a trained model
-    work : told the progress -> rows of plain values; the code that determines them is that of the
+    work : progress -> rows of plain values; the code that determines them is that of the
         module it is defined in, and of all that this imports
     labels : added to each row when it is used, not kept
     """

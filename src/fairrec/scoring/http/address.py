@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import Blank, spelled
 
 _DIGEST_ROUNDS = 200_000
 """Each guess at a secret in a query shall cost some time."""
@@ -73,19 +74,26 @@ def parse_address(text: str) -> Address:
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         # the text is not shown: a password may be what makes it odd
-        raise InputError("--endpoint: this is no address. Give http://HOST/PATH.") from None
+        raise InputError(
+            f"invalid {spelled('endpoint')}: expected an address, http://HOST/PATH or "
+            "https://HOST/PATH"
+        ) from None
     if has_credentials:
         raise InputError(
-            "--endpoint: the address holds a user name or a password, which would end up in the "
-            "result. Leave them out and give a token by --token-env NAME."
+            f"{spelled('endpoint')}: the address holds a user name or a password, which would "
+            "end up in the result. Leave them out and give a token: "
+            f"{spelled('token_env', Blank('NAME'))}"
         )
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(
-            f"--endpoint {plain(text.partition('?')[0])}: no address of HTTP. Give "
-            "http://HOST/PATH or https://HOST/PATH."
+            f"invalid {spelled('endpoint')}: expected an address, http://HOST/PATH or "
+            f"https://HOST/PATH, got {plain(text.partition('?')[0])}"
         )
     if not text.isprintable() or " " in text.strip():
-        raise InputError("--endpoint: the address holds blanks or control characters.")
+        raise InputError(
+            f"invalid {spelled('endpoint')}: expected an address without blanks and control "
+            "characters"
+        )
     path = parts.path.rstrip("/")
     return Address(
         f"{parts.scheme}://{parts.netloc}{path}", host, parts.scheme == "https", parts.query

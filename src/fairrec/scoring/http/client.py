@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from fairrec.core.errors import ScoringError, UnavailableError, plain
+from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
 from fairrec.scoring.http.pace import Pace
@@ -191,16 +192,16 @@ class JsonClient:
     def _timeout(self) -> _Fault:
         return _Fault(
             "timeout",
-            f"no whole reply within {self._patience.timeout:g} s. Raise --timeout or lower "
-            "--rows-per-call",
+            f"no complete reply within {self._patience.timeout:g} s. Raise "
+            f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
         )
 
     def _refuse_other_kinds(self, response: httpx.Response) -> None:
-        """Only plain JSON of a fair size is read."""
+        """Only plain JSON of the size allowed is read."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.blanked(kind)) or "of no type"
-            raise ScoringError(f"the reply is {shown}, not application/json. Check --endpoint")
+            raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding != "identity":
             raise ScoringError(f"the reply is compressed ({plain(encoding)}), which was not asked")
@@ -211,7 +212,7 @@ class JsonClient:
     def _too_large(self, size: str) -> ScoringError:
         return ScoringError(
             f"the reply is larger than allowed ({size}, at most {self._most_bytes:,}). Raise "
-            "--max-reply-mb if that is right, or lower --rows-per-call"
+            f"{spelled('max_reply_mb')} if that is right, or lower {spelled('rows_per_call')}"
         )
 
     def _read(self, response: httpx.Response, started: float, is_cut: bool = False) -> bytes:
@@ -232,7 +233,7 @@ class JsonClient:
         try:
             found = from_json(text)
         except ValueError as error:
-            words = f"the reply is no whole JSON ({plain(error, 120)}, {len(text):,} bytes)"
+            words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
             raise _Fault("broken JSON", words) from error
         return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
 
@@ -250,18 +251,23 @@ class JsonClient:
             shown = plain(target.partition("?")[0].rpartition("@")[2])
             return ScoringError(
                 f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
-                "would go to another host. Give that address as --endpoint if you trust it"
+                "would go to another host. If you trust it, give that address as "
+                f"{spelled('endpoint')}"
             )
         return ScoringError(words + self._remedy(code))
 
     def _remedy(self, code: int) -> str:
         if code in (401, 403):
             return (
-                ". The token given by --token-env is not accepted; see what its variable holds"
+                f". The token given by {spelled('token_env')} is not accepted; see what its "
+                "variable holds"
                 if self._has_token
-                else ". If it wants a token, name the variable that holds it: --token-env NAME"
+                else ". If it wants a token, name the variable that holds it: "
+                f"{spelled('token_env', Blank('NAME'))}"
             )
-        return {404: ". Check the address", 413: ". Lower --rows-per-call"}.get(code, "")
+        return {404: ". Check the address", 413: f". Lower {spelled('rows_per_call')}"}.get(
+            code, ""
+        )
 
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.core.options import spelled
 from fairrec.scoring.http.address import parse_address
 from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.scoring.http.pace import Pace
@@ -140,16 +141,17 @@ class Endpoint:
         token = os.environ.get(name, "").strip()
         if not token:
             raise InputError(
-                "--token-env: the environment variable it names is not set, or is empty."
+                f"{spelled('token_env')}: the environment variable it names is not set, or is "
+                "empty. Set it to the token."
             )
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise InputError(
-                "--token-env: what the variable holds is no token: it has blanks or characters "
-                "that are not ASCII."
+                f"{spelled('token_env')}: what the variable holds is no token: it has blanks or "
+                "characters that are not ASCII. Set it to the token alone."
             )
         if not (self._address.is_encrypted or self._address.is_this_machine):
             raise InputError(
-                "--token-env: the token would be readable for everyone on the way to "
+                f"{spelled('token_env')}: the token would be readable for everyone on the way to "
                 f"{plain(self._address.host)}. Give an address of https."
             )
         return token

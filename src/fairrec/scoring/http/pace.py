@@ -48,5 +48,5 @@ class Pace:
         self._stopped.set()
 
     def restart(self) -> None:
-        """Begin anew after a stop."""
+        """Begin again after a stop."""
         self._stopped.clear()

@@ -14,6 +14,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.kernels import kernel
+from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists, gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
@@ -177,7 +178,7 @@ class Ledger:
             yield
         except ScoringError as error:
             kept = self._kept(may_pass=isinstance(error, UnavailableError))
-            raise type(error)(f"{str(error).rstrip('.')}.{kept}") from error
+            raise type(error)(f"{str(error).removesuffix('.')}.{kept}") from error
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"Interrupted.{self._kept(may_pass=True)}") from interrupt
 
@@ -193,13 +194,13 @@ class Ledger:
             return ""
         if self._path is None:
             return (
-                " No score is kept without a ledger: with --ledger FILE the next run would go on "
-                "where this one stopped."
+                f" No score is kept without a ledger: with {spelled('ledger', Blank('FILE'))} the "
+                "next run would go on where this one stopped."
             )
         how = (
             "give the same command again to go on"
             if may_pass
-            else "once that is mended, an audit with this ledger goes on from there"
+            else "once that is fixed, an audit with this ledger goes on from there"
         )
         users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
         return f" The scores of {users} are kept in {self._path}: {how}."

@@ -100,8 +100,8 @@ def _columns(
         )
         if column is None:
             raise InputError(
-                f"{table.where}: no column {plain(repr(name))}, which --features asks for. "
-                f"Columns here: {listed(table.columns)}."
+                f"{table.where}: no column {plain(repr(name))}, which {spelled('features')} asks "
+                f"for. Columns here: {listed(table.columns)}."
             )
         columns[f"={name}"] = column
     frame = table.read(columns)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_sum
+from fairrec.core.options import invalid, spelled
 from fairrec.scoring.models.model import ScoringFunction
 
 
@@ -19,25 +20,25 @@ def load_function(text: str) -> tuple[ScoringFunction, str]:
     The module is looked for from the current folder first. The name holds the checksum of the
     function's file, so that a ledger is not used after the file was changed.
 
-    >>> load_function("math.hypot")
+    >>> load_function("hypot")
     Traceback (most recent call last):
-    fairrec.core.errors.InputError: --scorer math.hypot is not of the form package.module:function
+    fairrec.core.errors.InputError: invalid scorer: expected package.module:function, got 'hypot'
     """
     module_name, colon, path = text.partition(":")
     if not (colon and module_name.strip() and path.strip()):
-        raise InputError(f"--scorer {plain(text)} is not of the form package.module:function")
+        raise invalid("scorer", "package.module:function", text)
     module = _module(module_name.strip(), text)
     found: Any = module
     for name in path.strip().split("."):
         if not hasattr(found, name):
             known = [one for one in vars(found) if not one.startswith("_")]
             error = unknown_name(f"name in {plain(module_name)}", name, known)
-            raise InputError(f"--scorer {plain(text)}: {error}")
+            raise InputError(f"{spelled('scorer')} {plain(text)}: {error}")
         found = getattr(found, name)
     if not callable(found):
         raise InputError(
-            f"--scorer {plain(text)} is a {type(found).__name__}, no function. Name a function "
-            "score(user_ids, item_ids) that returns one number for each pair."
+            f"{spelled('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
+            "function score(user_ids, item_ids) that returns one number for each pair."
         )
     _refuse_other_arguments(found, text)
     return found, f"scorer {text.strip()}{_sum_of(found, module)}"
@@ -51,18 +52,18 @@ def _module(name: str, text: str) -> Any:
         missing = error.name or ""
         if name == missing or name.startswith(f"{missing}."):
             raise InputError(
-                f"--scorer {plain(text)}: there is no module {plain(repr(missing))} here "
-                f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
-                "imported, or set PYTHONPATH."
+                f"{spelled('scorer')} {plain(text)}: there is no module {plain(repr(missing))} "
+                f"here ({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can "
+                "be imported, or set PYTHONPATH."
             ) from error
         raise InputError(
-            f"--scorer {plain(text)}: {plain(name)} needs the module {plain(repr(missing))}, which "
-            "is not installed."
+            f"{spelled('scorer')} {plain(text)}: {plain(name)} needs the module "
+            f"{plain(repr(missing))}, which is not installed."
         ) from error
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"--scorer {plain(text)}: {plain(name)} cannot be imported: {type(error).__name__}: "
-            f"{plain(error, 300)}. --debug shows where."
+            f"{spelled('scorer')} {plain(text)}: {plain(name)} cannot be imported: "
+            f"{type(error).__name__}: {plain(error, 300)}. {spelled('debug')} shows where."
         ) from error
     finally:
         sys.path.remove("")
@@ -79,8 +80,8 @@ def _refuse_other_arguments(function: Any, text: str) -> None:
         signature.bind("user_ids", "item_ids")
     except TypeError as error:
         raise InputError(
-            f"--scorer {plain(text)}: it is called as score(user_ids, item_ids), but takes "
-            f"{plain(signature, 120)} ({plain(error)})."
+            f"{spelled('scorer')} {plain(text)}: it is called as score(user_ids, item_ids), but "
+            f"takes {plain(signature, 120)} ({plain(error)})."
         ) from error
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
+from fairrec.core.options import spelled
 from fairrec.scoring.models.call_options import CallOptions
 from fairrec.scoring.models.features import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
@@ -81,7 +82,9 @@ class OnnxModel:
         import onnxruntime
 
         if not self.file.is_file():
-            raise InputError(f"--onnx {plain(self.file, 300)}: there is no such file.")
+            raise InputError(
+                f"{spelled('onnx')} {plain(self.file, 300)}: there is no such file. Check the path."
+            )
         try:
             self._session = onnxruntime.InferenceSession(
                 self.file, providers=["CPUExecutionProvider"]
@@ -89,8 +92,8 @@ class OnnxModel:
         except Exception as error:
             # onnxruntime has errors of its own for each kind of damage, without a common base
             raise InputError(
-                f"--onnx {plain(self.file, 300)}: cannot be loaded ({plain(error, 300)}). Is it a "
-                "whole ONNX model?"
+                f"{spelled('onnx')} {plain(self.file, 300)}: cannot be loaded "
+                f"({plain(error, 300)}). Is it a complete ONNX model?"
             ) from error
         self._output = chosen_output(
             [one.name for one in self._session.get_outputs()], self._wanted, self.who
@@ -119,8 +122,8 @@ class OnnxModel:
             names = side_files(self.file)
         except ValueError as error:
             raise InputError(
-                f"--onnx {plain(self.file, 300)}: cannot be searched for the files with its "
-                f"weights ({plain(error, 300)}). Is it a whole ONNX model?"
+                f"{spelled('onnx')} {plain(self.file, 300)}: cannot be searched for the files "
+                f"with its weights ({plain(error, 300)}). Is it a complete ONNX model?"
             ) from error
         sums = hashlib.sha256()
         for name in names:

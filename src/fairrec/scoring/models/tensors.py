@@ -10,6 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, listed, plain
+from fairrec.core.options import Blank, spelled
 from fairrec.scoring.answers import as_array
 from fairrec.scoring.models.features import IDS
 from fairrec.scoring.models.model import ModelInput
@@ -90,7 +91,7 @@ def inputs_for(
     for name in renamed:
         if name not in names:
             raise InputError(
-                f"--inputs {plain(name)}={plain(renamed[name])}: {who[:1].lower()}{who[1:]} has no "
+                f"{spelled('inputs', {name: renamed[name]})}: {who[:1].lower()}{who[1:]} has no "
                 f"such input. It has {listed(names)}."
             )
     found = []
@@ -99,8 +100,8 @@ def inputs_for(
         if column not in columns:
             raise InputError(
                 f"{who} has an input {plain(repr(spec.name))}, but there is no such column. Say "
-                f"which it is: --inputs {plain(spec.name)}=COLUMN, or add it: --features "
-                f"users:{plain(spec.name)}. Columns: {listed(columns)}."
+                f"which it is: {spelled('inputs', {spec.name: Blank('COLUMN')})}, or add it: "
+                f"{spelled('features', f'users:{spec.name}')}. Columns: {listed(columns)}."
             )
         if len(spec.shape) > 2 or (spec.is_column and spec.shape[1] > 1):
             raise InputError(
@@ -113,9 +114,9 @@ def inputs_for(
     ]
     if unused:
         raise InputError(
-            f"--features: {who[:1].lower()}{who[1:]} has no input for {listed(unused)}. It has "
-            f"{listed(names)}. Leave the feature out, or say which input it is: --inputs NAME="
-            f"{plain(unused[0])}"
+            f"{spelled('features')}: {who[:1].lower()}{who[1:]} has no input for "
+            f"{listed(unused)}. It has {listed(names)}. Leave the feature out, or say which input "
+            f"it is: {spelled('inputs', {Blank('NAME'): unused[0]})}"
         )
     return tuple(found)
 
@@ -125,7 +126,7 @@ def refuse_unknown_columns(columns: Collection[str], renamed: Mapping[str, str])
     for name, column in renamed.items():
         if column not in columns:
             raise InputError(
-                f"--inputs {plain(name)}={plain(column)}: there is no column "
+                f"{spelled('inputs', {name: column})}: there is no column "
                 f"{plain(repr(column))}. Columns: {listed(columns)}."
             )
 
@@ -180,7 +181,7 @@ def _as_numbers(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
                 raise InputError(
                     f"{who}: its input {plain(spec.name)} is of type {spec.datatype}, but the "
                     f"column holds text, such as {plain(repr(value))}. Give a column of numbers: "
-                    f"--inputs {plain(spec.name)}=COLUMN"
+                    f"{spelled('inputs', {spec.name: Blank('COLUMN')})}"
                 )
             numbers.append(number)
         else:
@@ -195,7 +196,7 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
             return wanted
         raise ScoringError(
             f"{who} has no output {plain(repr(wanted))}. It has {listed(names)}; choose by "
-            "--output NAME."
+            f"{spelled('output', Blank('NAME'))}."
         )
     if len(names) == 1:
         return names[0]
@@ -204,7 +205,7 @@ def chosen_output(names: Sequence[str], wanted: str | None, who: str) -> str:
             return usual
     raise ScoringError(
         f"{who} has {len(names)} outputs ({listed(names)}). Say which holds the scores: "
-        "--output NAME"
+        f"{spelled('output', Blank('NAME'))}"
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.core.options import spelled
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.tensors import (
     DATATYPES,
@@ -43,8 +44,9 @@ class OpenInference:
         found = _PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
-                f"--endpoint {asked.url} is no address of the Open Inference Protocol. Give "
-                "http://HOST/v2/models/NAME, or another --protocol."
+                f"invalid {spelled('endpoint')}: expected an address of the Open Inference "
+                f"Protocol, http://HOST/v2/models/NAME, got {asked.url}. Give one, or another "
+                f"{spelled('protocol')}."
             )
         self._server, self._name = found["server"], found["model"]
         self._version = found["version"] or ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import ScoringError
+from fairrec.core.options import Blank, spelled
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.tensors import without_column_axis
 from fairrec.scoring.wire.protocol import PROTOCOLS, Asked, Asks, Seen, all_inputs, part
@@ -38,7 +39,7 @@ class PlainJson:
         if scores is None:
             raise ScoringError(
                 f'the reply has no "{self._output}". Reply with {{"{self._output}": [...]}}, one '
-                "number for each pair, or name the part: --output NAME"
+                f"number for each pair, or name the part: {spelled('output', Blank('NAME'))}"
             )
         return without_column_axis(scores, n_pairs)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
+from fairrec.core.options import spelled
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.tensors import (
     TensorSpec,
@@ -51,8 +52,9 @@ class TensorFlowServing:
         found = _PATH.fullmatch(asked.url)
         if found is None:
             raise InputError(
-                f"--endpoint {asked.url} is no address of TensorFlow Serving. Give "
-                "http://HOST/v1/models/NAME, or another --protocol."
+                f"invalid {spelled('endpoint')}: expected an address of TensorFlow Serving, "
+                f"http://HOST/v1/models/NAME, got {asked.url}. Give one, or another "
+                f"{spelled('protocol')}."
             )
         self._model, self._name = found["model"], found["name"]
         self.url = f"{self._model}:predict"

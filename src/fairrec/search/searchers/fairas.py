@@ -35,7 +35,7 @@ class FairASParameters:
         for name, number in (("samples", self.samples), ("rounds", self.rounds)):
             require(number >= 1, name, number, "a whole number from 1")
         rate = self.learning_rate
-        require(0 <= rate <= 1, "learning_rate", rate, "a share, 0 to 1")
+        require(0 <= rate <= 1, "learning_rate", rate, "a share from 0 to 1")
         require(0 < self.floor <= 1, "floor", self.floor, "a share above 0 and up to 1")
 
 

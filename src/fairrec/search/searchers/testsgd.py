@@ -16,7 +16,7 @@ class TestSGDParameters:
     theta: float = 0.01
 
     def __post_init__(self) -> None:
-        require(0 <= self.theta <= 1, "theta", self.theta, "a share, 0 to 1")
+        require(0 <= self.theta <= 1, "theta", self.theta, "a share from 0 to 1")
 
 
 @searcher(

@@ -1,4 +1,4 @@
-"""Themis (Galhotra, Brun and Meliou 2017): the whole Cartesian product, one by one."""
+"""Themis (Galhotra, Brun and Meliou 2017): the full Cartesian product, one by one."""
 
 from __future__ import annotations
 

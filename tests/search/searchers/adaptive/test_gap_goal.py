@@ -82,12 +82,12 @@ def test_gap_costs_far_fewer_users_than_chance():
         assert users < 0.2 * space.n_users
 
 
-def test_good_stand_in_saves_users():
+def test_a_good_popularity_proxy_saves_users():
     saved = []
     for seed in range(5):
         space, values = small_world(seed, "normal")
-        stand_in = values + 0.05 * np.random.default_rng(seed).normal(size=400)
-        with_it = adapt(space, values, seed, n_reference=60, findings=0, stand_in=stand_in[None])
+        proxy = values + 0.05 * np.random.default_rng(seed).normal(size=400)
+        with_it = adapt(space, values, seed, n_reference=60, findings=0, proxy=proxy[None])
         without = adapt(space, values, seed, n_reference=60, findings=0)
         assert gap_found(with_it) == approx(exact_gap(space, values), rel=0.01)
         saved.append(1 - with_it.evidence.users_scored / without.evidence.users_scored)

@@ -24,12 +24,12 @@ def errors_in_deviations(seed, attribute_spread, own_spread, slope):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, n, 1_500) for n in N_VALUES]
     space = space_of(codes, N_VALUES, min_users=5)
-    stand_in = rng.normal(size=1_500)
-    values = 2 + slope * stand_in + rng.normal(size=1_500)
+    proxy = rng.normal(size=1_500)
+    values = 2 + slope * proxy + rng.normal(size=1_500)
     values += rng.normal(0, own_spread, len(space.cells))[space.cells.of_user]
     for n, column in zip(N_VALUES, codes, strict=True):
         values += rng.normal(0, attribute_spread, n)[column]
-    evidence = evidence_of(space, values, seed, stand_in[None])
+    evidence = evidence_of(space, values, seed, proxy[None])
     evidence.score(evidence.next_users(EVERYONE, 300))
     still = np.flatnonzero(~evidence.is_complete[space.cell_of_full])
     mean, deviation = fitted(evidence).group_values(still)
@@ -52,16 +52,16 @@ def test_intervals_hold_the_values_as_often_as_they_should(attribute_spread, own
     assert z.mean() == approx(0, abs=0.15)
 
 
-# which of the users still to score are undefined, no stand-in can tell
+# which of the users still to score are undefined, no proxy can tell
 @pytest.mark.parametrize(("share_undefined", "most_error"), [(0.0, 0.05), (0.4, 0.6)])
-def test_perfect_stand_in_foretells_group_values(share_undefined, most_error):
+def test_a_perfect_proxy_predicts_group_values(share_undefined, most_error):
     rng = np.random.default_rng(0)
     space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
-    stand_in = rng.normal(size=1_000)
-    values = 3 * stand_in + 1
+    proxy = rng.normal(size=1_000)
+    values = 3 * proxy + 1
     is_undefined = rng.random(1_000) < share_undefined
     values[is_undefined] = np.nan
-    evidence = evidence_of(space, values, 0, stand_in[None])
+    evidence = evidence_of(space, values, 0, proxy[None])
     evidence.score(evidence.next_users(EVERYONE, 500))
     posterior = fitted(evidence)
     mean, _ = posterior.group_values(np.arange(len(space.full)))
@@ -72,13 +72,13 @@ def test_perfect_stand_in_foretells_group_values(share_undefined, most_error):
     assert np.sqrt(((mean - truth) ** 2).mean()) < most_error * truth.std()
 
 
-def test_useless_stand_in_does_no_harm():
+def test_a_useless_proxy_does_no_harm():
     rng = np.random.default_rng(1)
     space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
     values, noise = rng.normal(size=(2, 1_000))
     means = []
-    for stand_in in (None, noise[None]):
-        evidence = evidence_of(space, values, 0, stand_in)
+    for proxy in (None, noise[None]):
+        evidence = evidence_of(space, values, 0, proxy)
         evidence.score(evidence.next_users(EVERYONE, 400))
         means.append(fitted(evidence).group_values(np.arange(len(space.full)))[0])
     assert np.abs(means[0] - means[1]).max() < 0.05
@@ -86,7 +86,7 @@ def test_useless_stand_in_does_no_harm():
 
 
 def test_differences_between_groups_are_no_part_of_the_slope():
-    # in each group the value falls with the stand-in; from group to group both rise
+    # in each group the value falls with the proxy; from group to group both rise
     space = space_of([np.repeat([0, 1, 2], 200)], (3,), min_users=5)
     group = np.repeat([0, 1, 2], 200)
     within = np.tile(np.linspace(-1, 1, 200), 3)
@@ -98,9 +98,9 @@ def test_differences_between_groups_are_no_part_of_the_slope():
 def test_complete_group_is_known_exactly():
     rng = np.random.default_rng(2)
     space = product_space((2, 3), users_each=10, min_users=3)
-    values, stand_in = rng.normal(size=(2, 60))
+    values, proxy = rng.normal(size=(2, 60))
     values[::4] = np.nan
-    evidence = evidence_of(space, values, 0, stand_in[None])
+    evidence = evidence_of(space, values, 0, proxy[None])
     for group in space.full[:4].tolist():
         evidence.score(evidence.next_users(group, 10))
     mean, deviation = fitted(evidence).group_values(np.arange(6))

@@ -41,9 +41,11 @@ class AdaptiveParameters:
     at_once: int = 1
 
     def __post_init__(self) -> None:
-        require(0 <= self.tolerance < math.inf, "tolerance", self.tolerance, "0 or more")
-        require(0 < self.confidence < 1, "confidence", self.confidence, "0.95, say")
-        require(0 <= self.findings < 1, "findings", self.findings, "a share below 1")
+        require(0 <= self.tolerance < math.inf, "tolerance", self.tolerance, "a number from 0")
+        require(
+            0 < self.confidence < 1, "confidence", self.confidence, "a number above 0 and below 1"
+        )
+        require(0 <= self.findings < 1, "findings", self.findings, "a share from 0, below 1")
         for name, number in (("steps", self.steps), ("at_once", self.at_once)):
             require(number >= 1, name, number, "a whole number from 1")
 

@@ -11,7 +11,7 @@ from fairrec.search.searcher import Task
 from fairrec.search.searchers.adaptive.normal_tails import improvement
 
 REFIT_GROWTH = 1.05
-"""All groups are rated anew when the scored users have grown by this factor."""
+"""All groups are rated again when the scored users have grown by this factor."""
 SET_APART = 1e-3
 """Share of groups that are taken to be set apart before anything is known."""
 APART = 0.3
@@ -90,13 +90,13 @@ class FindingsGoal:
             self._rate = np.maximum(self._rate, as_a_whole)
 
     def _learn_all(self) -> None:
-        """Mean and spread over all users: from the fair sample where there is one.
+        """Mean and spread over all users: from the reference sample where there is one.
 
         A rare value may be missing from the sample, so the spread is at least that of all scored.
         """
         evidence = self._evidence
-        is_fair = evidence.is_reference & evidence.is_scored
-        is_taken = is_fair if is_fair.any() else evidence.is_scored
+        in_sample = evidence.is_reference & evidence.is_scored
+        is_taken = in_sample if in_sample.any() else evidence.is_scored
         values = evidence.values_per_user[self.metrics][:, is_taken]
         n = np.maximum((~np.isnan(values)).sum(axis=1), 1)
         self._mean = np.nansum(values, axis=1) / n
@@ -106,7 +106,7 @@ class FindingsGoal:
         mean_scored = evidence.totals[self.metrics].sum(axis=1) / n_scored
         of_scored = evidence.squares[self.metrics].sum(axis=1) / n_scored - mean_scored**2
         self._variance = np.maximum(np.maximum(of_sample, of_scored), TINY)
-        self._n_fair = n
+        self._n_sample = n
 
     def _columns(self, cells: IntArray) -> FloatArray:
         """(2 + 2 * n_metrics, n_cells): users, users left, then known users and centred sums."""
@@ -128,7 +128,7 @@ class FindingsGoal:
         size = np.maximum(n + n_left, 1)
         mean = (totals + n_left * expected) / size
         spread = np.sqrt(n_left**2 / precision + n_left * noise) / size
-        error = np.sqrt(noise * (1 / size + 1 / self._n_fair[:, None]))
+        error = np.sqrt(noise * (1 / size + 1 / self._n_sample[:, None]))
         return mean / error, spread / error
 
     def _rates(self, sums: FloatArray, to_beat: FloatArray | None = None) -> FloatArray:

@@ -11,7 +11,7 @@ from fairrec.search.searchers.adaptive.normal_tails import improvement, may_exce
 from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior
 
 REFIT_GROWTH = 1.1
-"""The posterior is fitted anew when the scored users have grown by this factor."""
+"""The posterior is fitted again when the scored users have grown by this factor."""
 BOUND_SWEEPS = 50
 """Passes before a bound is stated, so that it hardly depends on the way there."""
 
@@ -114,7 +114,7 @@ class GapGoal:
         self._rate[i, at] = gain / self._n_left[at]
 
     def _ends(self, i: int) -> tuple[float, float]:
-        """The ends of the gap; before any group is verified, both are what all users have."""
+        """The ends of the gap; before any group is fully scored, both are what all users have."""
         if np.isfinite(self._highest[i]):
             return float(self._highest[i]), float(self._lowest[i])
         return self._posteriors[i].overall, self._posteriors[i].overall

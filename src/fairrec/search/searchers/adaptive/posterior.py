@@ -1,10 +1,10 @@
 """What is believed about the value of every full combination, given the users scored so far.
 
-A user's value is that of a free stand-in times a slope, plus the mean of the user's cell, plus
+A user's value is that of the popularity proxy times a slope, plus the mean of the user's cell, plus
 noise; the mean of a cell is an overall mean, an effect of each of its attribute values, and an
 effect of its own:
 
-    value = slope * stand-in + overall + sum of attribute effects + own effect + noise
+    value = slope * proxy + overall + sum of attribute effects + own effect + noise
 
 Every kind of effect is normal around 0 with a spread that is learnt from the data (empirical
 Bayes): where an attribute matters, a scored user tells about all groups with the same value,
@@ -88,18 +88,18 @@ class Posterior:
             return
         evidence, metric = self._evidence, self._metric
         n = evidence.n_defined[metric, seen]
-        totals, guesses = evidence.totals[metric, seen], evidence.guesses[metric, seen]
+        totals, proxies = evidence.totals[metric, seen], evidence.proxies[metric, seen]
         products = evidence.products[metric, seen]
         squares = evidence.squares[metric, seen]
-        guess_squares = evidence.guess_squares[metric, seen]
+        proxy_squares = evidence.proxy_squares[metric, seen]
         self._share_defined = float(n.sum() / evidence.users_scored)
         # within cells, so that differences between groups are no part of the slope
-        shared = (products - totals * guesses / n).sum()
-        own = (guess_squares - guesses**2 / n).sum()
-        drawn = SLOPE_WEIGHT * evidence.guess_variance[metric]
+        shared = (products - totals * proxies / n).sum()
+        own = (proxy_squares - proxies**2 / n).sum()
+        drawn = SLOPE_WEIGHT * evidence.proxy_variance[metric]
         self.slope = float(shared / (own + drawn)) if own + drawn > 0 else 0.0
-        totals = totals - self.slope * guesses
-        squares = squares - 2 * self.slope * products + self.slope**2 * guess_squares
+        totals = totals - self.slope * proxies
+        squares = squares - 2 * self.slope * products + self.slope**2 * proxy_squares
 
         self._learn_noise(n, totals, squares)
         if not self._is_fitted:
@@ -139,16 +139,16 @@ class Posterior:
         cells, evidence, metric = self._cells[at], self._evidence, self._metric
         n = evidence.n_defined[metric, cells]
         n_left = self._sizes[at] - evidence.n_scored[cells]
-        guesses = evidence.guesses[metric, cells]
+        proxies = evidence.proxies[metric, cells]
         totals = evidence.totals[metric, cells]
         precision = 1 / self._prior_variance[at] + n / self.noise
         known = self._prior_mean[at] / self._prior_variance[at]
-        expected = (known + (totals - self.slope * guesses) / self.noise) / precision
+        expected = (known + (totals - self.slope * proxies) / self.noise) / precision
         # users scored and undefined drop out, and as many of the others as there were so far
         to_score = n_left * self._share_defined
         size = np.maximum(n + to_score, 1)
-        guesses_left = (evidence.all_guesses[metric, cells] - guesses) * self._share_defined
-        to_come = self.slope * guesses_left + to_score * expected
+        proxies_left = (evidence.all_proxies[metric, cells] - proxies) * self._share_defined
+        to_come = self.slope * proxies_left + to_score * expected
         mean = (totals + to_come) / size
         return mean, CAUTION * np.sqrt(to_score**2 / precision + to_score * self.noise) / size
 
