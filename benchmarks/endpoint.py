@@ -67,7 +67,7 @@ def run(shrink: int) -> Iterator[Row]:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [FAIRREC, "serve-run", folder, "--port", "0", "--device", "cpu"]
+    command = [str(FAIRREC), "serve-run", str(folder), "--port", "0", "--device", "cpu"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

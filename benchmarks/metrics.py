@@ -73,7 +73,7 @@ def ours(shrink: int) -> dict[str, object]:
 
     def work() -> list[np.ndarray]:
         lists = RankedLists(candidates, 5, SideData(), available_threads())
-        return [metric.per_user(lists) for metric in metrics]
+        return [metric.checked(metric.compute(lists), lists.n_users) for metric in metrics]
 
     seconds = median_seconds(work)
     means = {

@@ -96,7 +96,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
         )
         return lists.scores_in(reranker.orders(lists)(0.3))
 
-    found = {}
+    found: dict[str, tuple[float, ...]] = {}
     for name in names or RERANKERS:
         kind = RERANKERS[name]
         started = time.perf_counter()

@@ -153,8 +153,9 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))
     codes = np.repeat(combinations, n_each, axis=1).astype(np.int32)
     rng = np.random.default_rng(data.SEED)
-    effects = (rng.normal(0, 0.2, n)[column] for n, column in zip(n_values, codes, strict=True))
-    values = sum(effects, rng.normal(size=codes.shape[1]))
+    values = np.asarray(rng.normal(size=codes.shape[1]))
+    for n, column in zip(n_values, codes, strict=True):
+        values += rng.normal(0, 0.2, n)[column]
     attributes = [
         Attribute(str(at), column, tuple(range(n)))
         for at, (column, n) in enumerate(zip(codes, n_values, strict=True))
