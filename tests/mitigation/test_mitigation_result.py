@@ -81,6 +81,14 @@ def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
 
 
+def test_an_audit_is_not_written_into_a_mitigation(tmp_path):
+    RESULT.save(tmp_path, report=False)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(OutputError, match=r"holds a mitigation.*Choose another folder"):
+        RESULT.audit.save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_folder_without_a_mitigation_has_none(tmp_path):
     assert load_mitigation(tmp_path) is None
 

@@ -81,10 +81,12 @@ def audit_command(
     """Find the groups served best and worst, and tell real gaps from chance."""
     with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
+        from fairrec.result.audit_result import refuse_mitigation
         from fairrec.workflows.audit import audit
 
         if out is not None:
             check_writable(out)
+            refuse_mitigation(out)
         for source in load:
             load_metrics(source)
         model = chosen_model(scorer, endpoint, onnx, how_asked)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, as_unicode, unknown_name
+from fairrec.core.errors import InputError, OutputError, as_unicode, plain, unknown_name
 from fairrec.core.files import file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
@@ -89,7 +89,8 @@ class AuditResult:
         """Write the result into a folder.
 
         `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
-        appear under their names only when all are written. Other files there stay.
+        appear under their names only when all are written. Other files there stay. A folder with a
+        mitigation is refused.
 
         Parameters
         ----------
@@ -97,9 +98,8 @@ class AuditResult:
         """
         folder = Path(folder)
         make_page = partial(self.page, self.summary, self.group_table)
-        # the mitigation of an earlier result would show other numbers
-        owned = ("mitigation.json", *FILES)
-        write_with_page(folder, owned, self.write_files, make_page if report else None)
+        refuse_mitigation(folder)
+        write_with_page(folder, FILES, self.write_files, make_page if report else None)
         return folder
 
     def write_files(self, part: Path) -> None:
@@ -133,6 +133,19 @@ class AuditResult:
         if len(with_cutoff) == 1:
             return with_cutoff[0]
         raise unknown_name("metric in this result", name, self.metrics)
+
+
+def refuse_mitigation(folder: Path) -> None:
+    """Refuse to write an audit where a mitigation is, beside whose files it would be another's.
+
+    They are not replaced either, as its re-ranked lists may be what is audited.
+    """
+    settle(folder)
+    if (folder / "mitigation.json").exists():
+        raise OutputError(
+            f"{plain(folder, 300)}: holds a mitigation, whose files do not go with an audit of "
+            "other lists. Choose another folder."
+        )
 
 
 def load_groups(folder: str | Path) -> pl.DataFrame:
