@@ -10,16 +10,6 @@ import fairrec
 PACKAGE = Path(fairrec.__file__).parent
 TESTS = Path(__file__).parent
 NOT_YET: set[str] = {
-    "report/mitigation/view",
-    "report/mitigation/words",
-    "report/page/payload",
-    "report/page/table",
-    "report/page/value_order",
-    "report/page/verdicts",
-    "report/page/view",
-    "report/text/markdown",
-    "report/text/terminal",
-    "report/words",
     "reproduction/claims",
     "reproduction/data_source",
     "reproduction/experiment",
