@@ -21,8 +21,8 @@ import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
+from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin
 from tests.end_to_end.command_line import plain_environment, run_here
 from tests.worlds import random_world

@@ -133,7 +133,7 @@ def rerank_command(
 @takes_options
 def rerankers_command(*, debug: DebugOption = False) -> None:
     """List the re-rankers."""
-    from fairrec.mitigation import RERANKERS
+    from fairrec.mitigation.reranker import RERANKERS
 
     console = stdout()
     for name in RERANKERS:

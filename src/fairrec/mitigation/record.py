@@ -14,9 +14,9 @@ from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
 from fairrec.metrics.registry import DEFAULT_K
-from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
 from fairrec.result.schema import Part
 

@@ -32,9 +32,9 @@ from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
+from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.pooled import analyse_pooled

@@ -23,14 +23,13 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
 from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
-from fairrec.search.searcher import hyper_parameters
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so

@@ -21,13 +21,12 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search import SEARCHERS
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome, search
 from fairrec.search.popularity_proxy import popularity_proxy
-from fairrec.search.searcher import Request, Searcher
+from fairrec.search.searcher import SEARCHERS, Request, Searcher
 from fairrec.workflows.search import searchable
 
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
