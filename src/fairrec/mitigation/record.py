@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from fairrec.core.errors import InputError
+from fairrec.core.folders import settle
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
@@ -73,6 +74,7 @@ def record_of(
 def load_reranker(file: str | Path) -> RerankerRecord:
     """The re-ranker in a file."""
     path = Path(file)
+    settle(path.parent)
     try:
         return RerankerRecord.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -99,14 +99,8 @@ class AuditResult:
         make_page = partial(self.page, self.summary, self.group_table)
         # the mitigation of an earlier result would show other numbers
         owned = ("mitigation.json", *FILES)
-        write_with_page(folder, owned, self.write_files, make_page if report else None)
+        write_with_page(folder, owned, partial(put_audit, self), make_page if report else None)
         return folder
-
-    def write_files(self, part: Path) -> None:
-        """Write all but the page into a folder on its way."""
-        put_table(self.group_table, part / "groups.parquet", compression_level=1)
-        put_table(self.per_user, part / "per_user.parquet", compression_level=1)
-        (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
@@ -135,8 +129,16 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
+def put_audit(result: AuditResult, part: Path) -> None:
+    """Write all but the page into a folder on its way."""
+    put_table(result.group_table, part / "groups.parquet", compression_level=1)
+    put_table(result.per_user, part / "per_user.parquet", compression_level=1)
+    (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")
+
+
 def load_groups(folder: str | Path) -> pl.DataFrame:
     """The table of groups of an audit saved in a folder."""
+    settle(Path(folder))
     path = Path(folder) / "groups.parquet"
     try:
         # opened here, because Polars takes no path that is not Unicode
