@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
@@ -193,7 +192,7 @@ def _ledger(
 ) -> Ledger:
     candidates = inputs.candidates
     file = None if options.ledger is None else Path(options.ledger)
-    user_ids = ids_of_lists(inputs)
+    user_ids = inputs.ids_of_lists
     if model is None:
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
@@ -214,8 +213,3 @@ def _ledger(
         model.concurrency,
         model.stop,
     )
-
-
-def ids_of_lists(inputs: AuditInputs) -> pl.Series:
-    """(n_lists,), the user of each candidate list."""
-    return inputs.user_ids.gather(inputs.user_of_list)
