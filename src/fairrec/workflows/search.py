@@ -36,7 +36,7 @@ that few wait for the last of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelToAsk:
     """The model that is asked for scores.
 
     Parameters
@@ -50,7 +50,7 @@ class Asked:
     identity: str = ""
 
 
-THE_TABLE = Asked()
+THE_TABLE = ModelToAsk()
 """No model: the scores are in the table."""
 
 
@@ -59,7 +59,7 @@ def measure_by_search(
     wanted: Sequence[MetricAtK],
     grouping: Grouping,
     how: SearchOptions,
-    asked: Asked,
+    asked: ModelToAsk,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
