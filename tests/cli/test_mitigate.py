@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -72,6 +73,15 @@ def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
     Path("users.parquet").unlink()
     gone = run_here("mitigate", "audit", "--metric", "urd")
     assert "users table of this audit, users.parquet, is not there" in gone.stderr
+
+
+def test_an_audit_whose_folder_was_on_its_way_out_is_mitigated(tables: Tables):
+    done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:])
+    # between the two renames of an exchange
+    shutil.copytree("audit", ".audit.0123abcd.old")
+    Path("audit").rename(".audit.0123abcd.writing")
+    done("mitigate", "audit", "--metric", "urd", "--strength", "0.5", "--quiet")
+    assert [path.name for path in Path().glob("*audit*")] == ["audit"]
 
 
 def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables):

@@ -36,6 +36,13 @@ def test_everything_is_written_and_read_again(tmp_path):
     assert audit.inputs["predictions"].name == "predictions.parquet"
 
 
+def test_a_mitigation_whose_folder_was_on_its_way_out_is_read(tmp_path):
+    RESULT.save(tmp_path / ".one.0123abcd.old", report=False)
+    assert load_mitigation(tmp_path / "one") == RESULT.summary
+    RESULT.save(tmp_path / ".two.0123abcd.old", report=False)
+    assert load_reranker(tmp_path / "two" / "reranker.json") == RESULT.reranker
+
+
 def test_json_holds_to_its_schema_and_has_no_nan(tmp_path):
     folder = RESULT.save(tmp_path, report=False)
 

@@ -12,10 +12,10 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS
-from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.models.deep.registry import MODELS
 from fairrec.reproduction.code_sum import PACKAGE, code_sum, modules_behind
-from fairrec.search import SEARCHERS
+from fairrec.search.searcher import SEARCHERS
 from tests.reproduction.changed_package import changed_package
 
 TRIALS = "fairrec.reproduction.trials"
@@ -36,7 +36,7 @@ SEARCHES, CHANCE = f"{TRIALS}.searches", f"{TRIALS}.chance"
         ("reproduction.layout", False, False),
         ("reproduction.experiments.table2_effectiveness", False, False),
         ("mitigation.rerankers.mmr", False, False),
-        ("datasets.amazon", False, False),
+        ("datasets.readers.amazon", False, False),
     ],
 )
 def test_only_code_that_the_work_rests_on_counts(module, by_search, by_chance):

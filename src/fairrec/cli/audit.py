@@ -127,7 +127,7 @@ def demo_command(
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
     with shown_progress(quiet) as progress:
-        from fairrec.workflows.demo import PLANTED, audit_command, run_demo
+        from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
     print_result(result, output_format)
@@ -142,7 +142,7 @@ def demo_command(
                 "Next, change something and audit again:"
             )
         )
-        console.print(Text(f"  {audit_command(out, seed)}"), soft_wrap=True)
+        console.print(Text(f"  {demo_audit_command(out, seed)}"), soft_wrap=True)
 
 
 def _tables(

@@ -99,14 +99,8 @@ class AuditResult:
         folder = Path(folder)
         make_page = partial(self.page, self.summary, self.group_table)
         refuse_mitigation(folder)
-        write_with_page(folder, FILES, self.write_files, make_page if report else None)
+        write_with_page(folder, FILES, partial(put_audit, self), make_page if report else None)
         return folder
-
-    def write_files(self, part: Path) -> None:
-        """Write all but the page into a folder on its way."""
-        put_table(self.group_table, part / "groups.parquet", compression_level=1)
-        put_table(self.per_user, part / "per_user.parquet", compression_level=1)
-        (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
@@ -148,8 +142,16 @@ def refuse_mitigation(folder: Path) -> None:
         )
 
 
+def put_audit(result: AuditResult, part: Path) -> None:
+    """Write all but the page into a folder on its way."""
+    put_table(result.group_table, part / "groups.parquet", compression_level=1)
+    put_table(result.per_user, part / "per_user.parquet", compression_level=1)
+    (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")
+
+
 def load_groups(folder: str | Path) -> pl.DataFrame:
     """The table of groups of an audit saved in a folder."""
+    settle(Path(folder))
     path = Path(folder) / "groups.parquet"
     try:
         # opened here, because Polars takes no path that is not Unicode

@@ -32,13 +32,13 @@ from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
+from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.pooled import analyse_pooled
-from fairrec.workflows.search import THE_TABLE, Asked, measure_by_search
+from fairrec.workflows.search import THE_TABLE, ModelToAsk, measure_by_search
 
 
 @documented(AuditOptions, TableOptions)
@@ -124,7 +124,7 @@ def audit(
         reserved=RESERVED,
     )
     grouping = _grouping(inputs, options)
-    asked = Asked(scorer, scorer_identity)
+    asked = ModelToAsk(scorer, scorer_identity)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -224,7 +224,7 @@ def _as_call(
     wanted: Sequence[MetricAtK],
     options: AuditOptions,
     how: SearchOptions | None = None,
-    asked: Asked = THE_TABLE,
+    asked: ModelToAsk = THE_TABLE,
 ) -> str:
     """The call that repeats an audit made from Python."""
     search = "" if how is None else f", search={how!r}"

@@ -69,14 +69,14 @@ def run_demo(
         by=BY,
         seed=seed,
         progress=progress,
-        command=audit_command(folder, seed),
+        command=demo_audit_command(folder, seed),
     )
     progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
 
 
-def audit_command(folder: Path, seed: int) -> str:
+def demo_audit_command(folder: Path, seed: int) -> str:
     """The command that audits the demo's tables."""
     tables = {name: str(folder / f"{name}.parquet") for name in ("users", "items", "history")}
     options = [part for name, file in tables.items() for part in (f"--{name}", file)]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
@@ -23,14 +22,13 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
 from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
-from fairrec.search.searcher import hyper_parameters
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so
@@ -38,7 +36,7 @@ that few wait for the last of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelToAsk:
     """The model that is asked for scores.
 
     Parameters
@@ -52,7 +50,7 @@ class Asked:
     identity: str = ""
 
 
-THE_TABLE = Asked()
+THE_TABLE = ModelToAsk()
 """No model: the scores are in the table."""
 
 
@@ -61,7 +59,7 @@ def measure_by_search(
     wanted: Sequence[MetricAtK],
     grouping: Grouping,
     how: SearchOptions,
-    asked: Asked,
+    asked: ModelToAsk,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
@@ -194,7 +192,7 @@ def _ledger(
 ) -> Ledger:
     candidates = inputs.candidates
     file = None if options.ledger is None else Path(options.ledger)
-    user_ids = ids_of_lists(inputs)
+    user_ids = inputs.ids_of_lists
     if model is None:
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
@@ -215,8 +213,3 @@ def _ledger(
         model.concurrency,
         model.stop,
     )
-
-
-def ids_of_lists(inputs: AuditInputs) -> pl.Series:
-    """(n_lists,), the user of each candidate list."""
-    return inputs.user_ids.gather(inputs.user_of_list)

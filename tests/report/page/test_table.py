@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 import fairrec
-from fairrec.report.page.groups import Groups
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.view import PageLimits
@@ -15,8 +15,8 @@ from tests.builders import two_groups
 from tests.report.page.planted_page import planted
 
 
-def groups_of(result: AuditResult) -> Groups:
-    return Groups(GroupFrame(result.group_table, result.summary), result.summary)
+def groups_of(result: AuditResult) -> PageGroups:
+    return PageGroups(GroupFrame(result.group_table, result.summary), result.summary)
 
 
 def small(permutations: int) -> AuditResult:
@@ -65,7 +65,7 @@ def test_a_finding_in_one_metric_has_its_difference_in_all():
     silent = result.metrics["mrr@5"].model_copy(update={"findings": ()})
     metrics = {**result.metrics, "mrr@5": silent}
     summary = result.summary.model_copy(update={"metrics": metrics})
-    rows = side_by_side(Groups(GroupFrame(result.group_table, summary), summary))
+    rows = side_by_side(PageGroups(GroupFrame(result.group_table, summary), summary))
     assert len(rows) == len(result.metrics["auc"].findings)
     assert {row.is_finding for row in rows} == {(True, False)}
     assert rows[0].label == "gender=F, age=65+"
