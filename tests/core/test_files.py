@@ -79,3 +79,16 @@ def test_a_full_disk_is_an_error_of_the_disk():
     for as_csv in (False, True):
         with pytest.raises(OSError, match="No space left"):
             put_table(big, Path("/dev/full"), as_csv=as_csv)
+
+
+def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypatch):
+    opened = os.open
+
+    def no_folder(path: Path, *rest: int) -> int:
+        if Path(path) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", no_folder)
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").read_text() == "new"

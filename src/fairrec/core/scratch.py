@@ -68,16 +68,16 @@ def remove(path: Path) -> None:
 def synced(path: Path) -> None:
     """Have a file or folder on the disk, not only on its way there."""
     is_folder = path.is_dir()
-    if is_folder and os.name == "nt":
-        return
-    opened = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
     try:
-        os.fsync(opened)
+        opened = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
     except OSError:
-        if not is_folder:  # some file systems know no such thing for folders
+        # some systems know no such thing for folders, and not every folder may be read
+        if not is_folder:
             raise
-    finally:
-        os.close(opened)
 
 
 @contextmanager
