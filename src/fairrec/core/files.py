@@ -25,8 +25,11 @@ def file_sum(file: Path) -> str:
 def check_writable(folder: Path) -> None:
     """Refuse an output folder that cannot be made or written, before any work is done."""
     nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
+    with errors_of_disk(folder):
+        while not nearest.exists() and nearest != nearest.parent:
+            nearest = nearest.parent
+        for name in folder.relative_to(nearest).parts:
+            (nearest / name).exists()  # an error of the disk where a name is too long
     if not nearest.is_dir():
         raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another folder.")
     if not os.access(nearest, os.W_OK | os.X_OK):
