@@ -81,6 +81,18 @@ def test_a_full_disk_is_an_error_of_the_disk():
             put_table(big, Path("/dev/full"), as_csv=as_csv)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_others_may_not_read_stays_so(tmp_path: Path, mode: int):
+    file = tmp_path / "per_user.csv"
+    file.write_text("old")
+    file.chmod(mode)
+    with whole_file(file) as part:
+        assert part.stat().st_mode & 0o077 == mode & 0o077
+        part.write_text("new")
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == mode
+
+
 @pytest.mark.parametrize("name", ["x" * 300, f"new/{'x' * 300}", f"{'x' * 300}/new"])
 def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path: Path, name: str):
     with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
