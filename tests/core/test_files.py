@@ -93,6 +93,13 @@ def test_a_file_that_others_may_not_read_stays_so(tmp_path: Path, mode: int):
     assert file.stat().st_mode & 0o777 == mode
 
 
+@pytest.mark.parametrize("length", [200, 240, 255])
+def test_a_file_may_have_a_long_name(tmp_path: Path, length: int):
+    for text in ("old", "new"):
+        write_text(tmp_path / ("x" * length), text)
+    assert (tmp_path / ("x" * length)).read_text() == "new"
+
+
 @pytest.mark.parametrize("name", ["x" * 300, f"new/{'x' * 300}", f"{'x' * 300}/new"])
 def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path: Path, name: str):
     with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
