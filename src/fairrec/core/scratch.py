@@ -88,7 +88,8 @@ def synced(path: Path) -> None:
     """Have a file or folder on the disk, not only on its way there."""
     is_folder = path.is_dir()
     try:
-        opened = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+        # Windows wants to be allowed to write; elsewhere a file may be read-only
+        opened = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
         try:
             os.fsync(opened)
         finally:
