@@ -8,7 +8,6 @@ from fairrec.core.kinds import (
     PATH,
     SWITCH,
     TEXT,
-    UnfitError,
     number,
     one_of,
     pairs,
@@ -16,6 +15,7 @@ from fairrec.core.kinds import (
     share_or_users,
     whole,
 )
+from fairrec.core.names import UnfitError
 
 REFUSED = (TypeError, ValueError, OverflowError)
 

@@ -10,17 +10,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.names import names_in, pairs_in
+from fairrec.core.names import UnfitError, names_in, pairs_in
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-
-
-class UnfitError(ValueError):
-    """A part of what was given does not fit."""
-
-    def __init__(self, part: object) -> None:
-        super().__init__(part)
-        self.part = part
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +53,6 @@ class Kind:
             expected=f"{self.expected}, or '{word}'",
             metavar=f"{self.metavar}|{word}",
         )
-
-    def called(self, expected: str) -> Kind:
-        """The same in other words."""
-        return replace(self, expected=expected)
 
 
 def whole(least: int, most: int | None = None) -> Kind:
@@ -205,8 +193,6 @@ def _switch(given: Any) -> bool:
 
 
 def _names(given: Any) -> tuple[str, ...]:
-    if not all(isinstance(name, str) for name in given):
-        raise ValueError
     return tuple(names_in(given))
 
 

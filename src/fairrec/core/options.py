@@ -15,8 +15,8 @@ from textwrap import fill
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.core.kinds import Kind, UnfitError
-from fairrec.core.names import PairError
+from fairrec.core.kinds import Kind
+from fairrec.core.names import UnfitError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,7 +51,7 @@ class Option:
             return self.kind.parse(given)
         except FairRecError:
             raise
-        except (UnfitError, PairError) as error:
+        except UnfitError as error:
             raise invalid(name, self.kind.expected, error.part) from error
         except (TypeError, ValueError, OverflowError) as error:
             raise invalid(name, self.kind.expected, given) from error
@@ -93,7 +93,11 @@ class Options:
 
     @classmethod
     def of(cls, **given: Any) -> Self:
-        """The options from values of any form that they understand."""
+        """The options from values of any form that they understand, whatever type is declared.
+
+        What a function was given or a file holds goes in here; the constructor is for values
+        that have their types already.
+        """
         return cls(**given)
 
 

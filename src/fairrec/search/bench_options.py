@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AuditOptions, MinSupport, Seed, Threads
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, Kind, UnfitError, number, percentage, to_number, whole
-from fairrec.core.names import names_in, pairs_in
+from fairrec.core.kinds import NAMES, SWITCH, Kind, number, percentage, to_number, whole
+from fairrec.core.names import UnfitError, names_in, pairs_in
 from fairrec.core.options import SEARCH, Option, Options, spelled
 
 _finite = number().parse

@@ -50,7 +50,7 @@ def audit(
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,

@@ -14,6 +14,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import Model, ModelInput
@@ -80,7 +81,7 @@ def examine(
     predictions: Any,
     users: Any = None,
     items: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
 ) -> Examination:
     """Ask a model for one batch, and see what it does.
 
@@ -89,10 +90,13 @@ def examine(
     predictions : candidates, with or without scores
     users, items : needed for features
     """
-    check_mapping(columns or {})
-    sources = {"predictions": predictions, "users": users, "items": items}
+    given = TableOptions.of(users=users, items=items, columns=columns)
+    check_mapping(given.columns or {})
+    sources = {"predictions": predictions, "users": given.users, "items": given.items}
     tables = {
-        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+        name: Table(source, name, given.columns)
+        for name, source in sources.items()
+        if source is not None
     }
     model.open()
     try:
