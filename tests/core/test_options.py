@@ -106,3 +106,13 @@ def test_a_switch_that_is_off_is_spelled_as_such():
     assert spelled("report", False) == "report=False"
     with from_command_line():
         assert spelled("report", False) == "--no-report"
+
+
+def test_commands_that_overlap_in_threads_leave_no_trace():
+    first, second = from_command_line(), from_command_line()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert spelled("n_days") == "--days"
+    second.__exit__(None, None, None)
+    assert spelled("n_days") == "n_days"

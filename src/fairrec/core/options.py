@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from textwrap import fill
+from threading import Lock
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from fairrec.core.errors import FairRecError, InputError, plain
@@ -149,20 +150,37 @@ def _described(name: str, option: Option, indent: str) -> str:
     )
 
 
-# how an option is spelled follows the way in: one process is a command or a program that imports
-# the library. No context variable, because errors are worded in worker threads too.
-_way_in = {"command line": False}
+class _WayIn:
+    """How many commands run; no context variable, because worker threads word errors too."""
+
+    def __init__(self) -> None:
+        self._lock, self._commands = Lock(), 0
+
+    def count(self, commands: int) -> None:
+        """So many more run, or fewer."""
+        with self._lock:
+            self._commands += commands
+
+    @property
+    def is_command_line(self) -> bool:
+        return self._commands > 0
+
+
+_way_in = _WayIn()
 
 
 @contextmanager
 def from_command_line() -> Iterator[None]:
-    """While this lasts, errors spell options as flags of the command line."""
-    before = _way_in["command line"]
-    _way_in["command line"] = True
+    """While this lasts, errors spell options as flags of the command line.
+
+    It holds for the whole process: a program that runs a command in one thread sees flags in the
+    errors of all.
+    """
+    _way_in.count(1)
     try:
         yield
     finally:
-        _way_in["command line"] = before
+        _way_in.count(-1)
 
 
 class Blank(str):
@@ -196,7 +214,7 @@ def spelled(name: str, value: object = None) -> str:
     ...     print(spelled("min_support"), spelled("columns", {"label": "y"}), spelled("n_seeds", 3))
     --min-support --columns label=y --seeds 3
     """
-    if not _way_in["command line"]:
+    if not _way_in.is_command_line:
         return name if value is None else f"{name}={plain(repr(value))}"
     flag = f"--{name.removeprefix('n_').replace('_', '-')}"
     if value is None or value is True:
@@ -216,6 +234,6 @@ def invalid(name: str, expected: str, given: object) -> InputError:
     >>> print(invalid("top", "a whole number from 1", 0))
     invalid top: expected a whole number from 1, got 0
     """
-    is_typed = _way_in["command line"] and isinstance(given, str) and given.strip()
+    is_typed = _way_in.is_command_line and isinstance(given, str) and given.strip()
     got = plain(given) if is_typed else plain(repr(given))
     return InputError(f"invalid {spelled(name)}: expected {expected}, got {got}")
