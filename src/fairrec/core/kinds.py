@@ -26,6 +26,7 @@ class Kind:
     expected : the values in words
     metavar : the same in a word or two, for the command line
     is_list : may be repeated on the command line, or joined by commas, which is the same
+    is_split : where it may be repeated, whether commas part it
     is_switch : takes no value on the command line
     """
 
@@ -33,6 +34,7 @@ class Kind:
     expected: str
     metavar: str = "TEXT"
     is_list: bool = False
+    is_split: bool = True
     is_switch: bool = False
 
     def or_none(self) -> Kind:
@@ -164,7 +166,7 @@ def pairs(
 
     def parse(given: Any) -> dict[str, Any]:
         if not isinstance(given, str | Mapping):
-            raise ValueError
+            raise UnfitError(given)
         found = {}
         for name, text in pairs_in(given, between).items():
             try:
