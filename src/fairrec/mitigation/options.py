@@ -108,7 +108,9 @@ class MitigationOptions(Options):
         from fairrec.mitigation import RERANKERS
         from fairrec.mitigation.reranker import default_reranker
 
-        name = self.reranker or default_reranker(self.target.metric.name)
+        name = self.reranker
+        if name is None:
+            name = default_reranker(self.target.metric.name)
         if name is None:
             raise InputError(
                 f"No re-ranker is made for '{self.target.name}'. Name one with "
