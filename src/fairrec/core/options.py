@@ -7,6 +7,7 @@ the command line makes its flags of it, `help()` its words, and errors what was 
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -69,16 +70,21 @@ class Options:
     fairrec.core.errors.InputError: invalid top: expected a whole number from 1 to 1,000, got 0
     """
 
-    _declared: ClassVar[Mapping[str, Option]] = {}
+    _declared: ClassVar[dict[str, Option]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._declared = {
+        own = inspect.get_annotations(cls)
+        types = get_type_hints(cls, include_extras=True)
+        cls._declared = cls._declared | {
             name: mark
-            for name, hint in get_type_hints(cls, include_extras=True).items()
-            for mark in getattr(hint, "__metadata__", ())
+            for name in own
+            for mark in getattr(types[name], "__metadata__", ())
             if isinstance(mark, Option)
         }
+        # before the dataclass reads them: its signature shows types, not declarations
+        types = get_type_hints(cls)
+        cls.__annotations__ = {name: types[name] for name in own}
         doc = (cls.__doc__ or "").rstrip()
         title = "" if "Parameters\n" in doc else "\n\n    Parameters\n    ----------"
         lines = [_described(name, option, "    ") for name, option in cls._declared.items()]
@@ -141,8 +147,9 @@ def documented(*classes: type[Options]) -> Callable[[F], F]:
 
 def _described(name: str, option: Option, indent: str) -> str:
     """A line or two of a docstring."""
+    default = f". Default: {option.default}" if option.default else ""
     return fill(
-        f"{name} : {option.help} ({option.kind.expected})",
+        f"{name} : {option.help} ({option.kind.expected}){default}",
         width=100,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",
