@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
+from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.datasets.world_options import WorldOptions
@@ -12,21 +14,23 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.reproduction.options import ReproduceOptions
-from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.search.bench_options import SearchBenchOptions
-from fairrec.search.options import SearchOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
-    ("Tables", "`fairrec audit`, `mitigate`, `rerank`, `search-bench`, `doctor`", TableOptions),
-    ("Audit", "`fairrec audit` and `mitigate`, `fairrec.audit()`", AuditOptions),
-    ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", SearchOptions),
-    ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", EndpointOptions),
-    ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", MitigationOptions),
-    ("Comparison of searchers", "`fairrec search-bench`", SearchBenchOptions),
-    ("Synthetic world", "`fairrec synthetic`", WorldOptions),
-    ("Training", "`fairrec train`", TrainingOptions),
-    ("Experiments of the paper", "`fairrec reproduce`", ReproduceOptions),
+    (
+        "Tables",
+        "`fairrec audit`, `mitigate`, `rerank`, `search-bench`, `doctor`",
+        FieldsOf(TableOptions),
+    ),
+    ("Audit", "`fairrec audit` and `mitigate`, `fairrec.audit()`", FieldsOf(AuditOptions)),
+    ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
+    ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
+    ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),
+    ("Comparison of searchers", "`fairrec search-bench`", FieldsOf(SearchBenchOptions)),
+    ("Synthetic world", "`fairrec synthetic`", FieldsOf(WorldOptions, without=("name",))),
+    ("Training", "`fairrec train`", FieldsOf(TrainingOptions)),
+    ("Experiments of the paper", "`fairrec reproduce`", FieldsOf(ReproduceOptions)),
 )
 INTRODUCTION = """# Options
 
@@ -43,7 +47,7 @@ def page() -> str:
     for title, where, options in SECTIONS:
         parts.append(f"## {title}\n\n{where}\n\n| option | meaning | takes | default |")
         parts[-1] += "\n|---|---|---|---|"
-        for name, option, default in FieldsOf(options).flags():
+        for name, option, default in options.flags():
             with from_command_line():
                 flag = spelled(name)
             python = "" if flag == f"--{name.replace('_', '-')}" else f" (`{name}`)"

@@ -8,6 +8,7 @@ import pytest
 from fairrec.cli.load_metrics import load_metrics
 from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS
+from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 
 OWN = """
 from __future__ import annotations
@@ -36,6 +37,22 @@ def test_a_file_may_have_dataclasses_whose_annotations_are_text(tmp_path: Path):
         assert sys.modules.get("json") is before
     finally:
         METRICS.remove("weighted")
+
+
+def test_the_path_of_a_file_may_have_a_comma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
+    (tmp_path / "we,ird").mkdir()
+    files = ["we,ird/one.py", "we,ird/other.py"]
+    for name, file in zip(("one_own", "other_own"), files, strict=True):
+        (tmp_path / file).write_text(OWN.format(name=name))
+    loads = [part for file in files for part in ("--load", file)]
+    try:
+        ran = run_here(*AUDIT, "--by", "member", "--metrics", "one_own,other_own", *loads)
+        assert (ran.code, ran.stderr) == (0, "")
+    finally:
+        METRICS.remove("one_own")
+        METRICS.remove("other_own")
 
 
 def test_a_file_that_fails_leaves_no_module_behind(tmp_path: Path):

@@ -20,6 +20,15 @@ def test_theta_is_a_hyper_parameter_among_others():
     assert both == SearchOptions("adaptive", hyper={"steps": 3.0})
 
 
+def test_theta_is_given_once():
+    given = {"hyper": {"theta": 0.2}}
+    with (
+        from_command_line(),
+        pytest.raises(InputError, match=r"^Give --theta or --hyper theta=0.2"),
+    ):
+        search_options("testsgd", given, 0.1)
+
+
 @pytest.mark.parametrize(
     ("given", "theta", "named"),
     [

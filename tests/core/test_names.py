@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.core.names import PairError, names_in, pairs_in
+from fairrec.core.names import UnfitError, names_in, pairs_in
 
 
 def test_text_is_split_at_commas_and_a_sequence_is_taken_as_it_is():
@@ -24,6 +24,6 @@ def test_a_mapping_is_copied():
     ("text", "part"), [("a", "a"), ("a=", "a="), ("=b", "=b"), ("x=1, x=2", "x=2"), ("x=1,y", "y")]
 )
 def test_what_is_no_pair_or_names_a_thing_twice_is_told(text: str, part: str):
-    with pytest.raises(PairError) as caught:
+    with pytest.raises(UnfitError) as caught:
         pairs_in(text)
     assert caught.value.part == part

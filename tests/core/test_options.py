@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Annotated
@@ -18,6 +19,7 @@ from fairrec.core.options import (
     from_command_line,
     spelled,
 )
+from fairrec.search.options import SearchOptions
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,37 @@ def test_a_docstring_is_filled_with_what_is_declared():
     assert "packed : Bags (thing=n)" in lines
 
 
+def test_a_signature_shows_plain_types():
+    assert str(inspect.signature(Trip)) == (
+        "(n_days: int = 3, packed: dict[str, int] | None = None, note: str = '') -> None"
+    )
+    assert "Annotated" not in str(inspect.signature(SearchOptions))
+
+
+def test_the_options_of_a_base_are_options_too():
+    @dataclass(frozen=True)
+    class Flight(Trip):
+        """A flight."""
+
+        seat: Annotated[int, Option(whole(1), "Row")] = 1
+
+    assert [*declared(Flight)] == ["n_days", "packed", "seat"]
+    with pytest.raises(InputError, match="invalid n_days"):
+        Flight(n_days=0)
+
+
+def test_a_docstring_says_a_default_that_is_no_value():
+    @dataclass(frozen=True)
+    class Stay(Options):
+        """A stay."""
+
+        nights: Annotated[int | None, Option(whole(1).or_none(), "How long", default="one")] = None
+
+    assert (
+        "    nights : How long (a whole number from 1). Default: one" in Stay.__doc__.splitlines()
+    )
+
+
 def test_what_the_reader_fills_in_is_a_word_on_the_command_line_and_dots_from_python():
     blanks = {"items": Blank("FILE"), "columns": {"label": Blank("NAME")}}
     written = [spelled(name, value) for name, value in blanks.items()]
@@ -106,3 +139,13 @@ def test_a_switch_that_is_off_is_spelled_as_such():
     assert spelled("report", False) == "report=False"
     with from_command_line():
         assert spelled("report", False) == "--no-report"
+
+
+def test_commands_that_overlap_in_threads_leave_no_trace():
+    first, second = from_command_line(), from_command_line()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert spelled("n_days") == "--days"
+    second.__exit__(None, None, None)
+    assert spelled("n_days") == "n_days"

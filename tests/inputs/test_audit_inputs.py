@@ -6,6 +6,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.table_options import TableOptions
 from tests.builders import one_each
 
 USERS = pl.DataFrame(
@@ -15,8 +16,8 @@ PREDICTIONS = one_each({"c": 1, "a": 2, "d": 3}, n_candidates=3)
 
 
 def read(by: str = "age,job", **options) -> AuditInputs:
-    tables = open_tables(PREDICTIONS, users=USERS)
-    return read_tables(tables, by, needs={"labels"}, **options)
+    tables = open_tables(PREDICTIONS, TableOptions(users=USERS))
+    return read_tables(tables, by.split(","), needs={"labels"}, **options)
 
 
 def test_users_are_sorted_by_id_and_know_their_lists():
@@ -65,7 +66,7 @@ def test_other_scores_leave_the_first_ones_as_they_are():
 def test_a_table_that_is_not_given_is_asked_for(missing):
     given = {"predictions": PREDICTIONS, "users": USERS, missing: None}
     with pytest.raises(InputError, match=f"The {missing} table is missing"):
-        open_tables(given["predictions"], users=given["users"])
+        open_tables(given["predictions"], TableOptions(users=given["users"]))
 
 
 def test_an_attribute_with_a_reserved_name_is_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.remedy import Rescored
@@ -16,10 +17,10 @@ WORLD = planted("accuracy", n_users=24)
 
 @pytest.mark.parametrize("has_labels", [True, False])
 def test_target_and_cost_are_measured_at_every_strength(has_labels):
-    tables = {"users": WORLD.users, "by": "gender", "items": WORLD.items, "history": None}
     lists = WORLD.predictions if has_labels else WORLD.predictions.drop("label")
     names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
-    split = read_split(lists, None, tables, names, seed=0)
+    tables = TableOptions(users=WORLD.users, by="gender", items=WORLD.items, metrics=names)
+    split = read_split(lists, None, tables, seed=0)
     inputs = split.everyone
     measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
     assert measures.cost_name == ("ndcg@5" if has_labels else None)

@@ -28,6 +28,7 @@ def test_numbers_may_be_text():
         ({"groups": "worst:0"}, "invalid groups: expected worst:10%, worst:5, .*, got 'worst:0'"),
         ({"allow_level_down": "yes"}, "invalid allow_level_down: expected True or False, got"),
         ({"metric": "pooled_auc"}, "is no mean over users"),
+        ({"reranker": ""}, "No re-ranker ''"),
         ({"reranker": "mrm"}, "Did you mean 'mmr'"),
     ],
 )

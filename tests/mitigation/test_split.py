@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import metric_names, n_shared_targets, read_split
 from tests.mitigation.planted import planted
 
 WORLD = planted("accuracy", n_users=60)
-TABLES = {"users": WORLD.users, "by": "gender", "items": None, "history": None, "columns": None}
+TABLES = TableOptions(users=WORLD.users, by="gender", metrics=["ndcg@5"])
 
 
 def test_without_validation_targets_each_user_is_in_one_half():
-    split = read_split(WORLD.predictions, None, TABLES, ["ndcg@5"], seed=0)
+    split = read_split(WORLD.predictions, None, TABLES, seed=0)
     assert split.protocol == "halves of the users"
     halves = [set(part.user_ids) for part in (split.choosing, split.reported)]
     assert [len(half) for half in halves] == [30, 30]
     assert halves[0] | halves[1] == set(split.everyone.user_ids)
-    other = read_split(WORLD.predictions, None, TABLES, ["ndcg@5"], seed=1)
+    other = read_split(WORLD.predictions, None, TABLES, seed=1)
     assert set(other.choosing.user_ids) != halves[0]
     assert n_shared_targets(split.choosing, split.reported) == 0
 
 
 def test_targets_that_are_in_both_are_counted():
-    split = read_split(WORLD.predictions, WORLD.validation, TABLES, ["ndcg@5"], seed=0)
+    split = read_split(WORLD.predictions, WORLD.validation, TABLES, seed=0)
     assert split.protocol == "validation targets"
     assert n_shared_targets(split.choosing, split.reported) == 0
-    again = read_split(WORLD.predictions, WORLD.predictions, TABLES, ["ndcg@5"], seed=0)
+    again = read_split(WORLD.predictions, WORLD.predictions, TABLES, seed=0)
     assert n_shared_targets(again.choosing, again.reported) == 60
     assert np.array_equal(again.choosing.candidates.scores, again.reported.candidates.scores)
 
@@ -43,4 +46,5 @@ def test_targets_that_are_in_both_are_counted():
 )
 def test_the_target_and_its_cost_are_always_measured(metrics, items, has_labels, names):
     plan = MitigationOptions("urd@3")
-    assert metric_names(metrics, plan, {**TABLES, "items": items}, has_labels) == names
+    tables = replace(TABLES, metrics=metrics, items=items)
+    assert metric_names(plan, tables, has_labels) == names

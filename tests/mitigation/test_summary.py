@@ -11,6 +11,7 @@ from pytest import approx
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.effect import group_changes
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import record_of
@@ -34,8 +35,8 @@ def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -
     seen = before_after(**changes)
     users = pl.DataFrame({"user_id": range(6), "gender": [*"FFMMXX"]})
     items = pl.DataFrame({"item_id": [0, 1], "categories": [["a"], ["b"]]})
-    tables = {"users": users, "by": "gender", "items": items, "history": None}
-    split = read_split(lists_of(6), lists_of(validation), tables, ["urd@5", "ndcg@5"], seed=0)
+    tables = TableOptions(users=users, by="gender", items=items, metrics=["urd@5", "ndcg@5"])
+    split = read_split(lists_of(6), lists_of(validation), tables, seed=0)
     record = record_of(plan, ("gender",), seen.choice, seen.aim)
     metrics = seen.measures.metrics
     grouping = Grouping.of(seen.users, OPTIONS)

@@ -17,6 +17,11 @@ def test_lists_may_be_text():
     assert options.hyper == {"dpso": {"alpha": 0.1, "c1": 2.0}, "adaptive": {"steps": 3.0}}
 
 
+def test_budgets_are_shares_or_percentages_alike_as_text_and_from_python():
+    for given in ("0.5, 2%", ["0.5", "2%"], [0.5, "2%"], [0.5, 0.02]):
+        assert SearchBenchOptions.of(budgets=given).budgets == (0.02, 0.5)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -26,6 +31,8 @@ def test_lists_may_be_text():
         ({"budgets": ()}, "No budget is named"),
         ({"budgets": (0.1, 0.0)}, "invalid budgets: expected"),
         ({"budgets": (1.5,)}, "invalid budgets: expected"),
+        ({"hyper": [5]}, "invalid hyper: expected searcher.name=number.*, got 5"),
+        ({"hyper": {"testsgd": 5}}, "invalid hyper: expected searcher.name=number.*, got 5"),
         ({"hyper": {"dpso": {"alpha": 1}}}, "dpso is not among the searchers compared"),
         ({"hyper": {"testsgd": {"teta": 1}}}, "Did you mean 'theta'"),
         ({"min_support": -1}, "invalid min_support: expected"),

@@ -18,6 +18,9 @@ def test_options_may_be_text():
 
 
 REFUSED = {
+    "number": ({"name": 5}, "invalid name: expected a searcher's name, got 5"),
+    "none": ({"name": None}, "invalid name: expected a searcher's name, got None"),
+    "truth": ({"name": True}, "invalid name: expected a searcher's name, got True"),
     "unknown": ({"name": "adaptve"}, "No searcher 'adaptve'. Did you mean 'adaptive'?"),
     "hyper": (
         {"name": "dpso", "hyper": {"alfa": 1}},

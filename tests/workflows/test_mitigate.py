@@ -158,7 +158,7 @@ def test_where_no_strength_helps_nothing_is_done_and_it_is_said():
 def test_same_seed_same_result_and_threads_change_nothing():
     world = planted("diversity", n_users=120)
     first = mitigate(world, "urd@5", seed=3, permutations=9, validation=None)
-    again = mitigate(world, "urd@5", seed=3, permutations=9, validation=None, threads=3)
+    again = mitigate(world, "urd@5", seed="3", permutations=9, validation=None, threads=3)
     assert numbers_of(again) == numbers_of(first)
     assert again.predictions.equals(first.predictions)
     assert again.changes.equals(first.changes)

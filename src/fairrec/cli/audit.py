@@ -20,7 +20,7 @@ from fairrec.cli.model_options import (
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
+from fairrec.cli.search_options import HowSearched, Theta, search_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -37,8 +37,10 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import MODEL, OUTPUT
+from fairrec.core.options import OUTPUT
 from fairrec.inputs.table_options import TableOptions
+from fairrec.scoring.models.scorer_options import ScorerIdentity
+from fairrec.search.options import Search
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
@@ -55,20 +57,14 @@ def audit_command(
     tables: Annotated[Given, FieldsOf(TableOptions)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
-    search: SearchOption = None,
+    search: Search | None = None,
     how_searched: HowSearched,
     theta: Theta = None,
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,
     onnx: OnnxOption = None,
     how_asked: HowAsked,
-    scorer_identity: Annotated[
-        str | None,
-        typer.Option(
-            help="With --ledger: names the model and its version; a new one, a new file.",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
+    scorer_identity: ScorerIdentity = "",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the result's files and its page.", rich_help_panel=OUTPUT),
@@ -178,9 +174,9 @@ def _tables(
     return {**scored, **loaded.tables(), **tables}
 
 
-def _asked(model: Model | None, run: Path | None, identity: str | None) -> dict[str, Any]:
+def _asked(model: Model | None, run: Path | None, identity: str) -> dict[str, Any]:
     """The model to ask instead of a table or a run, where one is named."""
-    if model is None and identity is not None:
+    if model is None and identity:
         raise InputError(
             "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
         )
@@ -189,4 +185,4 @@ def _asked(model: Model | None, run: Path | None, identity: str | None) -> dict[
             "Name either a run or another model, not both. The run's own candidates can be given "
             f"as a table: {plain(run / 'test.parquet', 200)}"
         )
-    return {} if model is None else {"scorer": model, "scorer_identity": identity or ""}
+    return {} if model is None else {"scorer": model, "scorer_identity": identity}

@@ -64,7 +64,9 @@ def synthetic_command(
             help="Like a data set: movielens-1m, lfm360k, blackfriday, ...", rich_help_panel=WORLD
         ),
     ] = None,
-    world: Annotated[Given, FieldsOf(WorldOptions, default="the shape's, or {}")],
+    world: Annotated[
+        Given, FieldsOf(WorldOptions, without=("name",), default="the shape's, or {}")
+    ],
     out: BundleOption,
     quiet: QuietOption = False,
     debug: DebugOption = False,

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Annotated
 
 from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.core.kinds import NAMES
+from fairrec.core.kinds import Kind
 from fairrec.core.options import STATISTICS, Option, spelled
 
 Load = Annotated[
     tuple[str, ...],
-    Option(NAMES, "Python files or modules that register own metrics", STATISTICS),
+    Option(
+        Kind(tuple, "files or modules", "FILE|MODULE", is_list=True, is_split=False),
+        "Python file or module that registers own metrics; may be repeated",
+        STATISTICS,
+    ),
 ]
 
 

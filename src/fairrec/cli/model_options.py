@@ -10,8 +10,9 @@ import typer
 
 from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
-from fairrec.core.options import MODEL, spelled
+from fairrec.core.options import MODEL, declared, spelled
 from fairrec.scoring.http.endpoint_options import EndpointOptions
+from fairrec.scoring.models.call_options import CallOptions, OnnxOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.models.model import Model
@@ -32,10 +33,11 @@ EndpointOption = Annotated[
 OnnxOption = Annotated[
     Path | None, typer.Option(help="A model in an ONNX file to ask.", rich_help_panel=MODEL)
 ]
-HowAsked = Annotated[Given, FieldsOf(EndpointOptions)]
+HOW_ASKED = FieldsOf(EndpointOptions, without=("first_wait", "longest_wait"))
+HowAsked = Annotated[Given, HOW_ASKED]
 
-_FOR_MODELS = ("features", "inputs", "output")
-_FOR_ENDPOINTS = ("protocol", "rate", "timeout", "retries", "token_env", "max_reply_mb")
+_FOR_MODELS = declared(OnnxOptions).keys() - declared(CallOptions)
+_FOR_ENDPOINTS = declared(EndpointOptions).keys() - declared(OnnxOptions)
 
 
 def chosen_model(
@@ -49,9 +51,9 @@ def chosen_model(
     }
     if len(named) > 1:
         raise InputError(f"Name one of {', '.join(map(spelled, named))}, not more.")
-    refused: tuple[str, ...] = () if endpoint is not None else _FOR_ENDPOINTS
+    refused = _FOR_ENDPOINTS if endpoint is None else set()
     if endpoint is None and onnx is None:
-        refused += _FOR_MODELS
+        refused = refused | _FOR_MODELS
     for option in given:
         if not named or option in refused:
             wanted = "--endpoint" if option in _FOR_ENDPOINTS else "--endpoint or --onnx"

@@ -163,6 +163,6 @@ def _given(options: Mapping[str, Option], values: dict[str, Any]) -> Given:
         value = values.pop(name)
         if value is None or value is False or value == []:
             continue
-        text = ",".join(value) if option.kind.is_list else value
-        given[name] = option.parsed(name, text)
+        is_joined = option.kind.is_list and option.kind.is_split
+        given[name] = option.parsed(name, ",".join(value) if is_joined else value)
     return given

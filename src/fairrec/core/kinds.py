@@ -10,17 +10,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.names import names_in, pairs_in
+from fairrec.core.names import UnfitError, names_in, pairs_in
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-
-
-class UnfitError(ValueError):
-    """A part of what was given does not fit."""
-
-    def __init__(self, part: object) -> None:
-        super().__init__(part)
-        self.part = part
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +26,7 @@ class Kind:
     expected : the values in words
     metavar : the same in a word or two, for the command line
     is_list : may be repeated on the command line, or joined by commas, which is the same
+    is_split : where it may be repeated, whether commas part it
     is_switch : takes no value on the command line
     """
 
@@ -41,6 +34,7 @@ class Kind:
     expected: str
     metavar: str = "TEXT"
     is_list: bool = False
+    is_split: bool = True
     is_switch: bool = False
 
     def or_none(self) -> Kind:
@@ -61,10 +55,6 @@ class Kind:
             expected=f"{self.expected}, or '{word}'",
             metavar=f"{self.metavar}|{word}",
         )
-
-    def called(self, expected: str) -> Kind:
-        """The same in other words."""
-        return replace(self, expected=expected)
 
 
 def whole(least: int, most: int | None = None) -> Kind:
@@ -176,7 +166,7 @@ def pairs(
 
     def parse(given: Any) -> dict[str, Any]:
         if not isinstance(given, str | Mapping):
-            raise ValueError
+            raise UnfitError(given)
         found = {}
         for name, text in pairs_in(given, between).items():
             try:
@@ -205,8 +195,6 @@ def _switch(given: Any) -> bool:
 
 
 def _names(given: Any) -> tuple[str, ...]:
-    if not all(isinstance(name, str) for name in given):
-        raise ValueError
     return tuple(names_in(given))
 
 

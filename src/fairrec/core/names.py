@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 
-class PairError(ValueError):
-    """A part of a list that is no pair of name and value, or names what is named already."""
+class UnfitError(ValueError):
+    """A part of what was given does not fit."""
 
-    def __init__(self, part: str) -> None:
+    def __init__(self, part: object) -> None:
         super().__init__(part)
         self.part = part
 
@@ -21,7 +21,12 @@ def names_in(given: str | Iterable[str]) -> list[str]:
     >>> names_in(["gender", "town, county"])
     ['gender', 'town, county']
     """
-    parts = given.split(",") if isinstance(given, str) else given
+    if isinstance(given, bytes | Mapping):
+        raise UnfitError(given)
+    parts = given.split(",") if isinstance(given, str) else [*given]
+    for part in parts:
+        if not isinstance(part, str):
+            raise UnfitError(part)
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -34,11 +39,14 @@ def pairs_in(given: str | Iterable[str] | Mapping[str, str], between: str = "=")
     {'gender': '2', 'age': '7'}
     """
     if isinstance(given, Mapping):
+        for name in given:
+            if not isinstance(name, str):
+                raise UnfitError(name)
         return dict(given)
     pairs: dict[str, str] = {}
     for part in names_in(given):
         name, mark, value = (piece.strip() for piece in part.partition(between))
         if not (name and mark and value) or name in pairs:
-            raise PairError(part)
+            raise UnfitError(part)
         pairs[name] = value
     return pairs

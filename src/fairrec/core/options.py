@@ -7,16 +7,18 @@ the command line makes its flags of it, `help()` its words, and errors what was 
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from textwrap import fill
+from threading import Lock
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.core.kinds import Kind, UnfitError
-from fairrec.core.names import PairError
+from fairrec.core.kinds import Kind
+from fairrec.core.names import UnfitError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,7 +53,7 @@ class Option:
             return self.kind.parse(given)
         except FairRecError:
             raise
-        except (UnfitError, PairError) as error:
+        except UnfitError as error:
             raise invalid(name, self.kind.expected, error.part) from error
         except (TypeError, ValueError, OverflowError) as error:
             raise invalid(name, self.kind.expected, given) from error
@@ -68,16 +70,21 @@ class Options:
     fairrec.core.errors.InputError: invalid top: expected a whole number from 1 to 1,000, got 0
     """
 
-    _declared: ClassVar[Mapping[str, Option]] = {}
+    _declared: ClassVar[dict[str, Option]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._declared = {
+        own = inspect.get_annotations(cls)
+        types = get_type_hints(cls, include_extras=True)
+        cls._declared = cls._declared | {
             name: mark
-            for name, hint in get_type_hints(cls, include_extras=True).items()
-            for mark in getattr(hint, "__metadata__", ())
+            for name in own
+            for mark in getattr(types[name], "__metadata__", ())
             if isinstance(mark, Option)
         }
+        # before the dataclass reads them: its signature shows types, not declarations
+        types = get_type_hints(cls)
+        cls.__annotations__ = {name: types[name] for name in own}
         doc = (cls.__doc__ or "").rstrip()
         title = "" if "Parameters\n" in doc else "\n\n    Parameters\n    ----------"
         lines = [_described(name, option, "    ") for name, option in cls._declared.items()]
@@ -93,7 +100,11 @@ class Options:
 
     @classmethod
     def of(cls, **given: Any) -> Self:
-        """The options from values of any form that they understand."""
+        """The options from values of any form that they understand, whatever type is declared.
+
+        What a function was given or a file holds goes in here; the constructor is for values
+        that have their types already.
+        """
         return cls(**given)
 
 
@@ -136,8 +147,9 @@ def documented(*classes: type[Options]) -> Callable[[F], F]:
 
 def _described(name: str, option: Option, indent: str) -> str:
     """A line or two of a docstring."""
+    default = f". Default: {option.default}" if option.default else ""
     return fill(
-        f"{name} : {option.help} ({option.kind.expected})",
+        f"{name} : {option.help} ({option.kind.expected}){default}",
         width=100,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",
@@ -145,20 +157,37 @@ def _described(name: str, option: Option, indent: str) -> str:
     )
 
 
-# how an option is spelled follows the way in: one process is a command or a program that imports
-# the library. No context variable, because errors are worded in worker threads too.
-_way_in = {"command line": False}
+class _WayIn:
+    """How many commands run; no context variable, because worker threads word errors too."""
+
+    def __init__(self) -> None:
+        self._lock, self._commands = Lock(), 0
+
+    def count(self, commands: int) -> None:
+        """So many more run, or fewer."""
+        with self._lock:
+            self._commands += commands
+
+    @property
+    def is_command_line(self) -> bool:
+        return self._commands > 0
+
+
+_way_in = _WayIn()
 
 
 @contextmanager
 def from_command_line() -> Iterator[None]:
-    """While this lasts, errors spell options as flags of the command line."""
-    before = _way_in["command line"]
-    _way_in["command line"] = True
+    """While this lasts, errors spell options as flags of the command line.
+
+    It holds for the whole process: a program that runs a command in one thread sees flags in the
+    errors of all.
+    """
+    _way_in.count(1)
     try:
         yield
     finally:
-        _way_in["command line"] = before
+        _way_in.count(-1)
 
 
 class Blank(str):
@@ -192,7 +221,7 @@ def spelled(name: str, value: object = None) -> str:
     ...     print(spelled("min_support"), spelled("columns", {"label": "y"}), spelled("n_seeds", 3))
     --min-support --columns label=y --seeds 3
     """
-    if not _way_in["command line"]:
+    if not _way_in.is_command_line:
         return name if value is None else f"{name}={plain(repr(value))}"
     flag = f"--{name.removeprefix('n_').replace('_', '-')}"
     if value is None or value is True:
@@ -212,6 +241,6 @@ def invalid(name: str, expected: str, given: object) -> InputError:
     >>> print(invalid("top", "a whole number from 1", 0))
     invalid top: expected a whole number from 1, got 0
     """
-    is_typed = _way_in["command line"] and isinstance(given, str) and given.strip()
+    is_typed = _way_in.is_command_line and isinstance(given, str) and given.strip()
     got = plain(given) if is_typed else plain(repr(given))
     return InputError(f"invalid {spelled(name)}: expected {expected}, got {got}")

@@ -43,12 +43,19 @@ def skewed(n_values: int, skew: float = 1.0, prefix: str = "") -> dict[str, floa
     return {f"{prefix}{i}": (i + 1.0) ** -skew for i in range(n_values)}
 
 
+_shares = pairs(number(above=0).parse, "value=share")
+
+
 def _attributes(given: Any) -> Mapping[str, Shares]:
     """Shares by attribute and value; from text such as gender:2,age:7 made up."""
     if isinstance(given, Mapping):
-        return given
-    parse = whole(1).parse
-    return {name: skewed(parse(n), 0.5) for name, n in pairs_in(given, between=":").items()}
+        found = {name: _shares.parse(shares) for name, shares in pairs_in(given).items()}
+    else:
+        parse = whole(1).parse
+        found = {name: skewed(parse(n), 0.5) for name, n in pairs_in(given, between=":").items()}
+    if not found:
+        raise ValueError
+    return found
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class WorldOptions(Options):
         few others choose.
     """
 
-    name: str = "synthetic"
+    name: Annotated[str, Option(TEXT, "What it is called", WORLD)] = "synthetic"
     n_users: Annotated[int, Option(whole(1), "Number of users", WORLD)] = 4000
     n_items: Annotated[int, Option(whole(1), "Number of items", WORLD)] = 500
     attributes: Annotated[

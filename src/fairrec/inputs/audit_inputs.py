@@ -11,10 +11,10 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.core.names import names_in
 from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.side import SideData, read_categories, read_popularity
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Users, read_users
 
@@ -90,30 +90,29 @@ class AuditInputs:
         return replace(self, candidates=replace(self.candidates, scores=scores))
 
 
-def open_tables(
-    predictions: Any,
-    *,
-    users: Any,
-    items: Any = None,
-    history: Any = None,
-    columns: Mapping[str, str] | None = None,
-) -> dict[str, Table]:
+def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name, with their columns found; nothing is read yet."""
-    check_mapping(columns or {})
-    for name, source in (("predictions", predictions), ("users", users)):
-        if source is None:
+    columns = given.columns or {}
+    check_mapping(columns)
+    sources = {
+        "predictions": predictions,
+        "users": given.users,
+        "items": given.items,
+        "history": given.history,
+    }
+    for name in ("predictions", "users"):
+        if sources[name] is None:
             raise InputError(f"The {name} table is missing. Give a path or a table.")
-    sources = {"predictions": predictions, "users": users, "items": items, "history": history}
     tables = {
         name: Table(source, name, columns) for name, source in sources.items() if source is not None
     }
-    refuse_unused(columns or {}, {name: table.columns for name, table in tables.items()})
+    refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     return tables
 
 
 def read_tables(
     tables: dict[str, Table],
-    by: Sequence[str] | str,
+    by: Sequence[str],
     *,
     needs: Collection[str],
     wants: Collection[str] = (),
@@ -130,7 +129,6 @@ def read_tables(
     reserved : names that no attribute can have
     has_scores : whether the scores are in the table; otherwise a model will give them
     """
-    by = names_in(by)
     everyone = read_users(tables["users"], by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     candidates, row_of_list = read_candidates(

@@ -14,7 +14,7 @@ Users = Annotated[Any, Option(TABLE, "Users and their attributes", TABLES)]
 By = Annotated[
     Any,
     Option(
-        NAMES.or_none(),
+        NAMES,
         "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5",
         GROUPS,
     ),
@@ -49,5 +49,5 @@ class TableOptions(Options):
     items: Items = None
     history: History = None
     columns: Columns = None
-    by: By = None
+    by: By = ()
     metrics: Metrics = None

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fairrec.core.errors import InputError
-from fairrec.core.names import names_in
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.registry import MetricAtK, parse_metric
 
@@ -24,7 +24,7 @@ def read_inputs(
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     has_scores: bool = True,
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
@@ -37,11 +37,14 @@ def read_inputs(
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
     """
-    tables = open_tables(predictions, users=users, items=items, history=history, columns=columns)
-    wanted = wanted_metrics(metrics, tables)
+    given = TableOptions.of(
+        users=users, items=items, history=history, columns=columns, by=by, metrics=metrics
+    )
+    tables = open_tables(predictions, given)
+    wanted = wanted_metrics(given.metrics, tables)
     inputs = read_tables(
         tables,
-        by,
+        given.by,
         needs={need for metric in wanted for need in metric.metric.needs},
         wants=wants,
         reserved={*reserved, *(metric.name for metric in wanted)},
@@ -51,7 +54,7 @@ def read_inputs(
 
 
 def wanted_metrics(
-    metrics: Sequence[str] | str | None, tables: Mapping[str, Table]
+    metrics: Sequence[str] | None, tables: Mapping[str, Table]
 ) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
     given = {name for name in ("items", "history") if name in tables}
@@ -68,7 +71,7 @@ def wanted_metrics(
                 f"{spelled('items', Blank('FILE'))} or {spelled('history', Blank('FILE'))}."
             )
     else:
-        names = names_in(metrics)
+        names = [*metrics]
         if not names:
             example = spelled("metrics", ["auc", "ndcg@5"])
             raise InputError(f"No metric is named. Example: {example}")

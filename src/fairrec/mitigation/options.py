@@ -107,7 +107,9 @@ class MitigationOptions(Options):
         """The re-ranker named, or the one made for the metric."""
         from fairrec.mitigation.reranker import RERANKERS, default_reranker
 
-        name = self.reranker or default_reranker(self.target.metric.name)
+        name = self.reranker
+        if name is None:
+            name = default_reranker(self.target.metric.name)
         if name is None:
             raise InputError(
                 f"No re-ranker is made for '{self.target.name}'. Name one with "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.names import names_in
+from fairrec.core.options import declared
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import DEFAULT_K
@@ -37,13 +37,10 @@ class TargetSplit:
         return tuple(metric for metric in self.metrics if not metric.metric.pooled)
 
 
-def read_split(
-    predictions: Any, validation: Any, tables: Mapping[str, Any], metrics: list[str], seed: int
-) -> TargetSplit:
+def read_split(predictions: Any, validation: Any, tables: TableOptions, seed: int) -> TargetSplit:
     """Read all tables, and say who is chosen by and who is held out to report on."""
     settings: dict[str, Any] = {
-        **tables,
-        "metrics": metrics,
+        **{name: getattr(tables, name) for name in declared(TableOptions)},
         "wants": ("items", "history"),
         "reserved": (*group_table.RESERVED, *effect.RESERVED),
     }
@@ -78,21 +75,16 @@ def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
     return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
 
 
-def metric_names(
-    metrics: Sequence[str] | str | None,
-    plan: MitigationOptions,
-    tables: Mapping[str, Any],
-    has_labels: bool,
-) -> list[str]:
+def metric_names(plan: MitigationOptions, tables: TableOptions, has_labels: bool) -> list[str]:
     """All metrics to report: those asked for, the target, and NDCG where there are labels."""
     k = plan.target.k or DEFAULT_K
-    if metrics is None:
+    if tables.metrics is None:
         names = [plan.target.name]
         names += ["auc", f"mrr@{k}"] if has_labels else []
-        names += [f"urd@{k}"] if tables["items"] is not None else []
-        names += [f"urp@{k}", f"urp_abs@{k}"] if tables["history"] is not None else []
+        names += [f"urd@{k}"] if tables.items is not None else []
+        names += [f"urp@{k}", f"urp_abs@{k}"] if tables.history is not None else []
     else:
-        names = [*names_in(metrics), plan.target.name]
+        names = [*tables.metrics, plan.target.name]
     return [*names, cost_name(plan)] if has_labels else names
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.names import PairError, pairs_in
+from fairrec.core.names import UnfitError, pairs_in
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import read_bundle, write_bundle
@@ -110,7 +110,7 @@ def _named(text: str) -> tuple[str, Path]:
     """What a folder holds: by its manifest, by the name given, or by the name of the folder."""
     try:
         ((name, rest),) = pairs_in([text]).items()
-    except PairError:
+    except UnfitError:
         name, rest = "", text
     is_named = name in DATASETS
     folder = Path(rest if is_named else text)

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AuditOptions, MinSupport, Seed, Threads
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, SWITCH, Kind, UnfitError, number, percentage, to_number, whole
-from fairrec.core.names import names_in, pairs_in
+from fairrec.core.kinds import NAMES, SWITCH, Kind, number, pairs, percentage, to_number, whole
+from fairrec.core.names import UnfitError, names_in, pairs_in
 from fairrec.core.options import SEARCH, Option, Options, spelled
 
 _finite = number().parse
+_by_name = pairs(_finite, "name=number")
 
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the users of eligible full combinations."""
@@ -24,7 +25,8 @@ def _budgets(given: Any) -> tuple[float, ...]:
     shares = []
     for part in names_in(given) if isinstance(given, str) else given:
         try:
-            share = percentage(part) if isinstance(part, str) else float(to_number(part))
+            is_percentage = isinstance(part, str) and part.strip().endswith("%")
+            share = percentage(part) if is_percentage else float(to_number(part))
         except (TypeError, ValueError):
             raise UnfitError(part) from None
         if not 0 < share <= 1:
@@ -36,10 +38,7 @@ def _budgets(given: Any) -> tuple[float, ...]:
 def _hyper(given: Any) -> dict[str, dict[str, float]]:
     """Values by searcher and name; `dpso.alpha=0.1` as text."""
     if isinstance(given, Mapping):
-        return {
-            searcher: {name: _finite(value) for name, value in values.items()}
-            for searcher, values in given.items()
-        }
+        return {searcher: _by_name.parse(values) for searcher, values in pairs_in(given).items()}
     found: dict[str, dict[str, float]] = {}
     for key, value in pairs_in(given).items():
         try:
@@ -65,7 +64,7 @@ class SearchBenchOptions(Options):
         Option(
             Kind(
                 _budgets,
-                "percentages above 0% and up to 100%, such as 2%,10%",
+                "shares above 0 and up to 1 or percentages, such as 0.02,10%",
                 "SHARES",
                 is_list=True,
             ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import PATH, number, one_of, pairs
+from fairrec.core.kinds import PATH, TEXT, number, one_of, pairs
 from fairrec.core.options import SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
 
@@ -20,16 +20,21 @@ REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
 
 
+Search = Annotated[
+    str,
+    Option(
+        replace(TEXT, expected="a searcher's name", metavar="NAME"),
+        "Score only the users a searcher asks for; see fairrec searchers",
+        SEARCH,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class SearchOptions(Options):
-    """How users are chosen for scoring.
+    """How users are chosen for scoring."""
 
-    Parameters
-    ----------
-    name : a registered searcher
-    """
-
-    name: str = "exact"
+    name: Search = "exact"
     budget_users: Annotated[
         int | str | None,
         Option(BUDGET_USERS.or_none(), "The most users to score: a number or a share, 10%", SEARCH),

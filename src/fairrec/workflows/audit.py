@@ -32,16 +32,17 @@ from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
+from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.pooled import analyse_pooled
-from fairrec.workflows.search import THE_TABLE, ModelToAsk, measure_by_search
+from fairrec.workflows.search import measure_by_search
 
 
-@documented(AuditOptions, TableOptions)
+@documented(AuditOptions, TableOptions, ScorerOptions)
 def audit(
     predictions: Any,
     *,
@@ -50,7 +51,7 @@ def audit(
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
@@ -77,10 +78,7 @@ def audit(
     depth, min_support, permutations, alpha, correction, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
-    scorer : `(user_ids, item_ids) -> scores`, one number per pair, where the predictions table
-        has no scores; or a model that is asked, `Endpoint(...)` or `OnnxModel(...)`
-    scorer_identity : names the model, so that a ledger is never used for another; needed with a
-        ledger and a function
+    scorer, scorer_identity : see ScorerOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -108,6 +106,7 @@ def audit(
         threads=threads,
         top=top,
     )
+    asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
@@ -124,7 +123,6 @@ def audit(
         reserved=RESERVED,
     )
     grouping = _grouping(inputs, options)
-    asked = ModelToAsk(scorer, scorer_identity)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -224,7 +222,7 @@ def _as_call(
     wanted: Sequence[MetricAtK],
     options: AuditOptions,
     how: SearchOptions | None = None,
-    asked: ModelToAsk = THE_TABLE,
+    asked: ScorerOptions = THE_TABLE,
 ) -> str:
     """The call that repeats an audit made from Python."""
     search = "" if how is None else f", search={how!r}"

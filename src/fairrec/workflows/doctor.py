@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.scoring.examination import Examination, examine_lists, first_lists
 from fairrec.scoring.models.model import Model
@@ -16,7 +17,7 @@ def examine(
     predictions: Any,
     users: Any = None,
     items: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
 ) -> Examination:
     """Ask a model for one batch, and see what it does.
 
@@ -25,10 +26,13 @@ def examine(
     predictions : candidates, with or without scores
     users, items : needed for features
     """
-    check_mapping(columns or {})
-    sources = {"predictions": predictions, "users": users, "items": items}
+    given = TableOptions.of(users=users, items=items, columns=columns)
+    check_mapping(given.columns or {})
+    sources = {"predictions": predictions, "users": given.users, "items": given.items}
     tables = {
-        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+        name: Table(source, name, given.columns)
+        for name, source in sources.items()
+        if source is not None
     }
     model.open()
     try:

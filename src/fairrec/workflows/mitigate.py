@@ -60,7 +60,7 @@ def mitigate(
     max_loss: MaxLoss = MitigationOptions.max_loss,
     allow_level_down: bool = MitigationOptions.allow_level_down,
     metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
@@ -92,14 +92,23 @@ def mitigate(
         seed=seed,
         threads=threads,
     )
-    plan = MitigationOptions(metric, groups, reranker, strength, max_loss, allow_level_down)
+    plan = MitigationOptions.of(
+        metric=metric,
+        groups=groups,
+        reranker=reranker,
+        strength=strength,
+        max_loss=max_loss,
+        allow_level_down=allow_level_down,
+    )
+    sources = TableOptions.of(
+        users=users, items=items, history=history, columns=columns, by=by, metrics=metrics
+    )
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    tables = {"users": users, "by": by, "items": items, "history": history, "columns": columns}
     given = [predictions, *([] if validation is None else [validation])]
-    has_labels = all(Table(table, "predictions", columns).find("label") for table in given)
-    names = metric_names(metrics, plan, tables, has_labels)
-    split = read_split(predictions, validation, tables, names, seed)
+    has_labels = all(Table(table, "predictions", sources.columns).find("label") for table in given)
+    sources = replace(sources, metrics=metric_names(plan, sources, has_labels))
+    split = read_split(predictions, validation, sources, options.seed)
     return _mitigate(plan, split, options, progress, command)
 
 

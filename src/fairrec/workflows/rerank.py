@@ -12,6 +12,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.predictions import predictions_table
 from fairrec.mitigation.record import RerankerRecord, load_reranker
 from fairrec.mitigation.remedy import Remedy
@@ -25,7 +26,7 @@ def rerank(
     users: Any,
     items: Any = None,
     history: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     threads: int | None = None,
 ) -> pl.DataFrame:
     """New candidate lists with the groups of a re-ranker re-ranked.
@@ -46,7 +47,8 @@ def rerank(
             f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
             "remedy: it cannot be applied to new lists."
         )
-    tables = open_tables(predictions, users=users, items=items, history=history, columns=columns)
+    given = TableOptions.of(users=users, items=items, history=history, columns=columns)
+    tables = open_tables(predictions, given)
     inputs = read_tables(tables, record.by, needs=(), wants=("items", "history"))
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()

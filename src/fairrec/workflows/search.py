@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from fairrec.report.words import number
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
+from fairrec.scoring.models.scorer_options import ScorerOptions
 from fairrec.scoring.scorer import ModelScorer, TableScorer
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
@@ -35,31 +35,12 @@ CALLS_IN_BATCH = 4
 that few wait for the last of a batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelToAsk:
-    """The model that is asked for scores.
-
-    Parameters
-    ----------
-    scorer : None where the scores are in the table
-    identity : names the model, so that a ledger is never used for another; by default as the
-        model names itself
-    """
-
-    scorer: ScoringFunction | Model | None = None
-    identity: str = ""
-
-
-THE_TABLE = ModelToAsk()
-"""No model: the scores are in the table."""
-
-
 def measure_by_search(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     grouping: Grouping,
     how: SearchOptions,
-    asked: ModelToAsk,
+    asked: ScorerOptions,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> tuple[Measured, Searched]:
@@ -67,7 +48,7 @@ def measure_by_search(
     metrics = searchable(wanted)
     budget = how.budget_in(grouping)
     most = grouping.n_users if budget.users is None else budget.users
-    model, identity, faults = as_model(asked.scorer), asked.identity, {}
+    model, identity, faults = as_model(asked.scorer), asked.scorer_identity, {}
     proxy = None
     if SEARCHERS[how.name].uses_proxy:
         proxy = popularity_proxy(inputs, metrics, options.n_threads)

@@ -18,6 +18,10 @@ from fairrec.core.errors import InputError, UnknownNameError
         ({"rows_per_call": 0}, "invalid rows_per_call: expected"),
         ({"max_reply_mb": 0}, "invalid max_reply_mb: expected"),
         ({"features": "age"}, "TABLE:COLUMN"),
+        ({"features": [5]}, "invalid features: expected TABLE:COLUMN, such as users:age, got 5"),
+        ({"features": 0}, "invalid features: expected TABLE:COLUMN, such as users:age, got 0"),
+        ({"first_wait": "x"}, "invalid first_wait: expected a number from 0"),
+        ({"longest_wait": -1}, "invalid longest_wait: expected a number from 0"),
     ],
 )
 def test_impossible_options_are_refused(options, says):

@@ -117,6 +117,14 @@ def test_inputs_and_outputs_are_named(tmp_path: Path):
     assert numbers_of(audit(model))["metrics"] == numbers_of(audit(expected_scores))["metrics"]
 
 
+@pytest.mark.parametrize(
+    "options", [{"features": [5]}, {"features": 0}, {"inputs": 5}, {"output": 5}]
+)
+def test_impossible_options_are_refused(options):
+    with pytest.raises(InputError, match=f"invalid {next(iter(options))}: expected"):
+        fairrec.OnnxModel("model.onnx", **options)
+
+
 def test_a_ledger_is_of_one_file(tmp_path: Path):
     how = SearchOptions("exact", ledger=tmp_path / "ledger.db")
     first = write_model(tmp_path / "a.onnx")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairrec.core.audit_options import Seed
-from fairrec.core.kinds import SWITCH, number, one_of, pairs, whole
+from fairrec.core.kinds import SWITCH, number, one_of, pairs, to_number, whole
 from fairrec.core.options import Option, Options
 
 if TYPE_CHECKING:
@@ -20,9 +21,13 @@ def _hyper(given: Any) -> Any:
     """A number, or the sizes of layers: 256-128."""
     if not isinstance(given, str):
         return given
-    if "-" in given:
+    try:
+        number = to_number(given)
+    except ValueError:
         return tuple(int(size) for size in given.split("-"))
-    return float(given) if "." in given else int(given)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
 
 
 Hyper = Annotated[

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fairrec.core.kinds import TEXT, Kind, number, pairs, whole
+from fairrec.core.kinds import TEXT, Kind, number, whole
 from fairrec.core.options import MODEL, Option, Options
 from fairrec.scoring.models.call_options import (
     ENDPOINT_CONCURRENCY,
     ENDPOINT_ROWS,
     Concurrency,
+    Features,
+    Inputs,
+    Output,
     RowsPerCall,
 )
 
 MOST_REPLY_MB = 1024.0
-
-
-def _features(given: Any) -> Any:
-    """As they are, once they can be read."""
-    from fairrec.scoring.models.features import parse_features
-
-    parse_features(given)
-    return given
 
 
 def _protocol(given: Any) -> str:
@@ -35,12 +29,7 @@ def _protocol(given: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointOptions(Options):
-    """How an endpoint is asked.
-
-    Parameters
-    ----------
-    first_wait, longest_wait : seconds before the first repetition, and before later ones at most
-    """
+    """How an endpoint is asked."""
 
     protocol: Annotated[
         str,
@@ -50,26 +39,9 @@ class EndpointOptions(Options):
             MODEL,
         ),
     ] = "oip"
-    features: Annotated[
-        str | Sequence[str] | None,
-        Option(
-            Kind(_features, "TABLE:COLUMN, such as users:age", "TABLE:COLUMN", is_list=True),
-            "Columns given to the model beside the ids: users:age,items:categories",
-            MODEL,
-        ),
-    ] = None
-    inputs: Annotated[
-        Mapping[str, str],
-        Option(
-            pairs(TEXT.parse, "INPUT=COLUMN, each input once, such as uid=user_id", "INPUT=COLUMN"),
-            "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id",
-            MODEL,
-        ),
-    ] = field(default_factory=dict)
-    output: Annotated[
-        str | None,
-        Option(TEXT.or_none(), "Which output holds the scores, where there are several", MODEL),
-    ] = None
+    features: Features = None
+    inputs: Inputs = field(default_factory=dict)
+    output: Output = None
     concurrency: Concurrency = ENDPOINT_CONCURRENCY
     rows_per_call: RowsPerCall = ENDPOINT_ROWS
     rate: Annotated[
@@ -110,5 +82,9 @@ class EndpointOptions(Options):
             MODEL,
         ),
     ] = 64.0
-    first_wait: float = 0.5
-    longest_wait: float = 30.0
+    first_wait: Annotated[
+        float, Option(number(least=0), "Seconds before a call is repeated the first time", MODEL)
+    ] = 0.5
+    longest_wait: Annotated[
+        float, Option(number(least=0), "The most seconds before a call is repeated again", MODEL)
+    ] = 30.0

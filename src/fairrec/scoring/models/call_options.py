@@ -1,11 +1,12 @@
-"""How a model is asked: how many calls at once, and how large."""
+"""How a model is asked: how many calls at once, how large, and with which columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
-from fairrec.core.kinds import whole
+from fairrec.core.kinds import TEXT, Kind, pairs, whole
 from fairrec.core.options import MODEL, Option, Options
 
 ROWS_PER_CALL = 1 << 14
@@ -32,9 +33,50 @@ RowsPerCall = Annotated[
 ]
 
 
+def _features(given: Any) -> Any:
+    """As they are, once they can be read."""
+    from fairrec.scoring.models.features import parse_features
+
+    parse_features(given)
+    return given
+
+
+Features = Annotated[
+    str | Sequence[str] | None,
+    Option(
+        Kind(_features, "TABLE:COLUMN, such as users:age", "TABLE:COLUMN", is_list=True),
+        "Columns given to the model beside the ids: users:age,items:categories",
+        MODEL,
+    ),
+]
+Inputs = Annotated[
+    Mapping[str, str],
+    Option(
+        pairs(TEXT.parse, "INPUT=COLUMN, each input once, such as uid=user_id", "INPUT=COLUMN"),
+        "Columns of the model's inputs where their names differ: uid=user_id,iid=item_id",
+        MODEL,
+    ),
+]
+Output = Annotated[
+    str | None,
+    Option(TEXT.or_none(), "Which output holds the scores, where there are several", MODEL),
+]
+
+
 @dataclass(frozen=True)
 class CallOptions(Options):
     """How a model in this process is asked."""
 
     concurrency: Concurrency = 1
     rows_per_call: RowsPerCall = ROWS_PER_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxOptions(Options):
+    """How a model in an ONNX file is asked."""
+
+    features: Features = None
+    inputs: Inputs = field(default_factory=dict)
+    output: Output = None
+    concurrency: Concurrency = CallOptions.concurrency
+    rows_per_call: RowsPerCall = CallOptions.rows_per_call

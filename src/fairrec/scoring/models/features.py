@@ -51,7 +51,7 @@ def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
     (Feature(table='users', column='age'), Feature(table='items', column='price'))
     """
     found: list[Feature] = []
-    for part in names_in(given or ()):
+    for part in names_in(() if given is None else given):
         table, _, column = part.partition(":")
         if table not in ("users", "items") or not column:
             raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
 from fairrec.core.options import spelled
-from fairrec.scoring.models.call_options import CallOptions
+from fairrec.scoring.models.call_options import OnnxOptions
 from fairrec.scoring.models.features import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.onnx_side_files import side_files
@@ -46,31 +46,18 @@ class OnnxModel:
     Parameters
     ----------
     file : a whole model; weights beside it in files of their own are found there
-    features : columns given beside the ids: "users:age,items:categories"
-    inputs : name of a model's input -> name of the column, where they differ
-    output : which output holds the scores, where there are several
-    concurrency : calls at once; one call uses all cores already
+    options : see OnnxOptions; one call uses all cores already
     """
 
-    def __init__(
-        self,
-        file: str | Path,
-        *,
-        features: str | Sequence[str] | None = None,
-        inputs: Mapping[str, str] | None = None,
-        output: str | None = None,
-        concurrency: int = CallOptions.concurrency,
-        rows_per_call: int = CallOptions.rows_per_call,
-    ) -> None:
+    def __init__(self, file: str | Path, **options: Any) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
-        self.features: tuple[Feature, ...] = parse_features(features)
-        calls = CallOptions(concurrency, rows_per_call)
-        self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
-        self._renamed = dict(inputs or {})
-        self._wanted = output
+        given = OnnxOptions(**options)
+        self.features: tuple[Feature, ...] = parse_features(given.features)
+        self.concurrency, self.rows_per_call = given.concurrency, given.rows_per_call
+        self._renamed, self._wanted = given.inputs, given.output
         self._session: Any = None
         self._output = ""
         self._is_column: dict[str, bool] = {}

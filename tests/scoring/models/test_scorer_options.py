@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.scoring.models.model import FunctionModel
+from fairrec.scoring.models.scorer_options import ScorerOptions
+
+
+def test_a_function_and_a_model_can_be_asked():
+    for scorer in (None, max, FunctionModel(max)):
+        assert ScorerOptions(scorer).scorer is scorer
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"scorer": 5}, "invalid scorer: expected a function .* or a model, got 5"),
+        ({"scorer": "ranker:score"}, "invalid scorer: expected a function .* or a model, got"),
+        ({"scorer_identity": 5}, "invalid scorer_identity: expected text, got 5"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_read(options, says):
+    with pytest.raises(InputError, match=says):
+        fairrec.audit("not-there.parquet", users=None, by="gender", **options)
