@@ -146,6 +146,11 @@ def test_an_output_that_is_a_file_is_refused_before_reading(raw, tmp_path):
         prepare("movielens-1m", raw, tmp_path / "bundle")
 
 
+def test_an_output_whose_name_is_too_long_is_refused_before_reading(raw, tmp_path):
+    with pytest.raises(OutputError, match="File name too long"):
+        prepare("movielens-1m", raw, tmp_path / ("x" * 300))
+
+
 def test_progress_ends_with_writing(raw, tmp_path):
     stages = []
     prepare(

@@ -27,9 +27,9 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
         raise InputError(
             f"{raw}: is no folder. Give the folder of the data set's files as {spelled('raw')}."
         )
+    check_writable(out)
     if out.exists() and out.samefile(raw):
         raise InputError(f"{out}: is the folder that is read. Choose another {spelled('out')}.")
-    check_writable(out)
     try:
         bundle = dataset.read(raw, progress)
     except OSError as error:
