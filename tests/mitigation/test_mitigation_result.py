@@ -110,8 +110,10 @@ def test_damaged_mitigation_is_refused(tmp_path, text):
 def test_folder_that_cannot_be_written_is_refused(tmp_path):
     taken = tmp_path / "file"
     taken.write_text("", encoding="utf-8")
-    with pytest.raises(OutputError):
-        RESULT.save(taken, report=False)
+    for folder in (taken, tmp_path / ("a" * 5000)):
+        for result in (RESULT, RESULT.audit):
+            with pytest.raises(OutputError):
+                result.save(folder, report=False)
 
 
 def test_changes_have_a_row_for_each_metric_and_group():

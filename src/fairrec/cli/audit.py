@@ -76,13 +76,11 @@ def audit_command(
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
     with shown_progress(quiet) as progress:
-        from fairrec.core.files import check_writable
-        from fairrec.result.audit_result import refuse_mitigation
+        from fairrec.result.audit_result import check_audit_folder
         from fairrec.workflows.audit import audit
 
         if out is not None:
-            check_writable(out)
-            refuse_mitigation(out)
+            check_audit_folder(out)
         for source in load:
             load_metrics(source)
         model = chosen_model(scorer, endpoint, onnx, how_asked)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, OutputError, as_unicode, plain, unknown_name
-from fairrec.core.files import file_sum, put_table
+from fairrec.core.files import check_writable, file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.result.page import PageMaker, write_with_page
@@ -98,7 +98,7 @@ class AuditResult:
         """
         folder = Path(folder)
         make_page = partial(self.page, self.summary, self.group_table)
-        refuse_mitigation(folder)
+        check_audit_folder(folder)
         write_with_page(folder, FILES, partial(put_audit, self), make_page if report else None)
         return folder
 
@@ -129,11 +129,13 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
-def refuse_mitigation(folder: Path) -> None:
-    """Refuse to write an audit where a mitigation is, beside whose files it would be another's.
+def check_audit_folder(folder: Path) -> None:
+    """Refuse a folder that an audit cannot be written into, before any work is done.
 
-    They are not replaced either, as its re-ranked lists may be what is audited.
+    One with a mitigation is among them: its files would stand beside numbers of other lists. They
+    are not replaced either, as its re-ranked lists may be what is audited.
     """
+    check_writable(folder)
     settle(folder)
     if (folder / "mitigation.json").exists():
         raise OutputError(

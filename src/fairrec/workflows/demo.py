@@ -18,7 +18,7 @@ from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
-from fairrec.result.audit_result import AuditResult, refuse_mitigation
+from fairrec.result.audit_result import AuditResult, check_audit_folder
 from fairrec.workflows.audit import audit
 
 PLANTED = {"gender": "F", "age": "56+"}
@@ -40,7 +40,7 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
-    refuse_mitigation(folder / "audit")
+    check_audit_folder(folder / "audit")
     progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
