@@ -14,7 +14,7 @@ from fairrec.scoring.http.address import parse_address
 from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.http.patience import Patience
-from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.feature_names import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.wire import PROTOCOLS, Seen
 from fairrec.scoring.wire.protocol import Asked

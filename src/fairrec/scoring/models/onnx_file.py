@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
 from fairrec.core.options import spelled
 from fairrec.scoring.models.call_options import OnnxOptions
-from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.feature_names import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.onnx_side_files import side_files
 from fairrec.scoring.models.tensors import (
