@@ -48,9 +48,8 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
 
     from fairrec.inputs.history import Interactions
     from fairrec.inputs.side import Categories, Popularity, SideData
-    from fairrec.mitigation import RERANKERS
     from fairrec.mitigation.lists import RerankLists
-    from fairrec.mitigation.reranker import TrainingSet
+    from fairrec.mitigation.reranker import RERANKERS, TrainingSet
 
     rng = np.random.default_rng(0)
     n_users = N_USERS // shrink

@@ -144,10 +144,11 @@ def own_work_where_all_are_eligible() -> dict[str, float]:
     from fairrec.core.audit_options import AuditOptions
     from fairrec.groups.grouping import Grouping
     from fairrec.inputs.users import Attribute
+    from fairrec.search.bench import evidence_of
     from fairrec.search.bench_options import SearchBenchOptions
     from fairrec.search.budget import Budget
     from fairrec.search.loop import search
-    from fairrec.workflows.search_bench import OwnWork, evidence_of
+    from fairrec.search.own_work import OwnWork
 
     n_values, n_each = (2, 111, 239), 5
     combinations = np.array(np.unravel_index(np.arange(math.prod(n_values)), n_values))

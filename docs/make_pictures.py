@@ -48,7 +48,7 @@ def draw_report() -> None:
         tables = {"predictions": folder / "predictions.parquet", "users": folder / "users.parquet"}
         audit(**tables, by=BY, metrics="auc,ndcg@5").save(folder / "page")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1790})
+        page = browser.new_page(viewport={"width": 1000, "height": 1840})
         page.goto((folder / "page/report.html").as_uri())
         page.wait_for_selector("#chart-1 .plot[data-drawn] svg")
         page.wait_for_timeout(500)

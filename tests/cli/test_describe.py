@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from fairrec.metrics import METRICS
-from fairrec.search import SEARCHERS
+from fairrec.search.searcher import SEARCHERS
 from tests.end_to_end.command_line import run_here
 
 

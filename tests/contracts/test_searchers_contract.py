@@ -15,11 +15,10 @@ import pytest
 from pytest import approx
 
 from fairrec.groups.grouping import Grouping
-from fairrec.search import SEARCHERS
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import SearchOutcome, search
-from fairrec.search.searcher import hyper_parameters
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from tests.search.search_worlds import (
     exact_gap,
     gap_found,

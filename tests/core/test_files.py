@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import OutputError
-from fairrec.core.files import put_table, whole_file, write_table, write_text
+from fairrec.core.files import check_writable, put_table, whole_file, write_table, write_text
 
 TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
 
@@ -79,3 +79,50 @@ def test_a_full_disk_is_an_error_of_the_disk():
     for as_csv in (False, True):
         with pytest.raises(OSError, match="No space left"):
             put_table(big, Path("/dev/full"), as_csv=as_csv)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_others_may_not_read_stays_so(tmp_path: Path, mode: int):
+    file = tmp_path / "per_user.csv"
+    file.write_text("old")
+    file.chmod(mode)
+    with whole_file(file) as part:
+        assert part.stat().st_mode & 0o077 == mode & 0o077
+        part.write_text("new")
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("length", [200, 240, 255])
+def test_a_file_may_have_a_long_name(tmp_path: Path, length: int):
+    for text in ("old", "new"):
+        write_text(tmp_path / ("x" * length), text)
+    assert (tmp_path / ("x" * length)).read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 300, f"new/{'x' * 300}", f"{'x' * 300}/new"])
+def test_a_name_that_is_too_long_is_refused_before_any_work(tmp_path: Path, name: str):
+    with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
+        check_writable(tmp_path / name)
+
+
+def test_a_parent_that_may_not_be_entered_is_refused_in_words(tmp_path: Path, monkeypatch):
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", closed)
+    with pytest.raises(OutputError, match=r"closed/x: cannot be written \(Permission denied\)"):
+        check_writable(tmp_path / "closed" / "x")
+
+
+def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypatch):
+    opened = os.open
+
+    def no_folder(path: Path, *rest: int) -> int:
+        if Path(path) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", no_folder)
+    write_text(tmp_path / "page.html", "new")
+    assert (tmp_path / "page.html").read_text() == "new"

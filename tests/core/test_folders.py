@@ -6,12 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from fairrec.core import folders
-from fairrec.core.errors import OutputError
+from fairrec.core import folders, scratch
+from fairrec.core.errors import InputError, OutputError
 from fairrec.core.folders import settle, whole_folder
 
 OWNED = ("groups", "page", "result")
@@ -234,3 +238,170 @@ def test_what_is_interrupted_file_by_file_is_no_result(tmp_path: Path, monkeypat
     with pytest.raises(OutputError, match="no more"):
         write(out, "new")
     assert content(out) == {"groups": "new", "page": "old"}
+
+
+def hold_up(monkeypatch: pytest.MonkeyPatch, method: str, is_moment: Callable[[Path, Path], bool]):
+    """Let the first one who comes to a moment wait there until another had time to write."""
+    move = getattr(Path, method)
+    reached = threading.Event()
+
+    def slow(self: Path, target: Path) -> Path:
+        is_first = not reached.is_set() and is_moment(self, target)
+        moved = move(self, target)
+        if is_first:
+            reached.set()
+            time.sleep(0.3)
+        return moved
+
+    monkeypatch.setattr(Path, method, slow)
+    return reached
+
+
+def write_at_once(out: Path, reached: threading.Event) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(write, out, "first")
+        assert reached.wait(10)
+        threads.submit(write, out, "second").result()
+        first.result()
+
+
+@WAYS
+def test_two_writers_at_once_leave_no_mixture(tmp_path: Path, way, monkeypatch):
+    way(monkeypatch)
+    out = tmp_path / "out"
+    (out / "more").mkdir(parents=True)
+    (out / "more" / "notes").write_text("mine")
+    reached = hold_up(monkeypatch, "replace", lambda part, target: target == out / "groups")
+    write_at_once(out, reached)
+    assert content(out) == {**dict.fromkeys(OWNED, "second"), "more/notes": "mine"}
+
+
+def test_nobody_takes_the_name_of_a_folder_that_is_on_its_way_out(tmp_path: Path, monkeypatch):
+    exchange_in_two_steps(monkeypatch)
+    out = tmp_path / "out"
+    write(out, "old")
+    (out / "notes").write_text("mine")
+    reached = hold_up(monkeypatch, "rename", lambda old, target: old == out)
+    write_at_once(out, reached)
+    assert content(tmp_path) == {
+        **{f"out/{name}": "second" for name in OWNED},
+        "out/notes": "mine",
+    }
+
+
+def test_a_reader_waits_for_a_folder_that_is_on_its_way_out(tmp_path: Path, monkeypatch):
+    exchange_in_two_steps(monkeypatch)
+    out = tmp_path / "out"
+    write(out, "old")
+    reached = hold_up(monkeypatch, "rename", lambda old, target: old == out)
+    with ThreadPoolExecutor(1) as threads:
+        written = threads.submit(write, out, "new")
+        assert reached.wait(10)
+        settle(out)
+        assert content(out) == dict.fromkeys(OWNED, "new")
+        written.result()
+
+
+def test_a_writer_who_does_not_end_is_an_error_before_any_work(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scratch, "PATIENCE", 0.05)
+    with (
+        scratch.alone(tmp_path / "out"),
+        pytest.raises(OutputError, match=r"out: another command is writing there.*choose another"),
+    ):
+        write(tmp_path / "out", "new")
+
+
+def kill_between_two_renames(out: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", KILLED, str(out), "2"], check=False)
+    assert ran.returncode == -signal.SIGKILL
+    assert not out.exists()
+
+
+@WAYS
+@pytest.mark.parametrize("meanwhile", [{}, {"notes": "newer"}, {"other": "mine", "page": "x"}])
+def test_no_file_is_lost_where_the_folder_was_made_again(
+    tmp_path: Path, way, meanwhile: dict[str, str], monkeypatch
+):
+    out = tmp_path / "out"
+    write(out, "old")
+    (out / "notes").write_text("mine")
+    kill_between_two_renames(out)
+    out.mkdir()
+    for name, text in meanwhile.items():
+        (out / name).write_text(text)
+    settle(out)
+    way(monkeypatch)
+    write(out, "new", ("groups", "result"))
+    kept = {"notes": "mine"} | {k: v for k, v in meanwhile.items() if k not in OWNED}
+    assert content(out) == {"groups": "new", "result": "new"} | kept
+    # two files of one name: the older one waits where it was
+    left = [path for path in tmp_path.iterdir() if path != out]
+    assert [content(path) for path in left] == ([{"notes": "mine"}] if "notes" in meanwhile else [])
+
+
+def test_a_file_that_is_replaced_meanwhile_is_the_newer_one(tmp_path: Path, monkeypatch):
+    out = tmp_path / "out"
+    write(out, "old")
+    (out / "notes").write_text("mine")
+    exchange = folders._exchange
+
+    def late(part: Path, folder: Path) -> Path:
+        (folder / "saved").write_text("newer")
+        (folder / "saved").replace(folder / "notes")
+        return exchange(part, folder)
+
+    monkeypatch.setattr(folders, "_exchange", late)
+    write(out, "new")
+    assert content(out) == {**dict.fromkeys(OWNED, "new"), "notes": "newer"}
+
+
+def test_a_reader_who_may_not_finish_an_exchange_is_told_what_to_do(tmp_path: Path, monkeypatch):
+    write(tmp_path / ".out.0123abcd.old", "old")
+
+    def protected(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", protected)
+    with pytest.raises(InputError, match=r"out: .*Rename .*\.out\.0123abcd\.old to out"):
+        settle(tmp_path / "out")
+
+
+@WAYS
+def test_files_have_the_group_of_a_shared_folder(tmp_path: Path, way, monkeypatch):
+    way(monkeypatch)
+    groups = {os.getegid(), *os.getgroups()} | ({12345} if os.geteuid() == 0 else set())
+    out = tmp_path / "out"
+    out.mkdir()
+    os.chown(out, -1, max(groups))
+    out.chmod(0o2770)
+    write(out, "new")
+    assert {file.stat().st_gid for file in out.iterdir()} == {max(groups)}
+    assert out.stat().st_mode & 0o7777 == 0o2770
+
+
+@WAYS
+def test_files_that_others_may_not_read_stay_so(tmp_path: Path, way, monkeypatch):
+    way(monkeypatch)
+    out = tmp_path / "out"
+    write(out, "old", ("groups", "result"))
+    (out / "groups").chmod(0o600)
+    with whole_folder(out, OWNED) as part:
+        assert part.stat().st_mode & 0o077 == 0
+        for name in OWNED:
+            (part / name).write_text("new")
+    (out / "any").write_text("x")
+    usual = (out / "any").stat().st_mode
+    assert [(out / name).stat().st_mode & 0o777 for name in OWNED] == [0o600, *[usual & 0o777] * 2]
+
+
+@WAYS
+def test_what_a_killed_command_left_is_swept_up_beside_and_inside(tmp_path: Path, way, monkeypatch):
+    way(monkeypatch)
+    out = tmp_path / "out"
+    for left in (tmp_path / ".out.0123abcd.writing", out / ".fairrec.0123abcd.writing"):
+        left.mkdir(parents=True)
+        (left / "groups").write_text("half")
+    write(out, "new")
+    assert content(tmp_path) == {f"out/{name}": "new" for name in OWNED}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(OWNED)

@@ -52,3 +52,56 @@ def test_what_registers_the_entries_is_loaded_when_they_are_asked_for():
         "assert 'adaptive' in SEARCHERS and 'fairrec.search.searchers' in sys.modules\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+MINE = (
+    "import sys\n"
+    "from fairrec.mitigation.reranker import RERANKERS, default_reranker, reranker\n"
+    "mine = reranker(sys.argv[1], 'mine', serves=('urd',))\n"
+)
+
+
+def in_a_new_process(code: str, *arguments: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["", "import fairrec.mitigation.rerankers\n", "import fairrec.mitigation.rerankers.swap\n"],
+)
+def test_an_entry_of_ones_own_comes_after_those_of_the_home(first):
+    code = MINE + "mine(type('Mine', (), {}))\nprint(default_reranker('urd'), *RERANKERS)"
+    default, *names = in_a_new_process(first + code, "mine").split()
+    assert (default, names[-1]) == ("mmr", "mine")
+
+
+@pytest.mark.parametrize("first", ["", "import fairrec.mitigation.rerankers\n"])
+def test_a_name_of_the_home_is_taken_from_the_start(first):
+    code = (
+        "from fairrec.core.errors import InputError\n"
+        "try:\n"
+        "    mine(type('Mine', (), {}))\n"
+        "except InputError as error:\n"
+        "    print(error)\n"
+        "assert RERANKERS['mmr'].about != 'mine'\n"
+    )
+    said = in_a_new_process(first + MINE + code, "mmr")
+    assert said.startswith("The re-ranker 'mmr' is registered already.")
+
+
+@pytest.mark.parametrize(
+    ("table", "module"),
+    [
+        ("fairrec.mitigation.reranker.RERANKERS", "fairrec.mitigation.rerankers.oracle"),
+        ("fairrec.search.searcher.SEARCHERS", "fairrec.search.searchers.themis"),
+        ("fairrec.datasets.registry.DATASETS", "fairrec.datasets.readers.online_retail"),
+    ],
+)
+def test_the_order_is_the_same_whichever_module_is_loaded_first(table, module):
+    home, _, name = table.rpartition(".")
+    code = f"from {home} import {name}\nprint(*{name})"
+    assert in_a_new_process(f"import {module}\n{code}") == in_a_new_process(code)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from fairrec.core.scratch import scratch, sweep
+from fairrec.core import scratch as scratch_module
+from fairrec.core.errors import OutputError
+from fairrec.core.scratch import alone, held, scratch, sweep
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -51,3 +54,71 @@ def test_what_another_process_is_writing_stays(tmp_path: Path):
         other.wait()
         sweep(tmp_path, "out")
         assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_is_swept_up_before_it_is_held_is_made_again(
+    tmp_path: Path, is_folder: bool, monkeypatch
+):
+    opened = os.open
+    swept: list[Path] = []
+
+    def late(path: Path, *rest: int, **more: int) -> int:
+        if not swept:
+            swept.append(Path(path))
+            sweep(tmp_path, "out")
+            assert not Path(path).exists()
+        return opened(path, *rest, **more)
+
+    monkeypatch.setattr(scratch_module, "sweep", lambda folder, name: None)
+    monkeypatch.setattr(os, "open", late)
+    with scratch(tmp_path, "out", is_folder) as part:
+        monkeypatch.undo()
+        assert part.exists()
+        sweep(tmp_path, "out")
+        assert part.exists()
+    assert len(swept) == 1
+
+
+def test_what_is_replaced_while_it_is_waited_for_is_not_ours(tmp_path: Path, monkeypatch):
+    out, other = tmp_path / "out", tmp_path / "other"
+    out.mkdir()
+    other.mkdir()
+    opened = os.open
+
+    def late(path: Path, *rest: int) -> int:
+        number = opened(path, *rest)
+        monkeypatch.undo()
+        out.rename(tmp_path / "old")
+        other.rename(out)
+        return number
+
+    monkeypatch.setattr(os, "open", late)
+    with held(out) as hold:
+        assert hold == "theirs"
+
+
+def test_one_is_alone_with_a_folder_that_is_not_there_yet(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scratch_module, "PATIENCE", 0.05)
+    with (
+        alone(tmp_path / "out"),
+        pytest.raises(OutputError, match="out: another command is writing there"),
+        alone(tmp_path / "out"),
+    ):
+        pass
+    with alone(tmp_path / "out"):
+        pass
+
+
+def test_one_is_alone_with_a_folder_that_is_known_by_two_parents(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scratch_module, "PATIENCE", 0.05)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "host").mkdir()
+    # as a volume that is mounted in two places has
+    (tmp_path / "host" / "out").symlink_to(tmp_path / "out")
+    with (
+        alone(tmp_path / "out"),
+        pytest.raises(OutputError, match="out: another command is writing there"),
+        alone(tmp_path / "host" / "out"),
+    ):
+        pass

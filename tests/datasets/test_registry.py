@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fairrec.datasets import DATASETS
+from fairrec.datasets.registry import DATASETS
 
 
 def test_all_data_sets_are_registered_with_what_a_user_must_know():

@@ -21,8 +21,8 @@ import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
+from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, one_each, without_origin
 from tests.end_to_end.command_line import plain_environment, run_here
 from tests.worlds import random_world
@@ -374,15 +374,6 @@ def test_a_ledger_of_a_function_needs_its_name(tmp_path):
     options = SearchOptions("random", budget_users=50, ledger=tmp_path / "ledger.db")
     with pytest.raises(InputError, match="whose scores it holds"):
         audit(options, scorer=Model(), scorer_identity="")
-
-
-def test_the_reference_leaves_most_of_a_limited_time_to_the_search():
-    def slow(users: np.ndarray, items: np.ndarray) -> np.ndarray:
-        time.sleep(0.002 * len(np.unique(users)))
-        return Model()(users, items)
-
-    search = audit(SearchOptions("adaptive", budget_seconds=0.4), scorer=slow).summary.search
-    assert 0 < search.users_reference < 0.6 * search.users_scored
 
 
 def test_a_finding_that_rests_on_part_of_a_group_says_so():

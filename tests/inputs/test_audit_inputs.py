@@ -25,6 +25,7 @@ def test_users_are_sorted_by_id_and_know_their_lists():
     assert inputs.user_ids.to_list() == ["a", "c", "d"]
     assert inputs.list_of_user.tolist() == [1, 0, 2]
     assert inputs.user_of_list.tolist() == [1, 0, 2]
+    assert inputs.ids_of_lists.to_list() == ["c", "a", "d"]
     ages = inputs.attributes[0]
     assert [ages.values[code] for code in ages.codes] == [10, 30, 40]
     assert inputs.n_without_predictions == 1

@@ -13,9 +13,8 @@ from fairrec.inputs.history import Interactions, read_history
 from fairrec.inputs.side import read_categories
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
-from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
-from fairrec.mitigation.reranker import Reranker, TrainingSet
+from fairrec.mitigation.reranker import RERANKERS, Reranker, TrainingSet
 from tests.metrics.metric_lists import World, ranked_lists
 
 

@@ -36,6 +36,13 @@ def test_everything_is_written_and_read_again(tmp_path):
     assert audit.inputs["predictions"].name == "predictions.parquet"
 
 
+def test_a_mitigation_whose_folder_was_on_its_way_out_is_read(tmp_path):
+    RESULT.save(tmp_path / ".one.0123abcd.old", report=False)
+    assert load_mitigation(tmp_path / "one") == RESULT.summary
+    RESULT.save(tmp_path / ".two.0123abcd.old", report=False)
+    assert load_reranker(tmp_path / "two" / "reranker.json") == RESULT.reranker
+
+
 def test_json_holds_to_its_schema_and_has_no_nan(tmp_path):
     folder = RESULT.save(tmp_path, report=False)
 
@@ -79,6 +86,14 @@ def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
     assert load_mitigation(tmp_path) == other.summary
     assert load_reranker(tmp_path / "reranker.json") == other.reranker
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
+
+
+def test_an_audit_is_not_written_into_a_mitigation(tmp_path):
+    RESULT.save(tmp_path, report=False)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(OutputError, match=r"holds a mitigation.*Choose another folder"):
+        RESULT.audit.save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_folder_without_a_mitigation_has_none(tmp_path):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fairrec.metrics import METRICS
-from fairrec.mitigation import RERANKERS
-from fairrec.mitigation.reranker import default_reranker
+from fairrec.mitigation.reranker import RERANKERS, default_reranker
 
 
 def test_every_metric_has_a_default_reranker_that_is_no_upper_bound():

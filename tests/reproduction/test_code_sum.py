@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import py_compile
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS
-from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.models.deep.registry import MODELS
 from fairrec.reproduction.code_sum import PACKAGE, code_sum, modules_behind
-from fairrec.search import SEARCHERS
+from fairrec.search.searcher import SEARCHERS
 from tests.reproduction.changed_package import changed_package
 
 TRIALS = "fairrec.reproduction.trials"
@@ -33,7 +36,7 @@ SEARCHES, CHANCE = f"{TRIALS}.searches", f"{TRIALS}.chance"
         ("reproduction.layout", False, False),
         ("reproduction.experiments.table2_effectiveness", False, False),
         ("mitigation.rerankers.mmr", False, False),
-        ("datasets.amazon", False, False),
+        ("datasets.readers.amazon", False, False),
     ],
 )
 def test_only_code_that_the_work_rests_on_counts(module, by_search, by_chance):
@@ -87,6 +90,22 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path):
     assert modules_behind("shop.work", package) == {f"shop{name}" for name in names}
 
 
-def test_a_module_that_is_not_there_is_an_error(tmp_path: Path):
-    with pytest.raises(FileNotFoundError, match=r"elsewhere\.py"):
-        code_sum("elsewhere", tmp_path / "shop")
+def _without_sources(folder: Path, kind: str) -> Path:
+    """The package of a small installation that can be imported, but has no sources."""
+    package = folder / "shop"
+    package.mkdir()
+    for name in ("__init__", "work"):
+        (package / f"{name}.py").write_text("PRICE = 3")
+        py_compile.compile(str(package / f"{name}.py"), str(package / f"{name}.pyc"))
+        (package / f"{name}.py").unlink()
+    if kind == "compiled":
+        return package
+    archive = Path(shutil.make_archive(str(folder / "shop"), "zip", folder, "shop"))
+    return archive / "shop"
+
+
+@pytest.mark.parametrize("kind", ["compiled", "zip"])
+def test_without_sources_one_message_says_what_is_needed(kind, tmp_path: Path):
+    package = _without_sources(tmp_path, kind)
+    with pytest.raises(InputError, match=r"work\.py: cannot be read \(.*Install FairRec with its"):
+        code_sum("shop.work", package)

@@ -11,7 +11,7 @@ def test_a_table_has_the_numbers_and_the_text():
     columns = [
         ("model", layout.model_title),
         ("share", layout.percent("share")),
-        ("n", layout.whole("n")),
+        ("n", layout.count("n")),
         ("p", layout.p_value("share")),
         ("fixed", layout.fixed("share", 3)),
     ]

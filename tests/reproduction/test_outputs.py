@@ -46,6 +46,19 @@ def test_every_form_is_written(tmp_path: Path):
         assert frame["gap"].to_list() == [0.123456, None], name
 
 
+def test_a_later_page_shows_nothing_of_an_earlier_one(tmp_path: Path):
+    write_outcome(tmp_path, "table2", EVIL, outcome(), "")
+    table = layout.table(
+        "others", "other table", pl.DataFrame({"n": [1]}), [("n", layout.text("n"))]
+    )
+    write_outcome(tmp_path, "table2", "second", Outcome((table,)), "")
+    assert (tmp_path / "gaps.csv").exists()
+    for name in ("index.html", "table2.md", "table2.tex"):
+        text = (tmp_path / name).read_text()
+        assert "other table" in text, name
+        assert not re.search(r"dpso|alert|bars\.svg|0\.123", text), name
+
+
 def test_the_page_runs_no_script_and_needs_no_network(tmp_path: Path):
     write_outcome(tmp_path, "table2", EVIL, outcome(), "")
     page = (tmp_path / "index.html").read_text()

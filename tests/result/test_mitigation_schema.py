@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from fairrec.result.mitigation_schema import Change, GroupCounts, Verdict
+from fairrec.result.mitigation_schema import Change, ChangeVerdict, GroupCounts
 
 CHANGE = Change(
     n_users=3, before=0.5, after=0.75, change=0.25, interval=None, p_value=0.2, verdict="improved"
@@ -13,7 +13,9 @@ CHANGE = Change(
 
 
 def test_groups_are_counted_by_every_verdict():
-    assert set(GroupCounts.model_fields) == {name.replace(" ", "_") for name in get_args(Verdict)}
+    assert set(GroupCounts.model_fields) == {
+        name.replace(" ", "_") for name in get_args(ChangeVerdict)
+    }
 
 
 def test_a_change_is_written_and_read_again_and_nothing_else_is_taken():

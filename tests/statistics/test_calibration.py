@@ -15,7 +15,7 @@ from scipy.stats import binom
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import observed_gaps
+from fairrec.statistics.permutation import gap_p_value, observed_gaps
 from tests.statistics.small_population import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, random_users, random_world
 
@@ -54,7 +54,10 @@ def chance_in(world: Population, seed: int):
     test = permutation_test(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed)
     gaps = observed_gaps(world.moments, world.lattice, world.is_tested)
     adjusted = np.where(world.is_tested, test.adjusted_p_values, 1.0)
-    return test, adjusted, test.gap_p_values(gaps)
+    p_values = [
+        gap_p_value(by_chance, gap) for by_chance, gap in zip(test.gaps.T, gaps, strict=True)
+    ]
+    return test, adjusted, np.array(p_values)
 
 
 def without_a_gap(seed: int, n_users: int, share_undefined: float = 0.0):

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from fairrec.statistics.draws import Permutations, Resamples, by_fours
+from fairrec.statistics.draws import PermutedSums, ResampledSums, by_fours
 from fairrec.statistics.moments import sampled_moments
 from tests.statistics.small_population import population, random_population
 
@@ -29,11 +29,11 @@ def test_every_metric_is_in_one_four_with_metrics_of_the_same_users():
 def test_a_permutation_keeps_every_value_and_every_group_size(share_undefined):
     world = random_population(3, share_undefined=share_undefined)
     cells, moments = world.grouping.cells, world.moments
-    sums = Permutations(moments, cells).cell_sums(5, 7)
+    sums = PermutedSums(moments, cells).cell_sums(5, 7)
     assert sums.sum(axis=1) == pytest.approx(moments.centred_per_user.sum(axis=1), abs=1e-9)
     # with the value 1 for everyone, a cell gets as many as it has places
     counting = moments.is_defined.astype(np.float64)
-    counted = Permutations(replace(moments, centred_per_user=counting), cells)
+    counted = PermutedSums(replace(moments, centred_per_user=counting), cells)
     assert counted.cell_sums(5, 7).tolist() == [cells.sums(row).tolist() for row in counting]
 
 
@@ -41,7 +41,7 @@ def test_every_arrangement_is_equally_likely():
     # 4 users in cells of 2 and 2: each of the 6 pairs lands in the first cell equally often
     world = population([[0, 0, 1, 1]], [[1.0, 2.0, 4.0, 8.0]])
     moments = replace(world.moments, centred_per_user=world.values)
-    draws = Permutations(moments, world.grouping.cells)
+    draws = PermutedSums(moments, world.grouping.cells)
     seen = [draws.cell_sums(0, number)[0, 0] for number in range(6000)]
     for pair in combinations([1.0, 2.0, 4.0, 8.0], 2):
         # 6 standard errors of a share of 1/6
@@ -56,7 +56,7 @@ def test_a_resample_draws_scored_values_for_everyone_and_the_sample_is_a_part_of
     moments = sampled_moments(values, is_scored, is_reference, world.grouping)
     # with the value 1 for every scored user, sums count the users
     moments = replace(moments, centred_per_user=moments.is_defined.astype(np.float64))
-    draws = Resamples(moments, moments.sample, world.grouping.cells)
+    draws = ResampledSums(moments, moments.sample, world.grouping.cells)
     drawn = draws.cell_sums(0, 0)
     assert draws.n_users.tolist() == [[6, 4]]
     assert drawn.all_users.tolist() == [[6, 4]]

@@ -12,7 +12,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS, metric
-from fairrec.statistics.draws import Permutations
+from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
 
 PACKAGE = str(Path(fairrec.__file__).parent)
@@ -55,13 +55,13 @@ def test_from_the_audit_to_a_metric_it_is_not_far():
 
 
 def test_from_the_audit_to_a_permutation_it_is_not_far(monkeypatch: pytest.MonkeyPatch):
-    chains, cell_sums = [], Permutations.cell_sums
+    chains, cell_sums = [], PermutedSums.cell_sums
 
     def noted(self, seed, number):
         chains.append(calls_of(sys._getframe(1)))
         return cell_sums(self, seed, number)
 
-    monkeypatch.setattr(Permutations, "cell_sums", noted)
+    monkeypatch.setattr(PermutedSums, "cell_sums", noted)
     audit_tables(permutations=3)
     assert len(chains) == 3
     for chain in chains:

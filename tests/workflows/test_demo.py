@@ -30,7 +30,7 @@ def small_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command_names_the_tables_whatever_the_folder_is_called():
     folder = Path("my demo; it's")
-    program, command, predictions, *options = shlex.split(demo.audit_command(folder, seed=3))
+    program, command, predictions, *options = shlex.split(demo.demo_audit_command(folder, seed=3))
     assert (program, command) == ("fairrec", "audit")
     assert predictions == str(folder / "predictions.parquet")
     named = dict(zip(options[::2], options[1::2], strict=True))

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.scoring.examination import MOST_USERS
 from fairrec.scoring.http.patience import Patience
-from fairrec.workflows.doctor import MOST_USERS
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 

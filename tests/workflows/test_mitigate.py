@@ -10,7 +10,8 @@ from pytest import approx
 import fairrec
 from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.mitigation.rerankers import RERANKERS, swap
+from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.rerankers import swap
 from fairrec.mitigation.tuning import STRENGTHS
 from tests.builders import with_text_ids
 from tests.mitigation.planted import WORSE, Planted, mitigate, planted

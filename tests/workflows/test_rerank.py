@@ -11,7 +11,8 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.mitigation.record import RerankerRecord, load_reranker
-from fairrec.mitigation.rerankers import RERANKERS, swap
+from fairrec.mitigation.reranker import RERANKERS
+from fairrec.mitigation.rerankers import swap
 from tests.builders import with_text_ids
 from tests.mitigation.planted import WORSE, Planted, mitigate, planted
 

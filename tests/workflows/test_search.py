@@ -10,8 +10,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.groups.grouping import EVERYONE
-from fairrec.search import SEARCHERS
-from fairrec.search.searcher import Task, searcher
+from fairrec.search.searcher import SEARCHERS, Task, searcher
 from fairrec.search.searchers.listed import ListedGroups
 from tests.builders import make_tables
 

@@ -12,9 +12,10 @@ from pytest import approx
 from fairrec.core.errors import InputError
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.figures.search_curves import search_curves, write_search_curves
+from fairrec.search.bench import CURVE
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.workflows import search_bench
-from fairrec.workflows.search_bench import CURVE, bench_searchers
+from fairrec.workflows.search_bench import bench_searchers
 from tests.builders import make_tables, one_each
 from tests.worlds import random_world
 

@@ -78,10 +78,12 @@ def audit_command(
     """Find the groups served best and worst, and tell real gaps from chance."""
     with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
+        from fairrec.result.audit_result import refuse_mitigation
         from fairrec.workflows.audit import audit
 
         if out is not None:
             check_writable(out)
+            refuse_mitigation(out)
         for source in load:
             load_metrics(source)
         model = chosen_model(scorer, endpoint, onnx, how_asked)
@@ -126,7 +128,7 @@ def demo_command(
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
     with shown_progress(quiet) as progress:
-        from fairrec.workflows.demo import PLANTED, audit_command, run_demo
+        from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
     print_result(result, format_)
@@ -141,7 +143,7 @@ def demo_command(
                 "Next, change something and audit again:"
             )
         )
-        console.print(Text(f"  {audit_command(out, seed)}"), soft_wrap=True)
+        console.print(Text(f"  {demo_audit_command(out, seed)}"), soft_wrap=True)
 
 
 def _tables(

@@ -26,7 +26,7 @@ BundleOption = Annotated[Path, Option(FOLDER, "Folder for the bundle", OUTPUT)]
 @takes_options
 def datasets_command(*, debug: DebugOption = False) -> None:
     """List the data sets that can be prepared, and where to get them."""
-    from fairrec.datasets import DATASETS
+    from fairrec.datasets.registry import DATASETS
 
     console = stdout()
     for name in DATASETS:

@@ -36,7 +36,7 @@ def searchers_command(*, debug: DebugOption = False) -> None:
     """List the searchers with their hyper-parameters."""
     from dataclasses import fields
 
-    from fairrec.search import SEARCHERS
+    from fairrec.search.searcher import SEARCHERS
 
     console = stdout()
     for name in SEARCHERS:

@@ -21,8 +21,8 @@ from fairrec.core.errors import InputError, plain
 from fairrec.inputs.table_options import TableOptions
 
 if TYPE_CHECKING:
+    from fairrec.scoring.examination import Examination
     from fairrec.scoring.models.model import Model
-    from fairrec.workflows.doctor import Examination
 
 HAS_PROBLEMS = 1
 

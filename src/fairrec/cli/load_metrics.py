@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from fairrec.core.errors import FairRecError, InputError
+from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.core.kinds import Kind
 from fairrec.core.options import STATISTICS, Option, spelled
 
@@ -33,12 +34,15 @@ def load_metrics(source: str) -> None:
             try:
                 importlib.import_module(source)
             finally:
-                sys.path.remove("")
+                with suppress(ValueError):  # the module took it out itself
+                    sys.path.remove("")
     except FairRecError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # a program that ends here would look like one that is done
+        said = plain(f"{type(error).__name__}: {error}", 300)
         raise InputError(
-            f"{spelled('load', source)}: {type(error).__name__}: {error}. "
+            f"{spelled('load', source)}: {said}. "
             "Give a Python file, or a module that can be imported from here."
         ) from error
 
@@ -54,5 +58,5 @@ def _run_file(path: Path) -> None:
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         raise

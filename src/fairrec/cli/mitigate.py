@@ -30,6 +30,11 @@ from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
+ELSEWHERE = (
+    "Run this where the audit was run, or name the tables: fairrec mitigate PREDICTIONS --users "
+    "USERS --by ..."
+)
+
 
 @takes_options
 def mitigate_command(
@@ -125,7 +130,7 @@ def rerank_command(
 @takes_options
 def rerankers_command(*, debug: DebugOption = False) -> None:
     """List the re-rankers."""
-    from fairrec.mitigation import RERANKERS
+    from fairrec.mitigation.reranker import RERANKERS
 
     console = stdout()
     for name in RERANKERS:
@@ -137,6 +142,9 @@ def rerankers_command(*, debug: DebugOption = False) -> None:
 
 def _settings_of(source: Path) -> dict[str, Any]:
     """What a run or an audit says about itself, as arguments of `mitigate`."""
+    from fairrec.core.folders import settle
+
+    settle(source)
     if (source / "run.json").is_file():
         return _of_run(source)
     if (source / "result.json").is_file():
@@ -192,6 +200,8 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     paths = {name: table.path for name, table in summary.inputs.items()}
     scored = {}
     if run := paths.pop("run", None):
+        if not (Path(run) / "run.json").is_file():
+            raise InputError(f"{folder}: the run of this audit, {run}, is not there. {ELSEWHERE}")
         scored = _of_run(Path(run), summary.inputs["run"].sha256)
         del paths["predictions"]
     for name, path in paths.items():
@@ -202,9 +212,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             )
         if not Path(path).is_file():
             raise InputError(
-                f"{folder}: the {name} table of this audit, {path}, is not there. Run this where "
-                "the audit was run, or name the tables: fairrec mitigate PREDICTIONS --users "
-                "USERS --by ..."
+                f"{folder}: the {name} table of this audit, {path}, is not there. {ELSEWHERE}"
             )
         if file_sum(Path(path)) != summary.inputs[name].sha256:
             raise InputError(

@@ -31,7 +31,7 @@ from fairrec.search.bench_options import SearchBenchOptions
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
-    from fairrec.workflows.search_bench import SearchBench
+    from fairrec.search.bench import SearchBench
 
 FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
 
@@ -68,7 +68,8 @@ def search_bench_command(
     with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
         from fairrec.metrics.reading import read_inputs
-        from fairrec.workflows.search_bench import bench_searchers, uses_proxy
+        from fairrec.search.searcher import uses_proxy
+        from fairrec.workflows.search_bench import bench_searchers
 
         options = SearchBenchOptions(**bench_options)
         if out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +26,11 @@ def file_sum(file: Path) -> str:
 def check_writable(folder: Path) -> None:
     """Refuse an output folder that cannot be made or written, before any work is done."""
     nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
+    with errors_of_disk(folder):
+        while not nearest.exists() and nearest != nearest.parent:
+            nearest = nearest.parent
+        for name in folder.relative_to(nearest).parts:
+            (nearest / name).exists()  # an error of the disk where a name is too long
     if not nearest.is_dir():
         raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another folder.")
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -50,7 +54,8 @@ def errors_of_disk(where: Path) -> Iterator[None]:
 def whole_file(file: Path) -> Iterator[Path]:
     """A file beside `file` to write to, which takes its place when all is written.
 
-    Whatever happens, there is the old file or the new one, never half of one.
+    Whatever happens, there is the old file or the new one, never half of one. Who may read the old
+    one may read the new one, and nobody else.
     """
     with errors_of_disk(file):
         # a device or a pipe has no place to take
@@ -61,8 +66,13 @@ def whole_file(file: Path) -> Iterator[Path]:
         if target.is_dir():
             raise IsADirectoryError(f"{target.name} is a folder")
         with scratch(target.parent, target.name, is_folder=False) as part:
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+            if mode is not None:
+                part.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
             yield part
             synced(part)
+            if mode is not None:
+                part.chmod(mode)
             part.replace(target)
             synced(target.parent)
 

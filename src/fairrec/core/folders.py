@@ -6,9 +6,12 @@ name: in one step where nothing was there, else by exchanging the two folders. F
 folder that are not the writer's own are in both before (as hard links), so they never vanish.
 
 An old folder that cannot be exchanged is kept, and its files are replaced one by one: a mount
-point, the folder we are in, one with subfolders or with files that cannot be linked, one whose
-parent cannot be written. First the file that vouches for the others is taken away, and it comes
-last, so that what is interrupted is no result instead of half of one.
+point, the folder we are in, one with subfolders or with files that cannot be linked, one of
+another owner, one whose parent cannot be written. First the file that vouches for the others is
+taken away, and it comes last, so that what is interrupted is no result instead of half of one.
+
+Writers take turns: each has the folder alone while it makes its place there and while it replaces
+the old files, not while it writes the new ones.
 """
 
 from __future__ import annotations
@@ -16,16 +19,17 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable, errors_of_disk
-from fairrec.core.scratch import SUFFIX, held, leftovers, remove, scratch, synced
+from fairrec.core.scratch import SUFFIX, alone, leftovers, remove, scratch, sweep, synced
 
 ASIDE = "old"
 INSIDE = "fairrec"
-LONGEST_NAME = 200
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
@@ -33,63 +37,114 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def whole_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
     """An empty folder to fill, whose files are those of `folder` once all are written.
 
+    Who may read an old file may read the new one of its name, and nobody else; the group of a
+    shared folder is that of its files.
+
     Parameters
     ----------
     owned : names that are the writer's own, so that older ones go even where no new one is made;
         all others stay. The last one is the file that vouches for the others.
     """
     check_writable(folder)
-    with errors_of_disk(folder):
+    with errors_of_disk(folder), ExitStack() as stack:
         target = Path(os.path.realpath(folder))
-        settle(target)
-        is_exchanged = _may_be_exchanged(target)
-        home, name = (target.parent, target.name) if is_exchanged else (target, INSIDE)
-        home.mkdir(parents=True, exist_ok=True)
-        with scratch(home, name, is_folder=True) as part:
-            yield part
-            for file in part.iterdir():
-                synced(file)
-            synced(part)
-            ours = {*owned, *_names_in(part)}
-            for taken in sorted(ours):
-                if (target / taken).is_dir():
-                    raise IsADirectoryError(f"{taken} is a folder there")
-            if not (is_exchanged and _takes_place(part, target, ours)):
-                _file_by_file(part, target, ours, owned[-1])
-            synced(target.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with alone(target):
+            _finish_exchange(target)
+            part = stack.enter_context(_place_for(target))
+        yield part
+        for file in part.iterdir():
+            synced(file)
+        synced(part)
+        with alone(target):
+            _replace(part, target, {*owned, *_names_in(part)}, owned[-1])
+        synced(target.parent)
 
 
 def settle(folder: Path) -> None:
     """Finish an exchange of folders that was interrupted where one was on its way out.
 
     Between its two renames there is no folder under the name: the new one, which is whole, takes
-    it; should that one be gone, the old one gets its name back.
+    it; should that one be gone, the old one gets its name back. Nothing is removed here.
     """
     folder = Path(os.path.realpath(folder))
+    if not os.path.lexists(folder) and leftovers(folder.parent, folder.name, ASIDE):
+        with alone(folder):
+            _finish_exchange(folder)
+
+
+def _finish_exchange(folder: Path) -> None:
     for old in leftovers(folder.parent, folder.name, ASIDE):
-        with held(old) as hold:
-            if hold == "theirs":
-                continue
-            new = old.with_name(f"{old.name.removesuffix(ASIDE)}{SUFFIX}")
-            if not folder.exists():
-                (new if new.exists() else old).rename(folder)
-            remove(old)
+        if folder.exists():
+            return
+        new = old.with_name(f"{old.name.removesuffix(ASIDE)}{SUFFIX}")
+        found = new if new.exists() else old
+        try:
+            found.rename(folder)
+        except OSError as error:
+            raise InputError(
+                f"{folder}: a command was stopped while it replaced this folder, and it cannot be "
+                f"put back ({error.strerror or error}). Rename {found} to {folder.name}."
+            ) from error
+
+
+@contextmanager
+def _place_for(folder: Path) -> Iterator[Path]:
+    """An empty folder, beside the one it is for, or else inside."""
+    sweep(folder.parent, folder.name)
+    sweep(folder, INSIDE)
+    if _may_be_exchanged(folder):
+        with scratch(folder.parent, folder.name, is_folder=True) as part:
+            if not folder.exists() or _becomes_alike(part, folder):
+                yield part
+                return
+    with scratch(folder, INSIDE, is_folder=True) as part:
+        _close_to_others(part)
+        yield part
 
 
 def _may_be_exchanged(folder: Path) -> bool:
     """Whether a sibling can be made, and nothing is known that stands against an exchange."""
-    is_short = len(os.fsencode(folder.name)) <= LONGEST_NAME
     if not folder.exists():
-        return is_short
-    if not (is_short and os.access(folder.parent, os.W_OK | os.X_OK)):
+        return True
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
         return False
     has_folders = any(path.is_dir() and not path.is_symlink() for path in folder.iterdir())
     is_here = folder.samefile(os.curdir)
     return not (has_folders or is_here or folder.is_mount())
 
 
+def _becomes_alike(part: Path, folder: Path) -> bool:
+    """Let new files have the group they would have in a folder, if that is possible."""
+    try:
+        _be_alike(part, folder)
+    except OSError:
+        return False
+    _close_to_others(part)
+    return True
+
+
+def _close_to_others(folder: Path) -> None:
+    folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~(stat.S_IRWXG | stat.S_IRWXO))
+
+
 def _names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+def _replace(part: Path, folder: Path, ours: set[str], last: str) -> None:
+    """Put finished files in the place of those of a folder."""
+    for name in sorted(ours):
+        if (folder / name).is_dir():
+            raise IsADirectoryError(f"{name} is a folder there")
+    for name in _names_in(part):
+        if (folder / name).is_file():
+            (part / name).chmod(stat.S_IMODE((folder / name).stat().st_mode))
+    if part.parent == folder or not _takes_place(part, folder, ours):
+        _file_by_file(part, folder, ours, last)
+    for old in leftovers(folder.parent, folder.name, ASIDE):
+        with suppress(OSError):
+            _give_back(old, folder, ours)
 
 
 def _takes_place(part: Path, folder: Path, ours: set[str]) -> bool:
@@ -97,21 +152,41 @@ def _takes_place(part: Path, folder: Path, ours: set[str]) -> bool:
     if not folder.exists():
         part.rename(folder)
         return True
-    with held(folder):
-        try:
-            _be_alike(part, folder)
-            _carry_over(folder, part, ours)
-            old = _exchange(part, folder)
-        except OSError:
-            for name in _names_in(part) - ours:
-                (part / name).unlink()
-            return False
-        # what came there meanwhile
-        for name in _names_in(old) - ours:
-            if not os.path.lexists(folder / name):
-                (old / name).rename(folder / name)
-        remove(old)
+    try:
+        _be_alike(part, folder)
+        _carry_over(folder, part, ours)
+        old = _exchange(part, folder)
+    except OSError:
+        for name in _names_in(part) - ours:
+            (part / name).unlink()
+        return False
+    # what came there meanwhile
+    for name in _names_in(old) - ours:
+        if not _is_same(old / name, folder / name):
+            (old / name).replace(folder / name)
+    remove(old)
     return True
+
+
+def _give_back(old: Path, folder: Path, ours: set[str]) -> None:
+    """Empty the folder that an interrupted exchange left: all that is not ours goes where it was.
+
+    What has another file of its name there stays.
+    """
+    for name in _names_in(old) - ours:
+        if not os.path.lexists(folder / name):
+            (old / name).rename(folder / name)
+        elif _is_same(old / name, folder / name):
+            (old / name).unlink()
+    for name in ours:
+        remove(old / name)
+    with suppress(OSError):
+        old.rmdir()
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two names are those of one file."""
+    return os.path.lexists(other) and os.path.samestat(one.lstat(), other.lstat())
 
 
 def _be_alike(part: Path, folder: Path) -> None:

@@ -16,7 +16,8 @@ class Registry(Generic[T]):
 
     Parameters
     ----------
-    home : the package whose modules add the entries; it is loaded when they are first asked for
+    home : the package whose modules add the entries; it is loaded when an entry is first asked for
+        or added, so that its own entries come first and their names are taken
 
     Examples
     --------
@@ -34,7 +35,7 @@ class Registry(Generic[T]):
 
     def add(self, name: str, entry: T) -> None:
         """Add an entry; a name that is taken is an error."""
-        if name in self._entries:
+        if name in self:
             raise InputError(
                 f"The {self.kind} '{name}' is registered already. Choose another name."
             )
@@ -59,5 +60,6 @@ class Registry(Generic[T]):
         return name in self._entries
 
     def _load(self) -> None:
+        # returns at once while the home itself is being loaded, which is when its modules add
         if self._home is not None:
             import_module(self._home)

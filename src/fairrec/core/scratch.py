@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
+
+from fairrec.core.errors import OutputError
 
 try:
     import fcntl
@@ -17,6 +21,11 @@ except ImportError:  # not on Windows: there, what a killed command left is not 
     fcntl = None  # type: ignore[assignment]
 
 SUFFIX = "writing"
+LONGEST_NAME = 100
+PATIENCE = 60.0
+_PAUSE = 0.01
+
+Hold: TypeAlias = Literal["ours", "theirs", "gone", "unknown"]
 
 
 @contextmanager
@@ -27,16 +36,20 @@ def scratch(folder: Path, name: str, is_folder: bool) -> Iterator[Path]:
     what a killed one left behind from what another one is still writing.
     """
     sweep(folder, name)
-    part = folder / f".{name}.{secrets.token_hex(4)}.{SUFFIX}"
-    if is_folder:
-        part.mkdir()
-    else:
-        part.open("xb").close()
-    with held(part):
-        try:
-            yield part
-        finally:
-            remove(part)
+    while True:
+        part = folder / f".{_stem(name)}.{secrets.token_hex(4)}.{SUFFIX}"
+        if is_folder:
+            part.mkdir()
+        else:
+            part.open("xb").close()
+        with held(part) as hold:
+            if hold in ("theirs", "gone"):  # swept up by another command before we held it
+                continue
+            try:
+                yield part
+                return
+            finally:
+                remove(part)
 
 
 def sweep(folder: Path, name: str) -> None:
@@ -49,11 +62,17 @@ def sweep(folder: Path, name: str) -> None:
 
 def leftovers(folder: Path, name: str, suffix: str) -> list[Path]:
     """Files and folders on their way to become `name`, or on their way out."""
-    pattern = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{8}}\.{suffix}")
+    pattern = re.compile(rf"\.{re.escape(_stem(name))}\.[0-9a-f]{{8}}\.{suffix}")
     try:
         return sorted(path for path in folder.iterdir() if pattern.fullmatch(path.name))
     except OSError:  # nothing to sweep where nothing can be listed
         return []
+
+
+def _stem(name: str) -> str:
+    """The name, or a short one that stands for it where more would not fit."""
+    as_bytes = os.fsencode(name)
+    return name if len(as_bytes) <= LONGEST_NAME else hashlib.sha256(as_bytes).hexdigest()[:32]
 
 
 def remove(path: Path) -> None:
@@ -68,38 +87,82 @@ def remove(path: Path) -> None:
 def synced(path: Path) -> None:
     """Have a file or folder on the disk, not only on its way there."""
     is_folder = path.is_dir()
-    if is_folder and os.name == "nt":
-        return
-    opened = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
     try:
-        os.fsync(opened)
+        # Windows wants to be allowed to write; elsewhere a file may be read-only
+        opened = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
     except OSError:
-        if not is_folder:  # some file systems know no such thing for folders
+        # some systems know no such thing for folders, and not every folder may be read
+        if not is_folder:
             raise
-    finally:
-        os.close(opened)
 
 
 @contextmanager
-def held(path: Path) -> Iterator[Literal["ours", "theirs", "unknown"]]:
+def held(path: Path) -> Iterator[Hold]:
     """Hold a file or folder, whatever it comes to be called, and say whose it was.
 
-    Theirs: another process holds it. Unknown: there are no locks here.
+    Theirs: another process holds it. Gone: nothing is there. Unknown: it cannot be held here.
     """
-    if fcntl is None:
-        yield "unknown"
-        return
-    opened = None
-    hold: Literal["ours", "theirs", "unknown"] = "ours"
-    try:
-        opened = os.open(path, os.O_RDONLY)
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        hold = "theirs"
-    except OSError:
-        hold = "unknown"
+    hold, opened = _hold(path)
     try:
         yield hold
     finally:
         if opened is not None:
             os.close(opened)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Have an output folder to oneself, be it there or not; others wait meanwhile.
+
+    Its parent is held, because a folder that is not there or is replaced cannot be, and the folder
+    itself, because another writer may know it below another parent (a volume that is mounted
+    twice), or may not read the parent. Where a system cannot hold folders, nobody waits; on a
+    network drive, only commands of one machine wait for each other.
+    """
+    until = time.monotonic() + PATIENCE
+    with ExitStack() as holds:
+        for place in (folder.parent, folder):
+            while True:
+                hold, opened = _hold(place)
+                if opened is not None:
+                    holds.callback(os.close, opened)
+                if hold != "theirs":
+                    break
+                if time.monotonic() > until:
+                    raise OutputError(
+                        f"{folder}: another command is writing there and does not come to an end. "
+                        "Wait for it, or choose another folder."
+                    )
+                time.sleep(_PAUSE)
+        yield
+
+
+def _hold(path: Path) -> tuple[Hold, int | None]:
+    """Try to hold what is under a name, and say whose it was; it is ours until it is closed."""
+    if fcntl is None:
+        return "unknown", None
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return "gone", None
+    except OSError:
+        return "unknown", None
+    hold: Hold
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # while we waited, something else may have got the name
+        if os.path.samestat(os.fstat(opened), path.stat()):
+            return "ours", opened
+        hold = "theirs"
+    except BlockingIOError:
+        hold = "theirs"
+    except FileNotFoundError:
+        hold = "gone"
+    except OSError:
+        hold = "unknown"
+    os.close(opened)
+    return hold, None

@@ -15,6 +15,9 @@ R = TypeVar("R")
 AHEAD = 16
 """Tasks begun for each thread before their results are taken: enough that no thread waits for one
 slow task, few enough that their results need little room."""
+MOST_PER_CORE = 4
+"""Threads used for each core at most, however many are asked for: more do not help, but each needs
+room, and so do the results of its tasks."""
 
 
 def available_threads() -> int:
@@ -30,6 +33,7 @@ def map_in_threads(work: Callable[[T], R], tasks: Iterable[T], threads: int) -> 
     A task is drawn when its turn comes, so that there may be any number of them. After an error
     no further task is begun.
     """
+    threads = min(threads, MOST_PER_CORE * available_threads())
     waiting = iter(tasks)
     first = [*islice(waiting, 2)]
     waiting = chain(first, waiting)

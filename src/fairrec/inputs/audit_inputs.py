@@ -56,6 +56,11 @@ class AuditInputs:
         users[self.list_of_user] = np.arange(self.n_users)
         return users
 
+    @property
+    def ids_of_lists(self) -> pl.Series:
+        """(n_lists,), the id of the user of each candidate list."""
+        return self.user_ids.gather(self.user_of_list)
+
     def everyone(self) -> tuple[pl.Series, tuple[Attribute, ...]]:
         """Ids and attributes of all users of the users table, audited or not.
 

@@ -12,7 +12,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
-from fairrec.result.mitigation_schema import Change, GroupCounts, HarmedGroup, Verdict
+from fairrec.result.mitigation_schema import Change, ChangeVerdict, GroupCounts, HarmedGroup
 from fairrec.statistics.adjust import holm
 from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
 
@@ -142,7 +142,9 @@ def group_changes(
     return GroupChanges(tuple(metrics), grouping, tuple(changes), adjusted, alpha)
 
 
-def verdict(change: float, p_value: float, higher_is_better: bool | None, alpha: float) -> Verdict:
+def verdict(
+    change: float, p_value: float, higher_is_better: bool | None, alpha: float
+) -> ChangeVerdict:
     """A change in a word or two, at the significance level alpha."""
     if not change:
         return "unchanged"

@@ -10,9 +10,10 @@ import polars as pl
 
 from fairrec.core.errors import InputError
 from fairrec.core.files import put_table
+from fairrec.core.folders import settle
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import FILES as AUDIT_FILES
-from fairrec.result.audit_result import AuditResult
+from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.page import write_with_page
 
@@ -55,7 +56,7 @@ class MitigationResult:
         return folder
 
     def _write_files(self, part: Path) -> None:
-        self.audit.write_files(part)
+        put_audit(self.audit, part)
         put_table(self.predictions, part / "predictions.parquet", compression_level=1)
         put_table(self.changes, part / "changes.parquet", compression_level=1)
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
@@ -65,6 +66,7 @@ class MitigationResult:
 
 def load_mitigation(folder: str | Path) -> MitigationSummary | None:
     """The mitigation saved in a folder; None where there is none."""
+    settle(Path(folder))
     path = Path(folder) / "mitigation.json"
     if not path.exists():
         return None

@@ -98,7 +98,7 @@ class MitigationOptions(Options):
 
     def check(self) -> None:
         """Refuse a metric that cannot be mitigated so."""
-        from fairrec.mitigation import RERANKERS
+        from fairrec.mitigation.reranker import RERANKERS
 
         target = self.target
         if target.metric.pooled:
@@ -123,8 +123,7 @@ class MitigationOptions(Options):
     @property
     def reranker_name(self) -> str:
         """The re-ranker named, or the one made for the metric."""
-        from fairrec.mitigation import RERANKERS
-        from fairrec.mitigation.reranker import default_reranker
+        from fairrec.mitigation.reranker import RERANKERS, default_reranker
 
         name = self.reranker
         if name is None:

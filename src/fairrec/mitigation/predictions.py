@@ -14,9 +14,7 @@ def predictions_table(
 ) -> pl.DataFrame:
     """`user_id, item_id, score, label`, one row a candidate, in the order they came."""
     candidates = inputs.candidates
-    user_of_list = np.empty(inputs.n_users, dtype=np.int64)
-    user_of_list[inputs.list_of_user] = np.arange(inputs.n_users)
-    users = np.repeat(user_of_list, np.diff(candidates.offsets))
+    users = np.repeat(inputs.user_of_list, np.diff(candidates.offsets))
     columns = {
         "user_id": inputs.user_ids.gather(users),
         "item_id": candidates.item_ids.gather(candidates.items),

@@ -10,13 +10,14 @@ import numpy as np
 from pydantic import Field
 
 from fairrec.core.errors import InputError
+from fairrec.core.folders import settle
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
 from fairrec.metrics.registry import DEFAULT_K
-from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
 from fairrec.result.schema import Part
 
@@ -73,6 +74,7 @@ def record_of(
 def load_reranker(file: str | Path) -> RerankerRecord:
     """The re-ranker in a file."""
     path = Path(file)
+    settle(path.parent)
     try:
         return RerankerRecord.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:

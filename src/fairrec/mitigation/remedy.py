@@ -12,10 +12,9 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
-from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.record import RerankerRecord
-from fairrec.mitigation.reranker import Orders, Reranker, TrainingSet
+from fairrec.mitigation.reranker import RERANKERS, Orders, Reranker, TrainingSet
 
 
 class Remedy:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.registry import Registry
 from fairrec.inputs.history import Interactions
 from fairrec.inputs.side import Categories
+from fairrec.metrics.registry import Need
 from fairrec.mitigation.lists import RerankLists
 
-Need = Literal["items", "history", "labels"]
 Orders = Callable[[float], IntArray]
 """Strength from 0 to 1 -> the rows of each list in their new order."""
 R = TypeVar("R", bound=type)

@@ -9,11 +9,11 @@ import numpy as np
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import as_unicode
 from fairrec.core.version import __version__
-from fairrec.mitigation import RERANKERS
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import GroupChanges
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import RerankerRecord
+from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import TargetSplit, n_shared_targets
 from fairrec.result.mitigation_schema import (
     GapChange,

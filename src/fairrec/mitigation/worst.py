@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.cells import Cells
 from fairrec.inputs.tables import READERS
-from fairrec.metrics.direction import badness
+from fairrec.metrics.direction import badness, harm
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ def harm_per_cell(
         mean = total / n
         others = (total.sum() - total) / (n.sum() - n)
     is_distance = higher_is_better is None
-    harm = np.abs(mean - others) if is_distance else badness(mean, higher_is_better)
-    return np.where(n >= max(1, min_users), harm, np.nan)
+    worse = harm(mean - others, None) if is_distance else badness(mean, higher_is_better)
+    return np.where(n >= max(1, min_users), worse, np.nan)
 
 
-def worst_cells(harm: FloatArray, rule: WorstRule) -> IntArray:
+def worst_cells(harms: FloatArray, rule: WorstRule) -> IntArray:
     """The cells with most harm, worst first."""
-    eligible = np.flatnonzero(~np.isnan(harm))
-    order = np.argsort(-harm[eligible], kind="stable")
+    eligible = np.flatnonzero(~np.isnan(harms))
+    order = np.argsort(-harms[eligible], kind="stable")
     return eligible[order[: rule.n_of(len(eligible))]]

@@ -14,13 +14,12 @@ from fairrec.reproduction.outcome import OutcomeTable
 from fairrec.reproduction.trials.chance import POOLED
 
 ALPHA = 0.05
-PAPER = (THEMIS.title, DPSO.title)
 
-Part = tuple[str, pl.DataFrame, pl.DataFrame]
+GapsAndCosts = tuple[str, pl.DataFrame, pl.DataFrame]
 """A data set, its gaps and its costs."""
 
 
-def claims_table(setting: Setting, parts: Sequence[Part]) -> OutcomeTable:
+def claims_table(setting: Setting, parts: Sequence[GapsAndCosts]) -> OutcomeTable:
     """A row for each data set and claim."""
     rows = [
         {"dataset": dataset, "data": setting.title_of(dataset), "claim": claim, **values}

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from fairrec.core.errors import InputError, plain
+
 PACKAGE = Path(__file__).parents[1]
 PRESENTATION = ("report", "cli")
 """Stages that word and draw what was worked out: no number comes from them."""
@@ -21,7 +23,7 @@ def code_sum(module: str, package: Path = PACKAGE) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(modules_behind(module, package)):
-        content = _source(name, package).read_bytes()
+        content = _content(name, package)
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
@@ -44,17 +46,17 @@ def modules_behind(module: str, package: Path = PACKAGE) -> set[str]:
         found.add(name)
         waiting |= {
             other
-            for other in _imports(_source(name, package), package)
+            for other in _imports(name, package)
             if other not in found and not f"{other}.".startswith(left_out)
         }
     return found
 
 
 @cache
-def _imports(file: Path, package: Path) -> frozenset[str]:
-    """The modules of the package that a file imports."""
+def _imports(module: str, package: Path) -> frozenset[str]:
+    """The modules of the package that one of them imports."""
     named: set[str] = set()
-    for node in _at_run_time(ast.parse(file.read_bytes())):
+    for node in _at_run_time(ast.parse(_content(module, package))):
         if isinstance(node, ast.Import):
             named |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -74,6 +76,19 @@ def _at_run_time(node: ast.AST) -> Iterator[ast.AST]:
             continue
         yield part
         yield from _at_run_time(part)
+
+
+def _content(module: str, package: Path) -> bytes:
+    """The source of a module; without it, nothing tells whether a kept number is of this code."""
+    file = _source(module, package)
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{plain(file, 300)}: cannot be read ({error.strerror}). Experiments are kept by a "
+            "checksum of the code behind them. Install FairRec with its .py files, not in a zip "
+            "archive."
+        ) from error
 
 
 def _source(module: str, package: Path) -> Path:

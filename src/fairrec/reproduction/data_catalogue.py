@@ -12,9 +12,9 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.names import UnfitError, pairs_in
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.datasets import DATASETS
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
+from fairrec.datasets.registry import DATASETS
 from fairrec.datasets.shapes import shaped_like
 from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions

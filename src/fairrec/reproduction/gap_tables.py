@@ -35,7 +35,7 @@ def gap_table(
     rows = exact.join(published_exact(), on=[*SUBJECT, "metric"], how="left", maintain_order="left")
 
     def of_method(method: Method) -> layout.Shown:
-        def shown(row: layout.Row) -> str:
+        def shown(row: layout.ShownRow) -> str:
             return _found(found.get((row["model"], row["metric"], method.title)))
 
         return shown
@@ -85,9 +85,9 @@ def cost_table(name: str, title: str, spent: pl.DataFrame) -> OutcomeTable:
         ("method", layout.text("method")),
         ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
         ("published", layout.percent("published_accuracy")),
-        ("users scored", layout.whole("users")),
+        ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
-        ("users, all metrics", layout.whole("users_together")),
+        ("users, all metrics", layout.count("users_together")),
         ("seconds", layout.spread("seconds", "seconds_sd")),
         ("published s", layout.figure("published_seconds")),
     ]

@@ -13,8 +13,8 @@ from fairrec.report.words import p_value as p_words
 from fairrec.reproduction.options import MODEL_TITLES
 from fairrec.reproduction.outcome import OutcomeTable
 
-Row = Mapping[str, Any]
-Shown = Callable[[Row], str]
+ShownRow = Mapping[str, Any]
+Shown = Callable[[ShownRow], str]
 Column = tuple[str, Shown]
 """The heading, and the text of a row."""
 
@@ -45,7 +45,7 @@ def table(
     return OutcomeTable(name, rows if data is None else data, view)
 
 
-def model_title(row: Row) -> str:
+def model_title(row: ShownRow) -> str:
     """The model's name as the paper writes it."""
     return MODEL_TITLES[row["model"]]
 
@@ -65,7 +65,7 @@ def fixed(name: str, decimals: int) -> Shown:
     return lambda row: "-" if row[name] is None else f"{row[name]:,.{decimals}f}"
 
 
-def whole(name: str) -> Shown:
+def count(name: str) -> Shown:
     """A column of whole numbers."""
     return fixed(name, 0)
 
@@ -87,7 +87,7 @@ def spread(name: str, spread_name: str) -> Shown:
     ('0.500 ±0.0100', '0.500')
     """
 
-    def shown(row: Row) -> str:
+    def shown(row: ShownRow) -> str:
         mean, sd = row[name], row[spread_name]
         return number(mean) if _is_nothing(sd) else f"{number(mean)} ±{number(sd)}"
 
@@ -97,7 +97,7 @@ def spread(name: str, spread_name: str) -> Shown:
 def percent_spread(name: str, spread_name: str) -> Shown:
     """Mean and standard deviation of a share."""
 
-    def shown(row: Row) -> str:
+    def shown(row: ShownRow) -> str:
         mean, sd = row[name], row[spread_name]
         if mean is None:
             return "-"

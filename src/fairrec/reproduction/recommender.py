@@ -53,7 +53,7 @@ class PositionScorer:
     def __init__(self, recommender: Recommender, inputs: AuditInputs) -> None:
         self._score = recommender.score
         self._candidates = inputs.candidates
-        user_ids = inputs.user_ids.gather(inputs.user_of_list)
+        user_ids = inputs.ids_of_lists
         self._user_at = known_positions(user_ids, recommender.user_ids)
         self._item_at = known_positions(inputs.candidates.item_ids, recommender.item_ids)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError, as_unicode, unknown_name
+from fairrec.core.errors import InputError, OutputError, as_unicode, plain, unknown_name
 from fairrec.core.files import file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
@@ -89,7 +89,8 @@ class AuditResult:
         """Write the result into a folder.
 
         `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
-        appear under their names only when all are written. Other files there stay.
+        appear under their names only when all are written. Other files there stay. A folder with a
+        mitigation is refused.
 
         Parameters
         ----------
@@ -97,16 +98,9 @@ class AuditResult:
         """
         folder = Path(folder)
         make_page = partial(self.page, self.summary, self.group_table)
-        # the mitigation of an earlier result would show other numbers
-        owned = ("mitigation.json", *FILES)
-        write_with_page(folder, owned, self.write_files, make_page if report else None)
+        refuse_mitigation(folder)
+        write_with_page(folder, FILES, partial(put_audit, self), make_page if report else None)
         return folder
-
-    def write_files(self, part: Path) -> None:
-        """Write all but the page into a folder on its way."""
-        put_table(self.group_table, part / "groups.parquet", compression_level=1)
-        put_table(self.per_user, part / "per_user.parquet", compression_level=1)
-        (part / "result.json").write_text(self.to_json() + "\n", encoding="utf-8")
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
@@ -135,8 +129,29 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
+def refuse_mitigation(folder: Path) -> None:
+    """Refuse to write an audit where a mitigation is, beside whose files it would be another's.
+
+    They are not replaced either, as its re-ranked lists may be what is audited.
+    """
+    settle(folder)
+    if (folder / "mitigation.json").exists():
+        raise OutputError(
+            f"{plain(folder, 300)}: holds a mitigation, whose files do not go with an audit of "
+            "other lists. Choose another folder."
+        )
+
+
+def put_audit(result: AuditResult, part: Path) -> None:
+    """Write all but the page into a folder on its way."""
+    put_table(result.group_table, part / "groups.parquet", compression_level=1)
+    put_table(result.per_user, part / "per_user.parquet", compression_level=1)
+    (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")
+
+
 def load_groups(folder: str | Path) -> pl.DataFrame:
     """The table of groups of an audit saved in a folder."""
+    settle(Path(folder))
     path = Path(folder) / "groups.parquet"
     try:
         # opened here, because Polars takes no path that is not Unicode

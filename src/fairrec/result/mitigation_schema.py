@@ -9,7 +9,7 @@ from pydantic import Field
 from fairrec.inputs.users import Value
 from fairrec.result.schema import Chance, Part
 
-Verdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
+ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
 """At the significance level alpha; changed: significantly, in a metric of which neither end is
 better."""
 
@@ -29,7 +29,7 @@ class Change(Part):
         description="of no change: paired t test, but never below what turning the signs of the "
         "changes of those who changed could show"
     )
-    verdict: Verdict
+    verdict: ChangeVerdict
 
 
 class GapChange(Part):

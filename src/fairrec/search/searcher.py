@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
@@ -123,6 +123,11 @@ def searcher(
         return build
 
     return register
+
+
+def uses_proxy(searchers: Iterable[str]) -> bool:
+    """Whether one of these searchers takes the popularity of items into account."""
+    return any(SEARCHERS[name].uses_proxy for name in searchers)
 
 
 def hyper_parameters(name: str, given: Mapping[str, float]) -> Any:

@@ -45,7 +45,7 @@ def by_fours(moments: Moments) -> Iterator[Four]:
             yield Four(mask, four, rows)
 
 
-class Permutations:
+class PermutedSums:
     """The values of users, permuted across users.
 
     Users whose value is undefined keep out of it: the k-th defined value of the shuffled order
@@ -74,7 +74,7 @@ class Permutations:
         return sums
 
 
-class ResampledSums(NamedTuple):
+class DrawnSums(NamedTuple):
     """Sums of values drawn for all users of a cell, and for its part of the reference sample.
 
     Parameters
@@ -88,7 +88,7 @@ class ResampledSums(NamedTuple):
     squares: FloatArray
 
 
-class Resamples:
+class ResampledSums:
     """Values of all scored users, drawn with replacement for every user.
 
     Parameters
@@ -108,7 +108,7 @@ class Resamples:
             pool = rows[is_defined] if is_defined.any() else rows[:1]
             self._rounds.append((metrics, size.astype(np.int64), in_sample.astype(np.int64), pool))
 
-    def cell_sums(self, seed: int, number: int) -> ResampledSums:
+    def cell_sums(self, seed: int, number: int) -> DrawnSums:
         """The sums of one resample."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
         all_users, part = np.empty((2, self._n_metrics, self._n_cells))
@@ -121,7 +121,7 @@ class Resamples:
             n = len(metrics)
             all_users[metrics], part[metrics] = sums[:n], sample_sums[:n]
             squares[metrics] = sample_squares[:n]
-        return ResampledSums(all_users, part, squares)
+        return DrawnSums(all_users, part, squares)
 
 
 @kernel

@@ -20,7 +20,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.draws import Permutations
+from fairrec.statistics.draws import PermutedSums
 from fairrec.statistics.moments import Moments
 
 ROUNDING = 1e-9
@@ -68,12 +68,6 @@ class PermutationTest:
         if allowed < 0:
             return np.inf
         return float(np.sort(self.largest)[::-1][allowed])
-
-    def gap_p_values(self, gaps: FloatArray) -> FloatArray:
-        """(n_metrics,), how often the null distribution has a gap at least this large."""
-        return np.array(
-            [gap_p_value(null_gaps, gap) for null_gaps, gap in zip(self.gaps.T, gaps, strict=True)]
-        )
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
@@ -146,7 +140,7 @@ class Permuted:
         self._weight = _weights(moments, is_tested)
         self.statistic = moments.total * self._weight
         self._reach = np.abs(self.statistic) * (1 - ROUNDING)
-        self._permutations = Permutations(moments, grouping.cells)
+        self._permutations = PermutedSums(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._spread = _Spread(moments, grouping.lattice, is_tested)
 

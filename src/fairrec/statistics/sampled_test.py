@@ -17,7 +17,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
-from fairrec.statistics.draws import ResampledSums, Resamples
+from fairrec.statistics.draws import DrawnSums, ResampledSums
 from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.permutation import ROUNDING, NullDraw
 
@@ -40,7 +40,7 @@ class Resampled:
             statistic = moments.difference / moments.chance_error
         self.statistic = np.where(is_tested & np.isfinite(statistic), statistic, 0.0)
         self._reach = np.abs(self.statistic) * (1 - ROUNDING)
-        self._resamples = Resamples(moments, sample, grouping.cells)
+        self._resamples = ResampledSums(moments, sample, grouping.cells)
         self._lattice = grouping.lattice
         self._n_sample, self._n_all = sample.n, moments.n_users[:, None]
         self._n_members = grouping.lattice.sums(self._resamples.n_users)
@@ -54,7 +54,7 @@ class Resampled:
         # whether a group came to be tested by all its users or by its part depends on what was seen
         return NullDraw(float(largest), gaps, np.maximum(full, part) >= self._reach)
 
-    def _statistics(self, drawn: ResampledSums) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _statistics(self, drawn: DrawnSums) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Those of the groups by all their users and by their part of the sample, and the gaps."""
         n_all, n_sample = self._n_all, self._n_sample
         total = drawn.sample.sum(axis=1, keepdims=True)

@@ -33,9 +33,9 @@ from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model, ScoringFunction
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
+from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.pooled import analyse_pooled

@@ -18,7 +18,7 @@ from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
-from fairrec.result.audit_result import AuditResult
+from fairrec.result.audit_result import AuditResult, refuse_mitigation
 from fairrec.workflows.audit import audit
 
 PLANTED = {"gender": "F", "age": "56+"}
@@ -40,6 +40,7 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
+    refuse_mitigation(folder / "audit")
     progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
@@ -68,14 +69,14 @@ def run_demo(
         by=BY,
         seed=seed,
         progress=progress,
-        command=audit_command(folder, seed),
+        command=demo_audit_command(folder, seed),
     )
     progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
 
 
-def audit_command(folder: Path, seed: int) -> str:
+def demo_audit_command(folder: Path, seed: int) -> str:
     """The command that audits the demo's tables."""
     tables = {name: str(folder / f"{name}.parquet") for name in ("users", "items", "history")}
     options = [part for name, file in tables.items() for part in (f"--{name}", file)]

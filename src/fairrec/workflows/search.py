@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
@@ -23,14 +22,13 @@ from fairrec.scoring.models.features import join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.models.scorer_options import ScorerOptions
 from fairrec.scoring.scorer import ModelScorer, TableScorer
-from fairrec.search import SEARCHERS
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.options import SearchOptions
 from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
-from fairrec.search.searcher import hyper_parameters
+from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so
@@ -175,7 +173,7 @@ def _ledger(
 ) -> Ledger:
     candidates = inputs.candidates
     file = None if options.ledger is None else Path(options.ledger)
-    user_ids = ids_of_lists(inputs)
+    user_ids = inputs.ids_of_lists
     if model is None:
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
@@ -196,8 +194,3 @@ def _ledger(
         model.concurrency,
         model.stop,
     )
-
-
-def ids_of_lists(inputs: AuditInputs) -> pl.Series:
-    """(n_lists,), the user of each candidate list."""
-    return inputs.user_ids.gather(inputs.user_of_list)

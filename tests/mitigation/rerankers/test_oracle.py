@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.mitigation import RERANKERS
+from fairrec.mitigation.reranker import RERANKERS
 from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
 

@@ -1,4 +1,4 @@
-"""A mitigation in sentences."""
+"""A mitigation in sentences: which numbers are said of whom, and when."""
 
 from __future__ import annotations
 
@@ -6,22 +6,150 @@ from functools import cache
 
 import pytest
 
-from fairrec.report.mitigation.words import headline, sentences, stamps
-from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
+from fairrec.result.mitigation_schema import GapChange, MitigationSummary
 from tests.mitigation.planted import mitigate, planted
+from tests.report.mitigation.small_summary import (
+    COST,
+    MEN,
+    NOTHING,
+    TARGET,
+    WOMEN,
+    chance,
+    change,
+    counts,
+    effect,
+    same,
+    summary_of,
+)
+
+
+def sentence(summary: MitigationSummary, word: str) -> str:
+    """The one sentence with a word, or nothing."""
+    found = [said for said in sentences(summary) if word in said]
+    assert len(found) <= 1
+    return "".join(found)
+
+
+def test_the_headline_has_both_means_and_how_many_groups_they_are_of():
+    said = headline(summary_of())
+    assert "urd@5" in said and "from 0.300 to 0.500" in said
+    assert "2 chosen groups" in headline(summary_of(groups=(WOMEN, WOMEN, MEN)))
+    # what was done is told from whether it helped
+    worse = headline(summary_of(effect(change(0.3, 0.5, "worse"), same(0.4))))
+    assert worse != said and worse.startswith(said[: said.index("0.500")])
+
+
+def test_where_nothing_was_done_or_nothing_is_known_no_change_is_claimed():
+    untouched = headline(summary_of(strength=0.0))
+    assert "0.300" in untouched and "0.500" not in untouched
+    assert "undefined" in headline(summary_of(effect(NOTHING, same(0.4))))
+
+
+def test_a_distance_is_called_one():
+    away = TARGET.model_copy(update={"is_distance": True})
+    assert target_name(summary_of(), TARGET) == "urd@5"
+    assert "distance" in target_name(summary_of(), away)
+    # how far the others are from themselves says nothing
+    assert not sentence(summary_of(away), "All others have")
+
+
+def test_what_must_not_be_overlooked_is_stamped_and_nothing_else():
+    assert stamps(summary_of()) == ()
+    upper, shared, lowered = stamps(
+        summary_of(
+            is_upper_bound=True,
+            n_shared_targets=3,
+            allows_level_down=True,
+            groups=(WOMEN, MEN),
+        )
+    )
+    assert upper.startswith("UPPER BOUND") and "mmr" in upper
+    assert shared.startswith("SAME TARGETS") and "3 targets" in shared
+    assert lowered.startswith("LEVEL DOWN") and "1 group" in lowered
+
+
+def test_who_was_chosen_by_and_who_is_reported_on_is_said_first():
+    first = sentences(summary_of())[0]
+    assert "90 users" in first and "0.5 (tuned)" in first
+    halves = sentences(summary_of(protocol="halves of the users", is_tuned=False))[0]
+    assert "(90)" in halves and "(100)" in halves and "0.5 (given)" in halves
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "higher_is_better", "said"),
+    [
+        (0.3, 0.5, True, "worse before, no worse after"),
+        (0.3, 0.35, True, "worse before and after"),
+        (0.5, 0.3, True, "no worse before, worse after"),
+        (0.3, 0.5, False, "no worse before, worse after"),
+        (0.4, 0.4, True, "no worse before and after"),
+    ],
+)
+def test_the_chosen_groups_are_placed_beside_the_others(before, after, higher_is_better, said):
+    # the others have 0.4
+    target = effect(change(before, after), same(0.4), higher_is_better=higher_is_better)
+    found = sentence(summary_of(target), "All others have")
+    assert "0.400" in found and found.endswith(f"served {said}.")
+
+
+def test_a_drift_towards_the_others_is_regression_only_of_groups_chosen_as_the_worst():
+    def said(rule: str, chosen_by: float, **changes: float) -> str:
+        seen = summary_of().regression.model_copy(update={"chosen_by": chosen_by, **changes})
+        return sentence(summary_of(rule=rule, regression=seen), "Without any re-ranking")
+
+    assert "0.250" in said("worst:1", 0.25) and "0.300" in said("worst:1", 0.25)
+    assert "regress" in said("worst:1", 0.25)
+    assert "regress" not in said("findings", 0.25)
+    # they look worse by other targets, not better
+    assert "regress" not in said("worst:1", 0.35)
+    assert "0.420 and 0.400" in said("worst:1", 0.25)
+    assert "0.400" not in said("worst:1", 0.25, others_chosen_by=None)
+    assert said("worst:1", None) == ""
+
+
+def test_each_gap_is_weighed_against_chance_by_its_own_p_value():
+    gap = GapChange(before=0.4, after=0.2, chance_before=chance(0.01), chance_after=chance(0.3))
+    tested = summary_of(effect(change(0.3, 0.5), same(0.4), gap=gap))
+    said = sentence(tested, "The gap in")
+    beyond, by_chance = said.split(" and is ")
+    assert "0.400" in beyond and "p = 0.010" in beyond and "no more than" not in beyond
+    assert "0.200" in by_chance and "p = 0.300" in by_chance and "no more than" in by_chance
+    assert not sentence(summary_of(), "The gap in")
+
+
+def test_the_cost_is_a_share_of_what_there_was():
+    said = sentence(summary_of(), "ndcg@5 changed")
+    # 0.5 to 0.45, and 0.6 to 0.594
+    assert "-10.00% for the chosen groups" in said and "-1.00% for all users" in said
+    # more than the 2% allowed, but only a tuned strength promised that
+    assert "2%" in said.split("all users")[1]
+    assert "2%" not in sentence(summary_of(is_tuned=False), "ndcg@5 changed")
+    assert "20%" not in sentence(summary_of(max_loss=0.2), "ndcg@5 changed")
+    assert not sentence(summary_of(cost_metric=None), "ndcg@5 changed")
+
+
+def test_metrics_and_groups_that_became_worse_are_named_with_their_number():
+    said = sentences(summary_of())
+    assert [one for one in said if one.endswith(": ndcg@5.")]
+    assert "60 other users" in sentence(summary_of(), "other user")
+    assert "12 comparisons" in said[-1] and "group in" not in said[-1]
+    harmed = COST.model_copy(update={"groups": counts(worse=2, improved=5)})
+    last = sentences(summary_of(effects={"urd@5": TARGET, "ndcg@5": harmed}))[-1]
+    assert last.endswith(": 2 groups in ndcg@5.")
 
 
 @cache
-def summary() -> MitigationSummary:
+def planted_summary() -> MitigationSummary:
     return mitigate(planted(), "ndcg@5", strength=0.5, permutations=0).summary
 
 
 def changed(verdict: str) -> MitigationSummary:
     """The same with another verdict on the chosen groups."""
-    target = summary().effects["ndcg@5"]
+    target = planted_summary().effects["ndcg@5"]
     chosen = target.chosen.model_copy(update={"verdict": verdict})
-    effects = {**summary().effects, "ndcg@5": target.model_copy(update={"chosen": chosen})}
-    return summary().model_copy(update={"effects": effects})
+    effects = {**planted_summary().effects, "ndcg@5": target.model_copy(update={"chosen": chosen})}
+    return planted_summary().model_copy(update={"effects": effects})
 
 
 @pytest.mark.parametrize(
@@ -42,13 +170,13 @@ def test_metrics_the_chosen_groups_lost_by_are_named():
 
 
 def test_targets_that_were_chosen_by_are_not_called_held_out():
-    shared = summary().model_copy(update={"n_shared_targets": 3})
-    assert any("the held-out test targets" in said for said in sentences(summary()))
+    shared = planted_summary().model_copy(update={"n_shared_targets": 3})
+    assert any("the held-out test targets" in said for said in sentences(planted_summary()))
     assert not any("held-out" in said for said in sentences(shared))
     assert stamps(shared)[0].startswith("SAME TARGETS: 3 targets")
 
 
 def test_levelling_down_is_stamped():
-    down = summary().model_copy(update={"allows_level_down": True})
-    assert stamps(summary()) == ()
+    down = planted_summary().model_copy(update={"allows_level_down": True})
+    assert stamps(planted_summary()) == ()
     assert stamps(down)[0].endswith("served worse on purpose, as levelling down was allowed.")

@@ -13,8 +13,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import ScoringError
-from fairrec.search import SEARCHERS
 from fairrec.search.options import SearchOptions
+from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
 from tests.scoring.http.served_world import (
     N_CALLS,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
+from fairrec.core.errors import InputError
 from fairrec.scoring.models.onnx_file import OnnxModel
 from fairrec.scoring.models.onnx_side_files import side_files
 
@@ -25,6 +28,14 @@ def outside(name: str, location: str) -> TensorProto:
 def graph_of(name: str, nodes: list[onnx.NodeProto], tensors: list[TensorProto]) -> onnx.GraphProto:
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [6])
     return helper.make_graph(nodes, name, [], [output], tensors)
+
+
+def loadable(location: str, producer: str = "") -> onnx.ModelProto:
+    """A model that onnxruntime loads, with six numbers outside."""
+    node = helper.make_node("Identity", ["w"], ["y"])
+    graph = graph_of("loadable", [node], [outside("w", location)])
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, producer_name=producer, opset_imports=opset, ir_version=8)
 
 
 def everywhere() -> onnx.ModelProto:
@@ -97,3 +108,58 @@ def test_the_identity_tells_which_file_holds_what(tmp_path: Path):
     assert len(seen) == 3
     (tmp_path / "gone").write_bytes(b"")
     assert OnnxModel(file).identity() not in seen
+
+
+def test_only_a_file_in_the_form_of_onnxruntime_has_all_weights_inside(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    # the producer stands where the other form has its mark
+    file.write_bytes(loadable("w.bin", producer="ORTModel exporter").SerializeToString())
+    assert file.read_bytes()[4:8] == b"ORTM"
+    np.arange(6, dtype=np.float32).tofile(tmp_path / "w.bin")
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "model.ORT")
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(file, options)
+    assert side_files(file) == ("w.bin",)
+    assert side_files(tmp_path / "model.ORT") == ()
+
+
+@pytest.mark.parametrize("location", ["w.bin\0x", "w.bin\n", "\x1b[31mw.bin", "w\x7f"])
+def test_a_name_with_control_characters_is_refused(location, tmp_path: Path):
+    # onnxruntime would read w.bin for the first
+    file = tmp_path / "model.onnx"
+    file.write_bytes(loadable(location).SerializeToString())
+    with pytest.raises(InputError, match=r"model\.onnx: .*\(control characters [ -~]*$"):
+        OnnxModel(file).identity()
+
+
+def test_a_name_that_no_file_can_have_is_of_a_missing_file(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(loadable("a" * 5000).SerializeToString())
+    identity = OnnxModel(file).identity()
+    file.write_bytes(loadable("a" * 4999).SerializeToString())
+    assert "weights" in identity != OnnxModel(file).identity()
+
+
+def test_a_number_without_end_is_refused_at_once(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(b"\xff" * 400_000)
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="a number without end"):
+        side_files(file)
+    assert time.perf_counter() - start < 1
+
+
+def test_a_field_is_not_known_by_another_number(tmp_path: Path):
+    model = loadable("w.bin")
+    graph = model.graph.SerializeToString()
+    model.ClearField("graph")
+    np.arange(6, dtype=np.float32).tofile(tmp_path / "w.bin")
+    file = tmp_path / "model.onnx"
+    # the graph's tag with a bit above the 32 that onnxruntime looks at
+    tag = b"\xba\x80\x80\x80\x10"
+    file.write_bytes(model.SerializeToString() + tag + bytes([len(graph)]) + graph)
+    onnxruntime.InferenceSession(file)
+    with pytest.raises(ValueError, match="too large a number"):
+        side_files(file)

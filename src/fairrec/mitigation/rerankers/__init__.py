@@ -1,6 +1,5 @@
 """The re-rankers, one file each."""
 
-from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import (
     calibrated,
     group_prior,
@@ -12,7 +11,6 @@ from fairrec.mitigation.rerankers import (
 )
 
 __all__ = [
-    "RERANKERS",
     "calibrated",
     "group_prior",
     "mmr",

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load, save_file
+from safetensors.torch import load, save
 from torch import Tensor
 
 from fairrec.core.errors import InputError
@@ -78,10 +78,10 @@ def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRM
 
 def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
     """Write tensors so that a kill leaves the old file or the new one, never half."""
+    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
     with whole_file(file) as part:
-        save_file(
-            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, part
-        )
+        # not by safetensors, which would put another file under this name
+        part.write_bytes(content)
 
 
 def save_record(record: BaseModel, file: Path) -> None:

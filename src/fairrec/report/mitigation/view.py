@@ -211,9 +211,10 @@ def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
             for point in summary.trade_off
             if (value := getattr(point, field)) is not None
         )
-        label = target_name(summary, target) if is_target else plain(name)
-        drawn.append(TradeOff(label, is_target, summary.strength, lines, _spoken(label, lines)))
-    return tuple(trade_off for trade_off in drawn if trade_off.lines)
+        if lines:
+            label = target_name(summary, target) if is_target else plain(name)
+            drawn.append(TradeOff(label, is_target, summary.strength, lines, _spoken(label, lines)))
+    return tuple(drawn)
 
 
 def _spoken(metric: str, lines: tuple[TradeOffLine, ...]) -> str:

@@ -11,7 +11,7 @@ from fairrec.report.page.correlation import metric_correlation
 from fairrec.report.page.distributions import distributions
 from fairrec.report.page.findings import finding_cards, no_findings
 from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import Groups
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.pair_maps import pair_maps
 from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
@@ -42,7 +42,7 @@ def build_page_view(
     """
     limits = limits or PageLimits()
     words = build_view(summary)
-    named = Groups(GroupFrame(groups, summary), summary)
+    named = PageGroups(GroupFrame(groups, summary), summary)
     findings, findings_note = finding_cards(named, limits)
     charts = group_charts(named, limits)
     pairs, pairs_note = pair_maps(named, limits)

@@ -7,11 +7,11 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Correlation, CorrelationCell
-from fairrec.report.page.groups import Groups
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.words import plural
 
 
-def metric_correlation(groups: Groups) -> Correlation | None:
+def metric_correlation(groups: PageGroups) -> Correlation | None:
     """Pearson's correlation of every two metrics over the full combinations known for both."""
     names = [*groups.summary.metrics]
     if len(names) < 2:

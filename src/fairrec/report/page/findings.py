@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.page.groups import Groups
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import Contribution, FindingCard, PageLimits, Served
 from fairrec.report.text.verdict import Verdict, users_known
 from fairrec.report.words import number, p_value, plural, signed
 from fairrec.result.schema import Finding, MetricResult
 
 
-def finding_cards(groups: Groups, limits: PageLimits) -> tuple[tuple[FindingCard, ...], str]:
+def finding_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[FindingCard, ...], str]:
     """The first findings of each metric, and how many more there are."""
     metrics = groups.summary.metrics
     each = max(1, limits.findings // max(1, len(metrics)))
@@ -31,7 +31,9 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     return "None. The verdicts above say how large a difference would have been found."
 
 
-def _finding(metric: str, result: MetricResult, finding: Finding, groups: Groups) -> FindingCard:
+def _finding(
+    metric: str, result: MetricResult, finding: Finding, groups: PageGroups
+) -> FindingCard:
     key = groups.frame.key(finding.group)
     served = _served(finding.difference, result.higher_is_better)
     low, high = finding.interval

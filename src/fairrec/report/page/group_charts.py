@@ -9,7 +9,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import FunnelPoint, GroupChart, Point, Role
-from fairrec.report.page.groups import Groups, end_names, mark, short
+from fairrec.report.page.groups import PageGroups, end_names, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import number, plural
@@ -18,7 +18,7 @@ from fairrec.result.schema import AuditSummary, MetricResult
 FUNNEL_POINTS = 60
 
 
-def group_charts(groups: Groups, limits: PageLimits) -> tuple[GroupChart, ...]:
+def group_charts(groups: PageGroups, limits: PageLimits) -> tuple[GroupChart, ...]:
     """One chart a metric."""
     n_metrics = max(1, len(groups.summary.metrics))
     return tuple(
@@ -27,7 +27,7 @@ def group_charts(groups: Groups, limits: PageLimits) -> tuple[GroupChart, ...]:
     )
 
 
-def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
+def _group_chart(groups: PageGroups, metric: str, at: int, most: int) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
     shown = groups.frame.shown(metric, roles, most)
@@ -61,7 +61,9 @@ def _group_chart(groups: Groups, metric: str, at: int, most: int) -> GroupChart:
     )
 
 
-def _point(row: GroupRow, roles: Mapping[Key, Role], groups: Groups, result: MetricResult) -> Point:
+def _point(
+    row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups, result: MetricResult
+) -> Point:
     return Point(
         group=groups.number(row.key),
         label=groups.label(row.key),

@@ -12,7 +12,7 @@ ROUNDED = 6
 
 
 @dataclass(slots=True)
-class Groups:
+class PageGroups:
     """The groups of a result: their rows, what they are called, and a number for each on the page.
 
     A group has the same number in every metric, so that choosing it in one chart marks it in all.

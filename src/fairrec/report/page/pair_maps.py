@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import badness
 from fairrec.report.page.chart_view import PairCell, PairMap
-from fairrec.report.page.groups import Groups, end_names, short
+from fairrec.report.page.groups import PageGroups, end_names, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import plural
@@ -20,7 +20,7 @@ PAIRS_SHOWN = 10
 AXIS_VALUES = 25
 
 
-def pair_maps(groups: Groups, limits: PageLimits) -> tuple[tuple[PairMap, ...], str]:
+def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ...], str]:
     """Maps of two attributes, the most telling pair first, and what was left out."""
     by_metric = {name: groups.frame.pairs(name) for name in groups.summary.metrics}
     lowest: dict[tuple[int, int], float] = {}
@@ -53,7 +53,9 @@ def pair_maps(groups: Groups, limits: PageLimits) -> tuple[tuple[PairMap, ...], 
     return tuple(maps), " ".join(left)
 
 
-def _pair_map(groups: Groups, metric: str, pair: tuple[int, int], part: pl.DataFrame) -> PairMap:
+def _pair_map(
+    groups: PageGroups, metric: str, pair: tuple[int, int], part: pl.DataFrame
+) -> PairMap:
     result = groups.summary.metrics[metric]
     frame = groups.frame
     rows_at, columns_at = pair

@@ -9,7 +9,7 @@ import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Role
-from fairrec.report.page.groups import Groups, mark
+from fairrec.report.page.groups import PageGroups, mark
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits, SideBySideRow, TableRow
 from fairrec.report.words import number, p_value, signed
@@ -17,7 +17,7 @@ from fairrec.report.words import number, p_value, signed
 SIDE_BY_SIDE = 20
 
 
-def table_rows(groups: Groups, limits: PageLimits) -> tuple[tuple[TableRow, ...], str]:
+def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, ...], str]:
     """The rows of the table, least likely under chance first, and how many there are in all."""
     metrics = groups.summary.metrics
     most = max(1, limits.rows // max(1, len(metrics)))
@@ -40,7 +40,9 @@ def table_rows(groups: Groups, limits: PageLimits) -> tuple[tuple[TableRow, ...]
     return tuple(row for _, row in rows), note
 
 
-def _table_row(metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: Groups) -> TableRow:
+def _table_row(
+    metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups
+) -> TableRow:
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
@@ -64,7 +66,7 @@ def _interval(low: float | None, high: float | None, is_signed: bool = False) ->
     return f"{word(low)} to {word(high)}"
 
 
-def side_by_side(groups: Groups) -> tuple[SideBySideRow, ...]:
+def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
     """The findings with their difference in every metric."""
     metrics = groups.summary.metrics
     findings = {

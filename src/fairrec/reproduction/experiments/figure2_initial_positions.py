@@ -45,12 +45,12 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     columns: list[layout.Column] = [
         ("data", layout.text("data")),
         ("particles begin", layout.text("way")),
-        ("particles", layout.whole("n_particles")),
-        ("combinations", layout.whole("n_combinations")),
+        ("particles", layout.count("n_particles")),
+        ("combinations", layout.count("n_combinations")),
         ("with any user", layout.percent("on_users")),
         ("with enough users", layout.percent_spread("on_groups", "on_groups_sd")),
-        ("groups seen at once", layout.whole("groups_seen")),
-        ("of", layout.whole("n_groups")),
+        ("groups seen at once", layout.count("groups_seen")),
+        ("of", layout.count("n_groups")),
     ]
     note = (
         "Shares of the particles of one swarm that begin at a combination that some user has, and "

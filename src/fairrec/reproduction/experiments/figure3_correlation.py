@@ -124,7 +124,7 @@ def _gaps(name: str, title: str, exact: pl.DataFrame) -> OutcomeTable:
         ("chance: mean", layout.figure("chance_mean")),
         ("95%", layout.figure("chance_q95")),
         ("p", layout.p_value()),
-        ("users scored", layout.whole("n_users")),
+        ("users scored", layout.count("n_users")),
     ]
     return layout.table(name, title, rows, columns, "", 2)
 

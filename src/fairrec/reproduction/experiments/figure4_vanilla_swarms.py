@@ -78,7 +78,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         ("longer time", layout.percent("longer_time")),
         ("published", layout.percent("published_time")),
         ("more users scored", layout.percent("more_users")),
-        ("cases", layout.whole("cases")),
+        ("cases", layout.count("cases")),
     ]
     note = "Mean over cases (models and metrics); spread over seeds."
     title = f"FairRec (dpso) over vanilla pso: {setting.title}"

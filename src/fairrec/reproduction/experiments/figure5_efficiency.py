@@ -87,11 +87,11 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     )
     columns: list[layout.Column] = [
         ("method", layout.text("method")),
-        ("users", layout.whole("users")),
-        ("combinations", layout.whole("groups")),
-        ("groups with enough users", layout.whole("n_groups")),
+        ("users", layout.count("users")),
+        ("combinations", layout.count("groups")),
+        ("groups with enough users", layout.count("n_groups")),
         ("seconds", layout.figure("seconds")),
-        ("users scored", layout.whole("users_together")),
+        ("users scored", layout.count("users_together")),
         ("accuracy", layout.percent("accuracy")),
         ("smallest p", layout.p_value("smallest_p")),
     ]
@@ -137,11 +137,11 @@ def _growth(rows: pl.DataFrame) -> OutcomeTable:
     )
     columns: list[layout.Column] = [
         ("method", layout.text("method")),
-        ("users", layout.whole("users")),
-        ("combinations", layout.whole("groups")),
+        ("users", layout.count("users")),
+        ("combinations", layout.count("groups")),
         ("seconds", layout.figure("seconds")),
         ("published", layout.figure("published")),
-        ("users scored", layout.whole("users_together")),
+        ("users scored", layout.count("users_together")),
     ]
     title = f"The simplest and the largest world. {MADE_FOR}"
     return layout.table("ends", title, data, columns, "Published: of DCN.")

@@ -94,7 +94,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         ("parameter", layout.text("parameter")),
         ("value", lambda row: f"{row['value']:g}"),
         ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
-        ("users scored", layout.whole("users")),
+        ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
         ("seconds", layout.spread("seconds", "seconds_sd")),
     ]

@@ -48,8 +48,8 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         ("test auc", layout.figure("test_auc")),
         ("mrr@5", layout.figure("test_mrr@5")),
         ("ndcg@5", layout.figure("test_ndcg@5")),
-        ("rows", layout.whole("n_train")),
-        ("epochs", layout.whole("epochs")),
+        ("rows", layout.count("n_train")),
+        ("epochs", layout.count("epochs")),
         ("seconds", layout.figure("seconds")),
     ]
     note = (

@@ -57,14 +57,14 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
     columns: list[layout.Column] = [
         ("attributes", layout.text("attributes")),
         ("metric", layout.text("metric")),
-        ("groups", layout.whole("n_groups")),
+        ("groups", layout.count("n_groups")),
         ("gap", layout.figure("gap")),
         ("published", layout.figure("published")),
         ("chance: mean", layout.figure("chance_mean")),
         ("95%", layout.figure("chance_q95")),
         ("gap / chance", layout.figure("times_chance")),
         ("p", layout.p_value()),
-        ("users scored", layout.whole("n_users")),
+        ("users scored", layout.count("n_users")),
     ]
     note = (
         "Gaps are exact: everyone is scored once, whatever the number of attributes. Groups with "

@@ -142,7 +142,7 @@ def _leads(
         ("published", layout.percent("published_leads", 0)),
         ("accuracy", layout.percent("accuracy")),
         ("published", layout.percent("published_accuracy")),
-        ("users scored", layout.whole("users")),
+        ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
     ]
     note = (
@@ -189,7 +189,7 @@ def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFram
         ("longest search, s", layout.figure("seconds_of_search")),
         ("finished in time", layout.percent("finished", 0)),
         ("accuracy", layout.percent("accuracy")),
-        ("users scored", layout.whole("users")),
+        ("users scored", layout.count("users")),
     ]
     return layout.table(name, f"The fixed time itself: {where}", rows, columns, "", 2)
 

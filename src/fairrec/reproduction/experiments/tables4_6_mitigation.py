@@ -101,8 +101,8 @@ GROUP_COLUMNS: list[layout.Column] = [
     ("published", _pair("published_before", "published_after")),
     ("NDCG of all", _pair("ndcg_before", "ndcg_after")),
     ("strength", layout.figure("strength")),
-    ("groups", layout.whole("n_groups")),
-    ("their users", layout.whole("n_chosen")),
+    ("groups", layout.count("n_groups")),
+    ("their users", layout.count("n_chosen")),
 ]
 GAP_COLUMNS: list[layout.Column] = [
     *_LABELS,
@@ -113,7 +113,7 @@ GAP_COLUMNS: list[layout.Column] = [
     ("chance", layout.figure("chance_after")),
     ("p", layout.p_value("p_after")),
     ("published", _pair("published_gap_before", "published_gap_after")),
-    ("users scored", layout.whole("n_users")),
+    ("users scored", layout.count("n_users")),
 ]
 GROUP_NOTE = (
     "Where chosen: the mean of the chosen groups on the targets they were chosen by; before and "

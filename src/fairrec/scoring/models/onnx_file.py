@@ -116,7 +116,7 @@ class OnnxModel:
         for name in names:
             beside = self.file.parent / name
             # one that is not there is not loaded either, but once it is, the model is another
-            found = file_sum(beside) if beside.is_file() else "missing"
+            found = file_sum(beside) if _is_file(beside) else "missing"
             sums.update(f"{len(name)} {name} {found} ".encode())
         return [f"weights {sums.hexdigest()}"] if names else []
 
@@ -146,6 +146,14 @@ class OnnxModel:
     def close(self) -> None:
         """Let go of the model."""
         self._session = None
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; none can have too long a name."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _spec(one: Any) -> TensorSpec:

@@ -11,6 +11,8 @@ import mmap
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairrec.core.errors import plain
+
 _PARTS = {
     "model": {7: "graph", 25: "function"},
     "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
@@ -30,8 +32,11 @@ _PARTS = {
 """Which fields of a message hold messages with tensors in them, by the numbers of onnx.proto."""
 _KEY, _VALUE = 1, 2
 _VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
-_ORT_FORMAT = b"ORTM"
-"""Marks onnxruntime's own form, which has all weights inside."""
+_LONGEST_VARINT = 10
+_END_OF_TAGS = 2**32
+_ORT_ENDING, _ORT_MARK = ".ort", b"ORTM"
+"""Of onnxruntime's own form, which has all weights inside. It is told by the ending: the bytes of
+the mark may stand in any model."""
 
 
 def side_files(file: Path) -> tuple[str, ...]:
@@ -40,7 +45,7 @@ def side_files(file: Path) -> tuple[str, ...]:
     A ValueError where the file is no ONNX model.
     """
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data[4:8] == _ORT_FORMAT:
+        if file.suffix.lower() == _ORT_ENDING and data[4:8] == _ORT_MARK:
             return ()
         try:
             return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
@@ -55,15 +60,25 @@ def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[st
         if part == "external data":
             said = {one: data[at:until] for one, at, until in _fields(data, first, end)}
             if said.get(_KEY) == b"location":
-                yield said.get(_VALUE, b"").decode()
+                yield _checked(said.get(_VALUE, b"").decode())
         elif part is not None:
             yield from _locations(data, part, first, end)
+
+
+def _checked(location: str) -> str:
+    """The name of a file; a ValueError where another one may be loaded, as up to a null."""
+    if any(character < " " or character == "\x7f" for character in location):
+        raise ValueError(f"control characters in the name '{plain(location)}'")
+    return location
 
 
 def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int]]:
     """Number, start and end of the fields of a message that are texts, bytes or messages."""
     while at < stop:
         tag, at = _varint(data, at, stop)
+        if tag >= _END_OF_TAGS:
+            # onnxruntime would take the lower 32 bits for another field
+            raise ValueError("a field with too large a number")
         kind = tag & 7
         size = 0
         if kind == _VARINT:
@@ -84,8 +99,7 @@ def _fields(data: mmap.mmap, at: int, stop: int) -> Iterator[tuple[int, int, int
 def _varint(data: mmap.mmap, at: int, stop: int) -> tuple[int, int]:
     """A number of seven bits a byte, and where it ends."""
     number = shift = 0
-    while at < stop:
-        byte = data[at]
+    for byte in data[at : min(at + _LONGEST_VARINT, stop)]:
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:

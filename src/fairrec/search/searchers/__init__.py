@@ -1,6 +1,5 @@
 """The searchers, one file each."""
 
-from fairrec.search.searcher import SEARCHERS
 from fairrec.search.searchers import (
     dpso,
     exact,
@@ -13,7 +12,6 @@ from fairrec.search.searchers import (
 from fairrec.search.searchers.adaptive import adaptive
 
 __all__ = [
-    "SEARCHERS",
     "adaptive",
     "dpso",
     "exact",

@@ -1,0 +1,23 @@
+"""The values of an attribute in the order people expect."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairrec.report.page.value_order import value_order
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["under 18", "18-24", "25-34", "56+"],
+        ["<= 5", "5", "10", "100"],
+        ["-10", "-2", "0", "1.5", "[2, 3)", "(3, 4]"],
+        ["7", "north", "south", "(missing)"],
+        # more digits than a number needs are no reason to fail
+        ["1", "9" * 400],
+    ],
+)
+def test_numbers_by_size_then_words_then_what_is_missing(expected):
+    backwards = expected[::-1]
+    assert sorted(backwards, key=value_order) == expected

@@ -1,0 +1,68 @@
+"""The answer of the page, and the gap beside chance."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from fairrec.report.page.verdicts import answer, verdict_card
+from fairrec.report.text.verdict import Verdict
+from fairrec.result.schema import Chance
+
+
+def said(**metrics: str) -> str:
+    """The answer where these metrics have these verdicts."""
+    return answer(tuple(Verdict(name, status, "", "", "") for name, status in metrics.items()))
+
+
+def test_metrics_with_a_gap_come_first_and_the_untested_last():
+    text = said(
+        m1="not tested", m2="gap found", m3="no gap detected", m4="gap found", m5="gap found"
+    )
+    assert re.findall(r"m\d", text) == ["m2", "m4", "m5", "m3", "m1"]
+    assert "m2, m4 and m5" in text
+    assert said(m1="gap found").count(" and ") == 0
+
+
+def test_without_a_gap_only_those_tested_are_cleared():
+    everyone, some = (said(m1="no gap detected", m2=s) for s in ("no gap detected", "not tested"))
+    assert "m1" not in everyone and "not tested" not in everyone
+    assert re.findall(r"m\d", some) == ["m1", "m2"]
+
+
+def test_without_a_test_nothing_is_cleared():
+    text = said(m1="not tested", m2="not tested")
+    assert "no gap" not in text.lower() and "m1" not in text
+
+
+def card_of(gap: float | None, mean: float = 0.1, q95: float = 0.2, tested: bool = True):
+    chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
+    result = SimpleNamespace(gap=gap, chance=chance, mean=0.75)
+    return verdict_card(2, Verdict("auc", "gap found", "", "", ""), result)
+
+
+def test_the_largest_of_gap_and_chance_nearly_fills_the_scale():
+    card = card_of(0.4)
+    assert (card.anchor, card.mean) == ("chart-2", "0.750")
+    scale = card.scale
+    assert (scale.gap, scale.chance, scale.q95) == ("0.400", "0.100", "0.200")
+    # the end of the scale is 1.08 times the largest
+    assert scale.gap_at == round(100 / 1.08, 1)
+    assert scale.chance_at == round(25 / 1.08, 1)
+    assert scale.q95_at == round(50 / 1.08, 1)
+    assert "p = 0.020" in scale.alternative
+    assert card_of(0.1, q95=0.5).scale.q95_at == round(100 / 1.08, 1)
+
+
+@pytest.mark.parametrize(("gap", "is_beyond"), [(0.21, True), (0.2, False), (0.0, False)])
+def test_a_gap_is_beyond_chance_above_its_upper_end(gap, is_beyond):
+    assert card_of(gap).scale.is_beyond == is_beyond
+
+
+def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none():
+    scale = card_of(0.0, 0.0, 0.0).scale
+    assert (scale.gap_at, scale.chance_at, scale.q95_at) == (0, 0, 0)
+    assert card_of(None).scale is None
+    assert card_of(0.4, tested=False).scale is None

@@ -1,0 +1,51 @@
+"""A report written down, with marks that a layout could take for its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.view import ReportView, TableView
+
+EMPTY = TableView("nothing there", ("group",), (False,), ())
+TABLE = TableView(
+    "title *t*", ("group", "n"), (False, True), (("who=a|b", "7"), ("[red]x[/red]", "12")), "a note"
+)
+
+
+def report_view(**changes: Any) -> ReportView:
+    """Two metrics, the second without anything to say of its gap."""
+    parts = {
+        "title": "10 users",
+        "verdicts": (
+            Verdict("auc", "gap found", "headline one.", "gap one.", ""),
+            Verdict("m|r", "no gap detected", "headline two.", "", "power two."),
+        ),
+        "findings": TABLE,
+        "ends": EMPTY,
+        "search": ("the [b]search[/b]",),
+        "coverage": ("the coverage",),
+        "warnings": (),
+        "reproduce": "fairrec audit <file>",
+        **changes,
+    }
+    return ReportView(**parts)
+
+
+def mitigation_view(**changes: Any) -> MitigationView:
+    """One table, a stamp and two sentences."""
+    parts = {
+        "headline": "the headline",
+        "stamps": ("a STAMP",),
+        "said": ("first said", "then [b]said[/b]"),
+        "effects": TABLE,
+        "gaps": EMPTY,
+        "groups": EMPTY,
+        "harmed": EMPTY,
+        "trade_offs": (),
+        "notes": (),
+        "reproduce": "fairrec mitigate audit",
+        **changes,
+    }
+    return MitigationView(**parts)

@@ -1,0 +1,60 @@
+"""The layout in Markdown."""
+
+from __future__ import annotations
+
+from markdown_it import MarkdownIt
+
+from fairrec.report.text.markdown import escape, mitigation_markdown, table_lines, to_markdown
+from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
+
+
+def test_what_has_a_meaning_in_markdown_is_read_as_text():
+    text = r"a|b <i> [x](y) *b* _i_ # h `c` \n ~s~ &amp; $m$ ![p] {z} + "
+    (inline,) = (
+        token for token in MarkdownIt("commonmark").parse(escape(text)) if token.type == "inline"
+    )
+    assert "".join(child.content for child in inline.children) == text.strip()
+
+
+def test_numbers_stand_to_the_right_and_a_bar_in_a_cell_is_no_new_cell():
+    assert table_lines(TABLE) == [
+        "| group | n |",
+        "|---|---:|",
+        r"| who=a\|b | 7 |",
+        r"| \[red\]x\[/red\] | 12 |",
+        "",
+        "a note",
+    ]
+    assert table_lines(EMPTY) == ["| group |", "|---|"]
+
+
+def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
+    lines = to_markdown(report_view()).splitlines()
+    assert lines[0].startswith("# ") and lines[2] == "10 users"
+    assert lines[6:8] == [
+        "| auc | **gap found** | headline one. gap one. |",
+        r"| m\|r | **no gap detected** | headline two. |",
+    ]
+    assert [line for line in lines if line.startswith("### ")] == [r"### title \*t\*"]
+    # the search, the coverage, and the power of the metric that has one
+    items = [line for line in lines if line.startswith("- ")]
+    assert items == [r"- the \[b\]search\[/b\]", "- the coverage", r"- m\|r: power two."]
+    assert lines[-1].endswith(r"fairrec audit \<file\>")
+
+
+def test_notes_have_a_heading_where_there_are_any():
+    for layout, view, named in (
+        (to_markdown, report_view, "warnings"),
+        (mitigation_markdown, mitigation_view, "notes"),
+    ):
+        without, with_notes = layout(view()), layout(view(**{named: ("odd_one",)}))
+        assert with_notes.count("### ") == without.count("### ") + 1
+        assert r"- odd\_one" in with_notes
+
+
+def test_a_mitigation_begins_with_its_headline_and_its_stamps():
+    text = mitigation_markdown(mitigation_view())
+    parts = ("**the headline**", "a STAMP", "first said", r"then \[b\]said\[/b\]", "| group | n |")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "nothing there" not in text

@@ -1,0 +1,55 @@
+"""The layout in a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
+from tests.report.text.small_view import TABLE, mitigation_view, report_view
+
+
+def printed(layout, view, **options) -> str:
+    console = Console(file=StringIO(), width=100, **options)
+    layout(view, console)
+    return console.file.getvalue()
+
+
+def in_order(text: str, *parts: str) -> bool:
+    places = [text.index(part) for part in parts]
+    return places == sorted(places)
+
+
+def test_verdicts_come_first_and_outside_text_is_no_markup():
+    text = printed(print_text, report_view(warnings=("odd [bold]one",)))
+    assert in_order(
+        text,
+        *("10 users", "auc  gap found", "  headline one.", "  gap one.", "m|r  no gap detected"),
+        *("headline two.", "power two.", "[red]x[/red]", "the [b]search[/b]", "the coverage"),
+        "note: odd [bold]one",
+    )
+    assert "nothing there" not in text
+
+
+def test_a_verdict_has_its_colour():
+    text = printed(print_text, report_view(), force_terminal=True, color_system="standard")
+    assert "\x1b[1;31mgap found" in text and "\x1b[1;32mno gap detected" in text
+
+
+def test_a_mitigation_begins_with_its_headline_and_its_stamps():
+    text = printed(print_mitigation, mitigation_view(notes=("odd",)))
+    assert in_order(
+        text, "the headline", "a STAMP", "first said", "then [b]said[/b]", "who=a|b", "note: odd"
+    )
+    assert "nothing there" not in text
+
+
+def test_numbers_stand_to_the_right():
+    table = rich_table(TABLE)
+    assert [column.justify for column in table.columns] == ["left", "right"]
+    assert [[str(cell) for cell in column.cells] for column in table.columns] == [
+        ["who=a|b", "[red]x[/red]"],
+        ["7", "12"],
+    ]
+    assert str(table.caption) == "a note"
