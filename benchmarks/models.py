@@ -40,7 +40,8 @@ def _speed(what: str, per_second: float, bar: int | None) -> Row:
 
 
 def _world(shrink: int) -> Any:
-    from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+    from fairrec.datasets.shapes import shaped_like
+    from fairrec.datasets.synthetic import synthetic_bundle
     from fairrec.models.deep.training_data import training_data
 
     bundle = synthetic_bundle(shaped_like("movielens-1m"))

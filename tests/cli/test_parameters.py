@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -7,11 +8,17 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from fairrec.cli.parameters import FieldsOf, Given, SectionedCommand, takes_options
+from fairrec.cli import app as fairrec_app
+from fairrec.cli.parameters import FieldsOf, Given, Here, SectionedCommand, takes_options
 from fairrec.cli.shared import DebugOption
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, SWITCH, TEXT, number, pairs, whole
 from fairrec.core.options import Option, Options, spelled
+from fairrec.datasets.shapes import SHAPES
+from fairrec.models.deep.registry import MODELS
+from fairrec.scoring.wire import PROTOCOLS
+
+Place = Annotated[str, Option(TEXT, "Where", "Route", default="here")]
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,8 @@ def test_errors_of_the_command_itself_are_said_in_words_too():
 
 def test_help_says_what_is_declared_under_its_headings():
     words = " ".join(run("--help").stdout.split())
-    assert "Route: --to TEXT Where to. [required]" in words
+    assert "Arguments: WHO Traveller. Required." in words
+    assert "Route: --to TEXT Where to. Required." in words
     assert "--days N How long. Default: 7." in words
     assert "--through NAMES Stops. Default: here,there." in words
     assert "--by-train No car. --pace NUMBER Steps a second. Default: 1.5." in words
@@ -109,3 +117,71 @@ def test_an_option_without_default_is_asked_for():
     ran = run("me")
     assert ran.exit_code == 2
     assert "Missing option '--to'" in ran.stderr
+
+
+def help_of(command: str) -> dict[str, str]:
+    """The help of a command of FairRec: heading -> its text in one line."""
+    text = CliRunner().invoke(fairrec_app, [command, "--help"]).stdout
+    sections = re.split(r"^(\w[\w ]*):$", text, flags=re.MULTILINE)[1:]
+    return {
+        heading: " ".join(lines.split())
+        for heading, lines in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+COMMANDS = [str(command.name) for command in fairrec_app.registered_commands]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_options_of_all_commands_have_one_look(command):
+    for heading, text in help_of(command).items():
+        for other in ("<", "[default", "[required]", "PATH"):
+            assert other not in text, (heading, text)
+
+
+@pytest.mark.parametrize(
+    ("command", "heading", "text"),
+    [
+        ("train", "Training", "--seed N"),
+        ("synthetic", "World", "--seed N"),
+        ("demo", "Options", "--seed N"),
+        ("reproduce", "Options", "--seed N"),
+        ("score", "Options", "--device auto|cpu|cuda"),
+        ("train", "Training", f"--model {'|'.join(MODELS)} "),
+        ("demo", "Options", f"--model ease|{'|'.join(MODELS)} "),
+        ("audit", "Model that is asked", f"--protocol {'|'.join(PROTOCOLS)} "),
+        ("synthetic", "World", f"--shape {'|'.join(SHAPES)} "),
+        ("search-bench", "Tables", f"--shape {'|'.join(SHAPES)} "),
+        ("audit", "Model that is asked", "--scorer package.module:function "),
+        ("audit", "Model that is asked", "--endpoint URL "),
+        ("audit", "Search", "--search NAME "),
+        ("audit", "Output", "--out FOLDER "),
+        ("audit", "Output", "--format text|markdown|json What to print. Default: text."),
+        ("demo", "Options", "--out FOLDER Folder for the tables and the audit. Default: fairrec-"),
+        (
+            "mitigate",
+            "Statistics",
+            "Default: the audit's, or, as the tables allow, auc, mrr, ndcg, urd",
+        ),
+    ],
+)
+def test_an_option_stands_under_a_fitting_heading_with_what_is_registered(command, heading, text):
+    assert text in help_of(command)[heading]
+
+
+def test_the_heading_and_the_default_of_an_option_may_be_others_in_a_command():
+    @takes_options
+    def rest(
+        *,
+        journey: Annotated[Given, FieldsOf(Journey, panels={"n_days": "Rest"})],
+        place: Annotated[Place, Here("Rest", default="home, or {}")] = "",
+        debug: DebugOption = False,
+    ) -> None:
+        """Rest."""
+
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command("rest", cls=SectionedCommand)(rest)
+    words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    assert (
+        "Rest: --days N How long. Default: 7. --place TEXT Where. Default: home, or here." in words
+    )

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from fairrec.datasets.synthetic import SHAPES
+from fairrec.datasets.shapes import SHAPES
 from fairrec.datasets.world_options import WorldOptions
 from tests.builders import make_tables
 from tests.end_to_end.command_line import run_here, write_tables

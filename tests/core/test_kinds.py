@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairrec.core.kinds import (
+    FILE,
     NAMES,
-    PATH,
     SWITCH,
     TEXT,
     number,
@@ -96,7 +96,7 @@ def test_pairs_are_read_value_by_value_and_the_one_that_does_not_fit_is_told():
 
 def test_names_text_paths_and_switches():
     assert NAMES.parse("a,b") == NAMES.parse(["a", "b"]) == ("a", "b")
-    assert PATH.parse("a/b").name == "b"
+    assert FILE.parse("a/b").name == "b"
     assert SWITCH.parse(True) is True
     for kind, given in (
         (TEXT, 3),
@@ -104,7 +104,7 @@ def test_names_text_paths_and_switches():
         (SWITCH, "yes"),
         (NAMES, 3),
         (NAMES, [3]),
-        (PATH, 3),
+        (FILE, 3),
     ):
         with pytest.raises(REFUSED):
             kind.parse(given)

@@ -81,18 +81,20 @@ def test_options_are_known_by_what_is_declared():
 
 
 def test_a_docstring_is_filled_with_what_is_declared():
-    @documented(Trip)
-    def travel(n_days: int = Trip.n_days, packed: object = None) -> None:
+    @documented(Trip, pace=Annotated[int, Option(whole(1), "How fast")])
+    def travel(n_days: int = Trip.n_days, packed: object = None, pace: int = 1) -> None:
         """Travel.
 
         Parameters
         ----------
         n_days, packed : see Trip
+        pace : as declared
         """
 
     lines = [line.strip() for line in travel.__doc__.splitlines()]
     assert "n_days : How long (a whole number from 1)" in lines
     assert "packed : Bags (thing=n)" in lines
+    assert "pace : How fast (a whole number from 1)" in lines
 
 
 def test_a_signature_shows_plain_types():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairrec.datasets.synthetic import shaped_like
+from fairrec.datasets.shapes import shaped_like
 from fairrec.reproduction.data_catalogue import small, world_source
 from fairrec.reproduction.data_source import DataSource
 from fairrec.reproduction.experiment import ReproduceOptions, Setting

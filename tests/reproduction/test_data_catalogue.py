@@ -9,7 +9,8 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import write_bundle
-from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec.datasets.shapes import shaped_like
+from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_catalogue import DataCatalogue, small, world_source
 from fairrec.reproduction.data_source import TITLES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +20,8 @@ from fairrec.cli.model_options import (
     chosen_model,
     without_query,
 )
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.search_options import HowSearched, Theta, search_options
+from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
+from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -37,10 +38,11 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import OUTPUT
+from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import TableOptions
+from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.scoring.models.scorer_options import ScorerIdentity
-from fairrec.search.options import Search
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
@@ -57,7 +59,7 @@ def audit_command(
     tables: Annotated[Given, FieldsOf(TableOptions)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
-    search: Search | None = None,
+    search: SearchOption = None,
     how_searched: HowSearched,
     theta: Theta = None,
     scorer: ScorerOption = None,
@@ -66,11 +68,10 @@ def audit_command(
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the result's files and its page.", rich_help_panel=OUTPUT),
+        Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
     no_report: NoReportOption = False,
-    output_format: FormatOption = Format.text,
+    format_: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -99,7 +100,7 @@ def audit_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report)
-    print_result(result, output_format)
+    print_result(result, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(f"Written to {out}: result.json, groups.parquet, per_user.parquet{page}")
@@ -107,15 +108,19 @@ def audit_command(
 
 @takes_options
 def demo_command(
-    out: Annotated[Path, typer.Option(help="Folder for the tables and the audit.")] = Path(
+    out: Annotated[Path, Option(FOLDER, "Folder for the tables and the audit")] = Path(
         "fairrec-demo"
     ),
     model: Annotated[
-        str, typer.Option(help="ease, or with fairrec[models] deepfm, wide_deep, dcn, fgcnn.")
+        str,
+        Option(
+            replace(NAME, metavar="|".join(("ease", *DEEP_MODELS))),
+            "The recommender; all but ease need fairrec[models]",
+        ),
     ] = "ease",
-    seed: Seed = 0,
+    seed: Annotated[Seed, Here(panel="")] = 0,
     no_report: NoReportOption = False,
-    output_format: FormatOption = Format.text,
+    format_: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -124,8 +129,8 @@ def demo_command(
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)
-    print_result(result, output_format)
-    if output_format is Format.text:
+    print_result(result, format_)
+    if format_ is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
         console = stdout()
         console.print(Text(f"\nThe group made hard to serve in this world: {planted}."))

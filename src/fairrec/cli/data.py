@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,15 @@ from rich.text import Text
 
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, QuietOption, say, shown_progress, stdout
-from fairrec.core.options import OUTPUT
+from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.options import OUTPUT, Option
+from fairrec.datasets.shapes import SHAPES, shaped_like
 from fairrec.datasets.world_options import WORLD, WorldOptions
 
 if TYPE_CHECKING:
     from fairrec.datasets.bundle import Manifest
 
-BundleOption = Annotated[Path, typer.Option(help="Folder for the bundle.", rich_help_panel=OUTPUT)]
+BundleOption = Annotated[Path, Option(FOLDER, "Folder for the bundle", OUTPUT)]
 
 
 @takes_options
@@ -42,7 +45,7 @@ def datasets_command(*, debug: DebugOption = False) -> None:
 def prepare_command(
     *,
     name: Annotated[str, typer.Argument(help="The data set; see fairrec datasets.")],
-    raw: Annotated[Path, typer.Option(help="Folder with the publisher's files.")],
+    raw: Annotated[Path, Option(FOLDER, "Folder with the publisher's files")],
     out: BundleOption,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -60,12 +63,16 @@ def synthetic_command(
     *,
     shape: Annotated[
         str | None,
-        typer.Option(
-            help="Like a data set: movielens-1m, lfm360k, blackfriday, ...", rich_help_panel=WORLD
-        ),
+        Option(replace(NAME, metavar="|".join(SHAPES)), "Like a data set of that name", WORLD),
     ] = None,
     world: Annotated[
-        Given, FieldsOf(WorldOptions, without=("name",), default="the shape's, or {}")
+        Given,
+        FieldsOf(
+            WorldOptions,
+            without=("name",),
+            default="the shape's, or {}",
+            panels={"seed": WORLD},
+        ),
     ],
     out: BundleOption,
     quiet: QuietOption = False,
@@ -74,7 +81,7 @@ def synthetic_command(
     """Make a bundle with a planted gap, or none, of any size."""
     with shown_progress(quiet) as progress:
         from fairrec.datasets.bundle import write_bundle
-        from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+        from fairrec.datasets.synthetic import synthetic_bundle
 
         progress("making a world", 0, 0)
         options = WorldOptions(**world) if shape is None else shaped_like(shape, **world)

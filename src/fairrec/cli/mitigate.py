@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -25,9 +25,10 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AuditOptions, Threads
 from fairrec.core.errors import InputError
-from fairrec.core.options import OUTPUT, TABLES
+from fairrec.core.kinds import FILE, FOLDER
+from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
 ELSEWHERE = (
     "Run this where the audit was run, or name the tables: fairrec mitigate PREDICTIONS --users "
@@ -43,14 +44,9 @@ def mitigate_command(
         typer.Argument(help="Folder of an audit or of a trained run, or a table of predictions."),
     ],
     plan: Annotated[Given, FieldsOf(MitigationOptions)],
-    validation: Annotated[
-        Path | None,
-        typer.Option(
-            help="Scored candidates with other targets, to choose by. Runs have them.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions)],
+    validation: Annotated[Validation, Here(default="the run's, or {}")] = None,
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("metrics",))],
+    metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,
         FieldsOf(
@@ -60,12 +56,10 @@ def mitigate_command(
     threads: Threads = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for the re-ranked lists, the re-ranker, the page.", rich_help_panel=OUTPUT
-        ),
+        Option(FOLDER, "Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
     ] = None,
     no_report: NoReportOption = False,
-    output_format: FormatOption = Format.text,
+    format_: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -82,7 +76,8 @@ def mitigate_command(
                     "another folder."
                 )
         progress("reading", 0, 0)
-        named = {} if validation is None else {"validation": validation}
+        single = {"validation": validation, "metrics": metrics}
+        named = {name: value for name, value in single.items() if value is not None}
         settings = {**_settings_of(source), **tables, **options, **named}
         need(settings, "users", "by", command="mitigate")
         result = mitigate(
@@ -95,7 +90,7 @@ def mitigate_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report)
-    _print(result.summary, output_format)
+    _print(result.summary, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(
@@ -111,10 +106,7 @@ def rerank_command(
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
     tables: Annotated[Given, FieldsOf(TableOptions, without=("by", "metrics"))],
     threads: Threads = None,
-    out: Annotated[
-        Path,
-        typer.Option(help="File to write: Parquet, or CSV by its ending.", rich_help_panel=OUTPUT),
-    ],
+    out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
-from fairrec.core.options import MODEL, declared, spelled
+from fairrec.core.kinds import FILE, TEXT
+from fairrec.core.options import MODEL, Option, declared, spelled
 from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.scoring.models.call_options import CallOptions, OnnxOptions
 
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 ScorerOption = Annotated[
     str | None,
-    typer.Option(
-        help="A Python function to ask for scores: package.module:function.",
-        rich_help_panel=MODEL,
+    Option(
+        replace(TEXT, metavar="package.module:function"),
+        "A Python function to ask for scores",
+        MODEL,
     ),
 ]
 EndpointOption = Annotated[
     str | None,
-    typer.Option(
-        help="A model behind HTTP to ask: http://host/v2/models/ranker.", rich_help_panel=MODEL
+    Option(
+        replace(TEXT, metavar="URL"),
+        "A model behind HTTP to ask: http://host/v2/models/ranker",
+        MODEL,
     ),
 ]
-OnnxOption = Annotated[
-    Path | None, typer.Option(help="A model in an ONNX file to ask.", rich_help_panel=MODEL)
-]
+OnnxOption = Annotated[Path | None, Option(FILE, "A model in an ONNX file to ask", MODEL)]
 HOW_ASKED = FieldsOf(EndpointOptions, without=("first_wait", "longest_wait"))
 HowAsked = Annotated[Given, HOW_ASKED]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Annotated, Any
 
 import typer
 import typer.core
+from typer.models import ArgumentInfo
 
 from fairrec.cli.shared import errors_in_words
 from fairrec.core.options import (
@@ -35,29 +36,46 @@ class FieldsOf:
     ----------
     without : fields that the command does not offer
     default : how a default is said
+    panels : headings other than those declared, by name
     """
 
     options: type[Options]
     without: tuple[str, ...] = ()
     default: str = "{}"
+    panels: Mapping[str, str] = field(default_factory=dict)
 
     def flags(self) -> Iterator[tuple[str, Option, object]]:
         """Name, option and default in words of each."""
         fixed = defaults(self.options)
         for name, option in declared(self.options).items():
             if name not in self.without:
-                if name not in fixed:
-                    yield name, option, Parameter.empty
-                    continue
-                said = _in_words(option, fixed[name])
-                yield name, option, said and self.default.format(said)
+                said: object = Parameter.empty
+                if name in fixed:
+                    words = _in_words(option, fixed[name])
+                    said = words and self.default.format(words)
+                yield name, replace(option, panel=self.panels.get(name, option.panel)), said
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What is said of an option in one command, where it is not what is declared.
+
+    Parameters
+    ----------
+    panel : the heading
+    default : how a default in words is said
+    """
+
+    panel: str | None = None
+    default: str = "{}"
 
 
 def takes_options(command: Command) -> Command:
     """The command as typer reads it, with errors in words.
 
     A parameter annotated with `FieldsOf` stands for all options of that class, one annotated with
-    an `Option` for that option; others are as typer has them.
+    an `Option` for that option, of which `Here` may say something else; arguments and plain
+    switches are typer's.
     """
     parameters: list[Parameter] = []
     fields: dict[str, FieldsOf] = {}
@@ -74,6 +92,8 @@ def takes_options(command: Command) -> Command:
             said = Parameter.empty if is_needed else _in_words(mark, parameter.default)
             parameters.append(_parameter(name, mark, said))
         else:
+            if isinstance(mark, ArgumentInfo):
+                mark.metavar = name.upper()
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     def run(**values: Any) -> None:
@@ -102,20 +122,31 @@ class SectionedCommand(typer.core.TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
+            name, about = record
+            if parameter.required:
+                about = f"{about.removesuffix('[required]').rstrip()} Required."
             panel = getattr(parameter, "rich_help_panel", None) or "Options"
             if parameter.param_type_name == "argument":
-                panel = "Arguments"
+                # some versions of typer add the type
+                panel, name = "Arguments", name.partition(" <")[0]
             elif parameter.name == "help" and OUTPUT in sections:
                 panel = OUTPUT
-            sections.setdefault(panel, []).append(record)
+            sections.setdefault(panel, []).append((name, about))
         for panel, records in sections.items():
             with formatter.section(panel):
                 formatter.write_dl(records)
 
 
 def _mark(annotation: Any) -> object:
+    """What makes it an option or an argument of the command."""
     marks = getattr(annotation, "__metadata__", ())
-    return next((mark for mark in marks if isinstance(mark, FieldsOf | Option)), None)
+    found = next((one for one in marks if isinstance(one, FieldsOf | Option | ArgumentInfo)), None)
+    for mark in marks:
+        if isinstance(found, Option) and isinstance(mark, Here):
+            panel = found.panel if mark.panel is None else mark.panel
+            default = found.default and mark.default.format(found.default)
+            found = replace(found, panel=panel, default=default)
+    return found
 
 
 def _parameter(name: str, option: Option, default: object) -> Parameter:

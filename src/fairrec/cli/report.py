@@ -10,6 +10,8 @@ import typer
 
 from fairrec.cli.parameters import takes_options
 from fairrec.cli.shared import DebugOption, QuietOption, say
+from fairrec.core.kinds import FILE
+from fairrec.core.options import Option
 
 
 @takes_options
@@ -17,7 +19,7 @@ def report_command(
     *,
     folder: Annotated[Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")],
     out: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: report.html in the folder.")
+        Path | None, Option(FILE, "The file to write", default="report.html in the folder")
     ] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,

@@ -21,7 +21,7 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES
+from fairrec.core.kinds import FOLDER, NAMES
 from fairrec.core.options import Option
 from fairrec.reproduction.options import QUICK, ReproduceOptions
 
@@ -39,11 +39,14 @@ def reproduce_command(
     ] = None,
     data: Annotated[
         tuple[str, ...],
-        Option(NAMES, "Bundles or publishers' folders: FOLDER or NAME=FOLDER"),
+        Option(
+            replace(NAMES, metavar="FOLDER|NAME=FOLDER"),
+            "Bundles or publishers' folders, with commas between them",
+        ),
     ] = (),
-    out: Annotated[Path | None, typer.Option(help="Folder for tables, figures and trials.")] = None,
+    out: Annotated[Path | None, Option(FOLDER, "Folder for tables, figures and trials")] = None,
     runs: Annotated[
-        Path | None, typer.Option(help="Folder of trained runs to use. Default: OUT/runs.")
+        Path | None, Option(FOLDER, "Folder of trained runs to use", default="OUT/runs")
     ] = None,
     datasets: Annotated[
         tuple[str, ...] | None,
@@ -53,7 +56,7 @@ def reproduce_command(
             default="those given, or all",
         ),
     ] = None,
-    given: Annotated[Given, FieldsOf(ReproduceOptions)],
+    given: Annotated[Given, FieldsOf(ReproduceOptions, panels={"seed": ""})],
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,

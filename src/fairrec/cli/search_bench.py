@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -22,7 +23,9 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import OUTPUT, TABLES, spelled
+from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.options import OUTPUT, TABLES, Option, spelled
+from fairrec.datasets.shapes import SHAPES, shaped_like
 from fairrec.inputs.table_options import TableOptions
 from fairrec.search.bench_options import SearchBenchOptions
 
@@ -49,17 +52,15 @@ def search_bench_command(
     run: RunOption = None,
     shape: Annotated[
         str | None,
-        typer.Option(
-            help="A synthetic world instead: movielens-1m, lfm360k, blackfriday, ...",
-            rich_help_panel=TABLES,
+        Option(
+            replace(NAME, metavar="|".join(SHAPES)),
+            "A synthetic world like that data set instead",
+            TABLES,
         ),
     ] = None,
     tables: Annotated[Given, FieldsOf(TableOptions)],
     bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the figures and tables.", rich_help_panel=OUTPUT),
-    ] = None,
+    out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -126,7 +127,7 @@ def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> Bench
     for name in ("users", "items", "history"):
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
-    from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+    from fairrec.datasets.synthetic import synthetic_bundle
     from fairrec.models.deep.training_data import training_data
     from fairrec.models.shallow.taste import taste_predictions
 

@@ -7,9 +7,10 @@ from typing import Annotated
 from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import number
-from fairrec.core.options import SEARCH, Option, spelled
+from fairrec.core.options import SEARCH, Option, declared, spelled
 from fairrec.search.options import SearchOptions
 
+SearchOption = Annotated[str | None, declared(SearchOptions)["name"]]
 HOW_SEARCHED = FieldsOf(SearchOptions, without=("name",))
 HowSearched = Annotated[Given, HOW_SEARCHED]
 Theta = Annotated[

@@ -6,15 +6,18 @@ import logging
 import os
 import shlex
 import socket
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairrec.cli.parameters import takes_options
+from fairrec.cli.parameters import Here, takes_options
 from fairrec.cli.shared import DebugOption, QuietOption, need_torch, say
 from fairrec.core.errors import InputError, plain
+from fairrec.core.kinds import NAME, TEXT, whole
+from fairrec.core.options import Option
 from fairrec.models.deep.training_options import Device
 
 if TYPE_CHECKING:
@@ -25,15 +28,17 @@ if TYPE_CHECKING:
 def serve_run_command(
     *,
     run: Annotated[Path, typer.Argument(help="A trained run; see fairrec train.")],
-    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at; 0 for any free one.")] = 8080,
+    host: Annotated[
+        str, Option(replace(TEXT, metavar="HOST"), "Address to listen at")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(whole(0, 65_535), "Port to listen at; 0 for any free one")] = 8080,
     name: Annotated[
-        str | None, typer.Option(help="Name of the model in addresses. Default: its kind.")
+        str | None, Option(NAME, "Name of the model in addresses", default="its kind")
     ] = None,
     token_env: Annotated[
-        str | None, typer.Option(help="Environment variable with a bearer token to ask for.")
+        str | None, Option(NAME, "Environment variable with a bearer token to ask for")
     ] = None,
-    device: Device = "auto",
+    device: Annotated[Device, Here(panel="")] = "auto",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

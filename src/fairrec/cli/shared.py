@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,8 @@ from rich.console import Console
 from rich.text import Text
 
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.core.options import OUTPUT, TABLES, spelled
+from fairrec.core.kinds import FOLDER, one_of
+from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
@@ -41,17 +43,14 @@ DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)
 ]
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="What to print.", rich_help_panel=OUTPUT)
+    Format, Option(replace(one_of(*Format), parse=Format), "What to print", OUTPUT)
 ]
 NoReportOption = Annotated[
     bool,
     typer.Option("--no-report", help="Write no page, report.html.", rich_help_panel=OUTPUT),
 ]
 RunOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="A trained run instead of tables; see fairrec train.", rich_help_panel=TABLES
-    ),
+    Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec train", TABLES)
 ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
     QuietOption,
@@ -18,8 +19,9 @@ from fairrec.cli.shared import (
     stdout,
 )
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import one_of
+from fairrec.core.kinds import FILE, FOLDER, NAME, one_of
 from fairrec.core.options import OUTPUT, Option
+from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.models.deep.training_options import TRAINING, Device, Hyper, TrainingOptions
 
 if TYPE_CHECKING:
@@ -38,15 +40,13 @@ def train_command(
         str | None,
         typer.Argument(help="The data set the bundle must hold. Default: whatever it holds."),
     ] = None,
-    data: Annotated[
-        Path, typer.Option(help="The bundle; see fairrec prepare.", rich_help_panel=TRAINING)
-    ],
+    data: Annotated[Path, Option(FOLDER, "The bundle; see fairrec prepare", TRAINING)],
     model: Annotated[
-        str, typer.Option(help="wide_deep, deepfm, dcn or fgcnn.", rich_help_panel=TRAINING)
+        str, Option(replace(NAME, metavar="|".join(DEEP_MODELS)), "The kind of model", TRAINING)
     ],
-    training: Annotated[Given, FieldsOf(TrainingOptions)],
+    training: Annotated[Given, FieldsOf(TrainingOptions, panels={"seed": TRAINING})],
     hyper: Hyper = {},  # noqa: B006 - read only
-    out: Annotated[Path, typer.Option(help="Folder for the run.", rich_help_panel=OUTPUT)],
+    out: Annotated[Path, Option(FOLDER, "Folder for the run", OUTPUT)],
     restart: Annotated[
         bool,
         typer.Option(
@@ -80,10 +80,10 @@ def train_command(
 @takes_options
 def score_command(
     *,
-    run: Annotated[Path, typer.Option(help="A trained run.")],
-    out: Annotated[Path, typer.Option(help="The Parquet file to write.")],
+    run: Annotated[Path, Option(FOLDER, "A trained run")],
+    out: Annotated[Path, Option(FILE, "The Parquet file to write")],
     target: Target = "test",
-    device: Device = "auto",
+    device: Annotated[Device, Here(panel="")] = "auto",
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:

@@ -199,7 +199,9 @@ def _names(given: Any) -> tuple[str, ...]:
 
 
 TEXT = Kind(_text, "text")
-PATH = Kind(_path, "a path", "PATH")
+NAME = Kind(_text, "a name", "NAME")
+FILE = Kind(_path, "a path", "FILE")
+FOLDER = Kind(_path, "a path", "FOLDER")
 TABLE = Kind(lambda given: Path(given) if isinstance(given, str) else given, "a table", "FILE")
 SWITCH = Kind(_switch, "True or False", is_switch=True)
 NAMES = Kind(_names, "names, with commas between them", "NAMES", is_list=True)

@@ -124,18 +124,25 @@ def defaults(options: type[Options]) -> dict[str, object]:
     return found
 
 
-def documented(*classes: type[Options]) -> Callable[[F], F]:
-    """Fill lines such as `depth, alpha : see AuditOptions` of a docstring with what is declared."""
-    known = {options.__name__: options for options in classes}
+def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
+    """Fill lines such as `depth, alpha : see AuditOptions` of a docstring with what is declared.
+
+    Parameters
+    ----------
+    single : options that are of no class, annotated types by name, for lines such as
+        `depth, alpha : as declared`
+    """
+    known = {f"see {options.__name__}": declared(options) for options in classes}
+    known["as declared"] = {name: hint.__metadata__[0] for name, hint in single.items()}
 
     def described(function: F) -> F:
         def written(line: re.Match[str]) -> str:
-            options = declared(known[line["options"]])
+            options = known[line["options"]]
             names = [name.strip() for name in line["names"].split(",")]
             return "\n".join(_described(name, options[name], line["indent"]) for name in names)
 
         function.__doc__ = re.sub(
-            r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : see (?P<options>\w+)$",
+            r"^(?P<indent> *)(?P<names>\w+(?:,\s+\w+)*) : (?P<options>see \w+|as declared)$",
             written,
             function.__doc__ or "",
             flags=re.MULTILINE,
@@ -211,7 +218,8 @@ def spelled(name: str, value: object = None) -> str:
 
     On the command line `--min-support 0.01`, from Python `min_support=0.01`: every message that
     names an option takes its spelling from here. The name is the one in Python; a count
-    (`n_seeds`) has its flag without the `n_` (`--seeds`). A mapping is written as pairs, a
+    (`n_seeds`) has its flag without the `n_` (`--seeds`), a name that Python has taken without
+    the last `_` (`format_`, `--format`). A mapping is written as pairs, a
     sequence with commas, a switch without value, one that is off as `--no-report`. What the
     reader has to fill in is a `Blank`.
 
@@ -223,7 +231,7 @@ def spelled(name: str, value: object = None) -> str:
     """
     if not _way_in.is_command_line:
         return name if value is None else f"{name}={plain(repr(value))}"
-    flag = f"--{name.removeprefix('n_').replace('_', '-')}"
+    flag = f"--{name.removeprefix('n_').rstrip('_').replace('_', '-')}"
     if value is None or value is True:
         return flag
     if value is False:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import SWITCH, TEXT, Kind, number
-from fairrec.core.options import Option, Options, spelled
+from fairrec.core.kinds import NAME, NAMES, SWITCH, TABLE, Kind, number
+from fairrec.core.options import STATISTICS, TABLES, Option, Options, spelled
 
 if TYPE_CHECKING:
     from fairrec.metrics import MetricAtK
@@ -50,18 +50,36 @@ MaxLoss = Annotated[
         MITIGATION,
     ),
 ]
+Validation = Annotated[
+    Any,
+    Option(
+        TABLE,
+        "Scored candidates with other targets of the same users, to choose by",
+        TABLES,
+        default="one half of the users",
+    ),
+]
+ReportedMetrics = Annotated[
+    Any,
+    Option(
+        NAMES.or_none(),
+        "Metrics to report beside the one to improve: auc,ndcg@10",
+        STATISTICS,
+        default="as the tables allow, auc, mrr, ndcg, urd, urp and urp_abs",
+    ),
+]
 
 
 @dataclass(frozen=True)
 class MitigationOptions(Options):
     """What to mitigate and how."""
 
-    metric: Annotated[str, Option(TEXT, "What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
+    metric: Annotated[str, Option(NAME, "What to improve: urd@5, urp_abs@5, ndcg@10", MITIGATION)]
     groups: Groups = "worst:10%"
     reranker: Annotated[
         str | None,
         Option(
-            TEXT.or_none(),
+            NAME.or_none(),
             "See fairrec rerankers",
             MITIGATION,
             default="the one made for the metric",

@@ -15,7 +15,8 @@ from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
 from fairrec.datasets.registry import DATASETS
-from fairrec.datasets.synthetic import shaped_like, synthetic_bundle
+from fairrec.datasets.shapes import shaped_like
+from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_source import STAND_INS, SYNTHETIC, TITLES, DataSource
 

@@ -9,6 +9,7 @@ from fairrec.core.audit_options import Seed
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.kinds import NAMES, SWITCH, whole
 from fairrec.core.options import Option, Options, spelled
+from fairrec.models.deep.model_names import DEEP_MODELS
 
 MODEL_TITLES = {
     "wide_deep": "Wide&Deep",
@@ -17,7 +18,7 @@ MODEL_TITLES = {
     "fgcnn": "FGCNN",
     "taste": "popularity and taste (no training)",
 }
-PAPER_MODELS = ("wide_deep", "deepfm", "dcn", "fgcnn")
+PAPER_MODELS = DEEP_MODELS
 
 
 @dataclass(frozen=True)

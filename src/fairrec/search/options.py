@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import PATH, TEXT, number, one_of, pairs
+from fairrec.core.kinds import FILE, NAME, number, one_of, pairs
 from fairrec.core.options import SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS, Budget, paper_seconds, users_allowed
 
@@ -23,7 +23,7 @@ REFERENCE_WITHOUT_BUDGET = 0.1
 Search = Annotated[
     str,
     Option(
-        replace(TEXT, expected="a searcher's name", metavar="NAME"),
+        replace(NAME, expected="a searcher's name"),
         "Score only the users a searcher asks for; see fairrec searchers",
         SEARCH,
     ),
@@ -73,7 +73,7 @@ class SearchOptions(Options):
     ledger: Annotated[
         Path | str | None,
         Option(
-            PATH.or_none(),
+            FILE.or_none(),
             "File that keeps all scores paid for, and gives them back to the next search",
             SEARCH,
         ),

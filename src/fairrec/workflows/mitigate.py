@@ -31,7 +31,14 @@ from fairrec.mitigation.effect import GroupChanges, group_changes
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
-from fairrec.mitigation.options import Groups, MaxLoss, MitigationOptions, Strength
+from fairrec.mitigation.options import (
+    Groups,
+    MaxLoss,
+    MitigationOptions,
+    ReportedMetrics,
+    Strength,
+    Validation,
+)
 from fairrec.mitigation.predictions import predictions_table
 from fairrec.mitigation.record import record_of
 from fairrec.mitigation.remedy import Remedy
@@ -44,7 +51,13 @@ from fairrec.result.schema import InputSummary
 from fairrec.workflows.audit import audit_inputs
 
 
-@documented(AuditOptions, MitigationOptions, TableOptions)
+@documented(
+    AuditOptions,
+    MitigationOptions,
+    TableOptions,
+    validation=Validation,
+    metrics=ReportedMetrics,
+)
 def mitigate(
     predictions: Any,
     *,
@@ -79,9 +92,9 @@ def mitigate(
     Parameters
     ----------
     predictions : as of an audit
-    validation : `user_id, item_id, score, label` of other targets of the same users
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
-    users, items, history, columns, by, metrics : see TableOptions
+    users, items, history, columns, by : see TableOptions
+    validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads : see AuditOptions
     """
     options = AuditOptions.of(

@@ -6,6 +6,14 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.core.options import declared
+from fairrec.scoring.http.endpoint_options import EndpointOptions
+
+
+def test_help_of_an_endpoint_tells_all_options():
+    words = " ".join(fairrec.Endpoint.__doc__.split())
+    for name, option in declared(EndpointOptions).items():
+        assert f"{name} : {option.help}" in words
 
 
 @pytest.mark.parametrize(

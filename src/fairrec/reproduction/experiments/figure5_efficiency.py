@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec.datasets.synthetic import shaped_like
+from fairrec.datasets.shapes import shaped_like
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.report.figures.efficiency_contour import side_by_side
 from fairrec.reproduction import layout

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import documented, spelled
 from fairrec.scoring.http.address import parse_address
 from fairrec.scoring.http.endpoint_options import EndpointOptions
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.http.patience import Patience
-from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.feature_names import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.wire import PROTOCOLS, Seen
 from fairrec.scoring.wire.protocol import Asked
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.http.client import JsonClient
 
 
+@documented(EndpointOptions)
 class Endpoint:
     """A model behind HTTP, asked in batches.
 
@@ -32,7 +33,8 @@ class Endpoint:
     ----------
     url : `http://HOST/v2/models/NAME` (oip), `http://HOST/v1/models/NAME` (tfserving), or where
         batches are posted (json)
-    options : see EndpointOptions
+    protocol, features, inputs, output, concurrency, rows_per_call, rate : see EndpointOptions
+    timeout, retries, token_env, max_reply_mb, first_wait, longest_wait : see EndpointOptions
 
     Examples
     --------

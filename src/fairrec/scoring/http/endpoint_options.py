@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from fairrec.core.kinds import TEXT, Kind, number, whole
+from fairrec.core.kinds import NAME, TEXT, number, one_of, whole
 from fairrec.core.options import MODEL, Option, Options
 from fairrec.scoring.models.call_options import (
     ENDPOINT_CONCURRENCY,
@@ -16,13 +16,12 @@ from fairrec.scoring.models.call_options import (
     Output,
     RowsPerCall,
 )
+from fairrec.scoring.wire import PROTOCOLS
 
 MOST_REPLY_MB = 1024.0
 
 
 def _protocol(given: Any) -> str:
-    from fairrec.scoring.wire import PROTOCOLS
-
     PROTOCOLS[TEXT.parse(given)]
     return str(given)
 
@@ -34,7 +33,7 @@ class EndpointOptions(Options):
     protocol: Annotated[
         str,
         Option(
-            Kind(_protocol, "oip, tfserving or json", "oip|tfserving|json"),
+            replace(one_of(*PROTOCOLS), parse=_protocol),
             "With an endpoint: how it is asked",
             MODEL,
         ),
@@ -69,7 +68,7 @@ class EndpointOptions(Options):
     token_env: Annotated[
         str | None,
         Option(
-            TEXT.or_none(),
+            NAME.or_none(),
             "With an endpoint: environment variable that holds a bearer token",
             MODEL,
         ),

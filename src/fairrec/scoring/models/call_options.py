@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fairrec.core.kinds import TEXT, Kind, pairs, whole
+from fairrec.core.kinds import NAME, TEXT, Kind, pairs, whole
 from fairrec.core.options import MODEL, Option, Options
+from fairrec.scoring.models.feature_names import parse_features
 
 ROWS_PER_CALL = 1 << 14
 ENDPOINT_ROWS = 1 << 13
@@ -35,8 +36,6 @@ RowsPerCall = Annotated[
 
 def _features(given: Any) -> Any:
     """As they are, once they can be read."""
-    from fairrec.scoring.models.features import parse_features
-
     parse_features(given)
     return given
 
@@ -59,7 +58,7 @@ Inputs = Annotated[
 ]
 Output = Annotated[
     str | None,
-    Option(TEXT.or_none(), "Which output holds the scores, where there are several", MODEL),
+    Option(NAME.or_none(), "Which output holds the scores, where there are several", MODEL),
 ]
 
 

@@ -1,30 +1,19 @@
-"""Columns of the tables that a model is given beside the ids."""
+"""The columns that a model is given beside the ids, joined from the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, listed, plain
-from fairrec.core.names import names_in
 from fairrec.core.options import spelled
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-
-IDS = ("user_id", "item_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One column of the users or items table."""
-
-    table: Literal["users", "items"]
-    column: str
+from fairrec.scoring.models.feature_names import Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +31,6 @@ class JoinedFeatures:
 
 
 NO_FEATURES = JoinedFeatures()
-
-
-def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
-    """Features from text such as `users:age,items:categories`.
-
-    >>> parse_features("users:age, items:price")
-    (Feature(table='users', column='age'), Feature(table='items', column='price'))
-    """
-    found: list[Feature] = []
-    for part in names_in(() if given is None else given):
-        table, _, column = part.partition(":")
-        if table not in ("users", "items") or not column:
-            raise InputError(
-                f"invalid {spelled('features')}: expected TABLE:COLUMN, such as users:age, got "
-                f"{plain(repr(part))}"
-            )
-        if column in IDS or column in [feature.column for feature in found]:
-            raise InputError(
-                f"{spelled('features')}: two columns would be called {plain(repr(column))}. Name "
-                "each once; user_id and item_id are there anyway."
-            )
-        found.append(Feature("users" if table == "users" else "items", column))
-    return tuple(found)
 
 
 def join_features(

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from fairrec.core.arrays import AnyArray
 from fairrec.scoring.models.call_options import CallOptions
-from fairrec.scoring.models.features import Feature
+from fairrec.scoring.models.feature_names import Feature
 
 ScoringFunction = Callable[[AnyArray, AnyArray], Any]
 """User ids and item ids, one entry a pair -> one finite number per pair."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum
-from fairrec.core.options import spelled
+from fairrec.core.options import documented, spelled
 from fairrec.scoring.models.call_options import OnnxOptions
-from fairrec.scoring.models.features import Feature, parse_features
+from fairrec.scoring.models.feature_names import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
 from fairrec.scoring.models.onnx_side_files import side_files
 from fairrec.scoring.models.tensors import (
@@ -40,21 +40,37 @@ _DATATYPES = {
 }
 
 
+@documented(OnnxOptions)
 class OnnxModel:
     """A model in an ONNX file.
 
     Parameters
     ----------
     file : a whole model; weights beside it in files of their own are found there
-    options : see OnnxOptions; one call uses all cores already
+    features, inputs, output, concurrency, rows_per_call : see OnnxOptions
     """
 
-    def __init__(self, file: str | Path, **options: Any) -> None:
+    def __init__(
+        self,
+        file: str | Path,
+        *,
+        features: str | Sequence[str] | None = None,
+        inputs: Mapping[str, str] | None = None,
+        output: str | None = None,
+        concurrency: int = OnnxOptions.concurrency,
+        rows_per_call: int = OnnxOptions.rows_per_call,
+    ) -> None:
         if find_spec("onnxruntime") is None:
             raise InputError("An ONNX file needs onnxruntime: pip install 'fairrec[onnx]'")
         self.file = Path(file)
         self.who = f"The ONNX model {plain(self.file.name)}"
-        given = OnnxOptions(**options)
+        given = OnnxOptions(
+            features=features,
+            inputs={} if inputs is None else inputs,
+            output=output,
+            concurrency=concurrency,
+            rows_per_call=rows_per_call,
+        )
         self.features: tuple[Feature, ...] = parse_features(given.features)
         self.concurrency, self.rows_per_call = given.concurrency, given.rows_per_call
         self._renamed, self._wanted = given.inputs, given.output

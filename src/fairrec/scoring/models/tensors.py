@@ -12,7 +12,7 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.scoring.answers import as_array
-from fairrec.scoring.models.features import IDS
+from fairrec.scoring.models.feature_names import IDS
 from fairrec.scoring.models.model import ModelInput
 
 DATATYPES: dict[str, Any] = {
