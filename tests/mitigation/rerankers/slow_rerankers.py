@@ -121,8 +121,8 @@ GREEDY = {
 
 
 def scaled(values: list[float]) -> list[float]:
-    """Mean 0 and spread 1; all 0 where they are equal."""
-    if not values or max(values) == min(values):
+    """Mean 0 and spread 1; all 0 where they are equal but for rounding."""
+    if not values or np.std(values) <= 1e-12 * max(map(abs, values)):
         return [0.0] * len(values)
     return [float(v) for v in (np.array(values) - np.mean(values)) / np.std(values)]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairrec.mitigation.rerankers.blend import blended_orders
@@ -42,6 +42,8 @@ def test_whoever_is_served_worse_gets_the_opposite_of_the_opinion():
 
 @pytest.mark.parametrize("name", BLENDS)
 @given(seed=SEEDS, strength=STRENGTHS, is_worse=st.booleans())
+# its opinions of one list are equal but for rounding
+@example(seed=259, strength=0.85, is_worse=True)
 @settings(max_examples=20)
 def test_blend_ranks_by_both_opinions(name, seed, strength, is_worse):
     drawn = random_world(np.random.default_rng(seed), n_users=12, n_items=15)
