@@ -71,7 +71,8 @@ def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: P
     )
     seen = _watched(code, tmp_path)
     assert "fairrec.cli" in seen["modules"]
-    assert not ({*HEAVY} - {"numpy", "pydantic"}) & {*seen["modules"]}
+    # newer versions of typer load pydantic themselves
+    assert not ({*HEAVY} - {"pydantic"}) & {*seen["modules"]}
     assert seen["events"] == []
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-
-import numpy as np
 
 from fairrec.core.errors import unknown_name
 from fairrec.datasets.world_options import WorldOptions, skewed
 
 _AGES = {"1": 222, "18": 1103, "25": 2096, "35": 1193, "45": 550, "50": 496, "56": 380}
-_YEARS = {str(age): float(np.exp(-(((age - 23) / 8) ** 2) / 2)) + 2e-4 for age in range(1, 112)}
+_YEARS = {str(age): math.exp(-(((age - 23) / 8) ** 2) / 2) + 2e-4 for age in range(1, 112)}
 _DECILES = {str(decile): 1.0 for decile in range(10)}
 
 SHAPES: dict[str, WorldOptions] = {

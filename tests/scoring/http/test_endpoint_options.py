@@ -8,12 +8,18 @@ import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.core.options import declared
 from fairrec.scoring.http.endpoint_options import EndpointOptions
+from fairrec.scoring.http.protocol_names import PROTOCOL_NAMES
+from fairrec.scoring.wire import PROTOCOLS
 
 
 def test_help_of_an_endpoint_tells_all_options():
     words = " ".join(fairrec.Endpoint.__doc__.split())
     for name, option in declared(EndpointOptions).items():
         assert f"{name} : {option.help}" in words
+
+
+def test_help_names_every_protocol_there_is():
+    assert [*PROTOCOL_NAMES] == [*PROTOCOLS]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fairrec.core.kinds import NAME, TEXT, number, one_of, whole
 from fairrec.core.options import MODEL, Option, Options
+from fairrec.scoring.http.protocol_names import PROTOCOL_NAMES
 from fairrec.scoring.models.call_options import (
     ENDPOINT_CONCURRENCY,
     ENDPOINT_ROWS,
@@ -16,12 +17,13 @@ from fairrec.scoring.models.call_options import (
     Output,
     RowsPerCall,
 )
-from fairrec.scoring.wire import PROTOCOLS
 
 MOST_REPLY_MB = 1024.0
 
 
 def _protocol(given: Any) -> str:
+    from fairrec.scoring.wire import PROTOCOLS
+
     PROTOCOLS[TEXT.parse(given)]
     return str(given)
 
@@ -33,7 +35,7 @@ class EndpointOptions(Options):
     protocol: Annotated[
         str,
         Option(
-            replace(one_of(*PROTOCOLS), parse=_protocol),
+            replace(one_of(*PROTOCOL_NAMES), parse=_protocol),
             "With an endpoint: how it is asked",
             MODEL,
         ),

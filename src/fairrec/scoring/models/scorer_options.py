@@ -10,9 +10,11 @@ from fairrec.core.options import MODEL, Option, Options
 
 
 def _scorer(given: Any) -> Any:
+    if given is None or callable(given):
+        return given
     from fairrec.scoring.models.model import Model
 
-    if not (given is None or callable(given) or isinstance(given, Model)):
+    if not isinstance(given, Model):
         raise ValueError
     return given
 
