@@ -19,7 +19,8 @@ demo: $(VENV)/core
 
 # set up what is needed and run all tests
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	# a file in one process, so that what its tests share is made once
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # what CI runs besides the tests
 check: $(VENV)/dev

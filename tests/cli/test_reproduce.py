@@ -30,9 +30,6 @@ NAMES = [
 SMALL = ("--quick", "--datasets", "movielens-1m,amazon-electronics")
 """Every experiment has one of these data sets."""
 
-# one process runs all experiments for these tests, instead of each of them
-pytestmark = pytest.mark.xdist_group("reproduce")
-
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:

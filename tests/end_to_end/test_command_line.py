@@ -35,9 +35,6 @@ from tests.end_to_end.command_line import (
 )
 from tests.worlds import random_world
 
-# one audit in a process of its own for many of them
-pytestmark = pytest.mark.xdist_group("command line")
-
 FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json"]
 
 

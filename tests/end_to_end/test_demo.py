@@ -9,9 +9,6 @@ from fairrec.result.audit_result import load_summary
 from fairrec.workflows.demo import PLANTED
 from tests.end_to_end.command_line import run_here
 
-# one demo for all of them
-pytestmark = pytest.mark.xdist_group("demo")
-
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:

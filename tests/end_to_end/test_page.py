@@ -23,11 +23,9 @@ from tests.worlds import ATTRIBUTES, random_world
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: apt-get install chromium"),
-    # one browser and one page for all of them
-    pytest.mark.xdist_group("page"),
-]
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium here: apt-get install chromium"
+)
 WIDE = {"width": 1280, "height": 900}
 AXIS_TEXT = (
     "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"

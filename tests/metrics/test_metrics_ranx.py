@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from tests.metrics.metric_lists import User, random_world, user, value_of, values_of
-
-# one import of it, which takes two seconds
-pytestmark = pytest.mark.xdist_group("ranx")
 
 PEERS = {
     "ndcg": "ndcg",
@@ -27,6 +23,9 @@ CUTOFFS = [1, 3, 5, LONGEST, 2 * LONGEST]
 @pytest.fixture(scope="module")
 def ranx() -> Any:
     """The library, not compiled: a few small lists do not take as long as the compiler."""
+    # its own containers are compiled whatever is asked for
+    import numba.typed
+
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(numba.config, "DISABLE_JIT", True)
         import ranx
