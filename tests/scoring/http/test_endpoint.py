@@ -8,31 +8,12 @@ from typing import Any
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.core.errors import InputError
 from fairrec.search.options import SearchOptions
 from tests.scoring.http.served_world import FaultyServer, answer_of, audit
 from tests.scoring.wire.said import PATHS, QUICK
 
 TOKEN = "s3cr3t-t0ken-8dd1"
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"rate": 0}, "invalid rate: expected"),
-        ({"timeout": 0}, "invalid timeout: expected"),
-        ({"retries": -1}, "invalid retries: expected"),
-        ({"concurrency": 0}, "invalid concurrency: expected"),
-        ({"rows_per_call": 0}, "invalid rows_per_call: expected"),
-        ({"max_reply_mb": 0}, "invalid max_reply_mb: expected"),
-        ({"features": "age"}, "TABLE:COLUMN"),
-    ],
-)
-def test_impossible_options_are_refused(options, says):
-    with pytest.raises(InputError, match=re.escape(says)):
-        fairrec.Endpoint("http://host/score", **{"protocol": "json", **options})
-    with pytest.raises(UnknownNameError, match="Did you mean 'json'"):
-        fairrec.Endpoint("http://host/score", protocol="jsn")
 
 
 def test_a_ledger_of_an_endpoint_names_protocol_model_version_and_features(server: FaultyServer):
