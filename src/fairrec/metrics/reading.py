@@ -158,7 +158,7 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
             f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
         )
-    if 0 < low:
+    if low > 0:
         note = (
             f"{table.where}: every candidate is relevant, so no list can miss anything. If only "
             "the hits were kept, give the recommendations as they were, and the held-out "
