@@ -108,7 +108,7 @@ def test_a_mapping_that_is_no_pair_is_an_error(pair: str):
         ({"userid": "x"}, "Did you mean 'user_id'"),
         ({"item.categories": "x"}, "Did you mean 'items'"),
         ({"items.category": "x"}, "Did you mean 'categories'"),
-        ({"gender": "sex"}, "Known: categories, item_id, label, score, user_id"),
+        ({"gender": "sex"}, "Known: categories, item_id, label, rank, rating, score, user_id"),
     ],
 )
 def test_a_mapping_of_an_unknown_name_offers_the_nearest(mapping: dict[str, str], nearest: str):

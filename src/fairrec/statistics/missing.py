@@ -85,7 +85,7 @@ class Standing:
     undefined_share : users without a value, among those for whom one is expected
     is_conclusive : false where too many users have none, in all or in a group that differs from the
         rest in it, so that nothing found is no all-clear
-    is_constant : the same value for every user
+    is_constant : the same value for every user, none of whom is left to be scored
     """
 
     undefined_share: float
@@ -110,7 +110,7 @@ def standing_of(
             Standing(
                 share,
                 max(share, *in_groups, 0.0) <= max_undefined,
-                bool(len(known) and known.min() == known.max()),
+                bool(measured.is_complete and len(known) and known.min() == known.max()),
             )
         )
     return tuple(standing)
