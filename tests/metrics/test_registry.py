@@ -72,7 +72,9 @@ def test_a_cutoff_is_read_and_the_default_is_5():
     ("typed", "meant"), [("ndgc", "ndcg"), ("ndgc@3", "ndcg"), ("aucs", "auc")]
 )
 def test_an_unknown_metric_suggests_the_nearest(typed, meant):
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, coverage, hit"):
+    with pytest.raises(
+        UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, coverage, hit"
+    ):
         parse_metric(typed)
 
 
@@ -178,7 +180,10 @@ def test_a_name_that_could_not_be_asked_for_is_refused(name):
 
 
 def test_an_unknown_need_is_refused():
-    with pytest.raises(MetricError, match=r"needs='prices' is not known\. Known: labels, candidates, items, history"):
+    with pytest.raises(
+        MetricError,
+        match=r"needs='prices' is not known\. Known: labels, candidates, items, history",
+    ):
         metric("mine", needs="prices")
 
 

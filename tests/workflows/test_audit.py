@@ -89,7 +89,8 @@ def test_without_labels_the_metrics_are_those_the_other_tables_allow():
 def test_without_labels_and_other_tables_nothing_can_be_measured():
     tables = make_tables(20)
     with pytest.raises(
-        InputError, match=r"without a label column.*columns={'label': \.\.\.}\. Or give items=\.\.\."
+        InputError,
+        match=r"without a label column.*columns={'label': \.\.\.}\. Or give items=\.\.\.",
     ):
         fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
 

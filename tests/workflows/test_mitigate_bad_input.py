@@ -80,7 +80,8 @@ def test_metric_without_a_reranker_of_its_own_is_refused():
 
     try:
         with pytest.raises(
-            InputError, match=r"No re-ranker is made for 'length@5'.*order, name one with reranker: "
+            InputError,
+            match=r"No re-ranker is made for 'length@5'.*order, name one with reranker: ",
         ):
             mitigate(WORLD, "length@5")
         assert mitigate(WORLD, "length@5", reranker="mmr").effect.chosen.verdict == "unchanged"

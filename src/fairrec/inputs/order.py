@@ -70,7 +70,20 @@ def scores_in_order(
                 f"which counts: {spelled('columns', {'rank': columns['rank']})} (1 is best) or "
                 f"{spelled('columns', {'score': columns['score']})} (higher is better)"
             )
+        return _ties_broken(scores, numbers["rank"], offsets)
     return scores
+
+
+def _ties_broken(scores: FloatArray, ranks: FloatArray, offsets: IntArray) -> FloatArray:
+    """The scores; where a list has equal ones, numbers in the order of the ranks instead."""
+    lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((-scores, ranks, lists))
+    is_tie = (np.diff(lists[order]) == 0) & (np.diff(scores[order]) == 0)
+    if not is_tie.any():
+        return scores
+    in_order = np.empty(len(scores))
+    in_order[order] = -np.arange(len(scores))
+    return in_order
 
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, where: str) -> None:

@@ -13,12 +13,13 @@ from typing import Literal
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
+from fairrec.metrics.ranked import RankedLists
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
@@ -54,7 +55,8 @@ class Missing:
             value = float(self.analysis.estimates.value[self.position, group.position])
             difference = float(self.analysis.estimates.difference[self.position, group.position])
             largest = max(largest, value, value - difference)
-        return largest
+        # a mean of centred values may miss a share by the last digits
+        return round(largest, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,7 @@ def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
 def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     """Each set of users for whom some metrics are undefined."""
     looked_at = inputs.is_expected & measured.is_scored
+    has_none_relevant = _has_none_relevant(inputs)
     patterns: dict[bytes, list[MetricAtK]] = {}
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         is_undefined = np.isnan(row) & looked_at
@@ -142,6 +145,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     for packed, metrics in patterns.items():
         bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=len(looked_at))
         by_label = all("labels" in metric.metric.needs for metric in metrics)
+        by_label = by_label and bool(has_none_relevant[bits == 1].all())
         outcomes.append(
             _Outcome(
                 "no relevant item" if by_label else "undefined",
@@ -150,6 +154,14 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
             )
         )
     return outcomes
+
+
+def _has_none_relevant(inputs: AuditInputs) -> BoolArray:
+    """(n_users,), users for whom nothing is relevant."""
+    if inputs.candidates.labels is None:
+        return np.zeros(inputs.n_users, dtype=bool)
+    lists = RankedLists(inputs.candidates, 0, inputs.side)
+    return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
 def _absent(measured: Measured, inputs: AuditInputs, options: AuditOptions) -> tuple[Missing, ...]:

@@ -35,9 +35,7 @@ def test_metric_without_a_group_has_a_place_without_a_chart(rare_metric):
     assert view.summary.startswith("Inconclusive in rare")
     page = page_html(result.summary, result.group_table)
     assert page.count('data-chart="chart-') == 1
-    let_pass = audit(
-        metrics=["auc", rare_metric], min_support=5, permutations=99, max_undefined=1
-    )
+    let_pass = audit(metrics=["auc", rare_metric], min_support=5, permutations=99, max_undefined=1)
     assert "not tested: rare" in build_page_view(let_pass.summary, let_pass.group_table).summary
 
 
