@@ -95,10 +95,8 @@ def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
     lists = SERVED.recommendations().with_columns(label=1)
     result = audit(lists, USERS, "group", test=SERVED.test(), metrics="recall@2")
     assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
-    assert (
-        "the labels in the predictions table are not looked at: the test table says what is relevant"
-        in result.warnings
-    )
+    said = "the labels in the predictions table are not looked at: the test table says what is "
+    assert f"{said}relevant" in result.warnings
 
 
 def test_labels_alone_leave_whoever_has_no_list_out():

@@ -52,5 +52,6 @@ def test_it_says_where_it_came_from_and_what_it_is():
     assert column("watch").metric.definition == "Column 'watch' of v.csv."
     definition = column("hit@3").metric.definition
     assert definition == (
-        "Column 'hit@3' of v.csv. 1 when at least one of the first k items is relevant, 0 otherwise."
+        "Column 'hit@3' of v.csv. 1 when at least one of the first k items is relevant, 0 "
+        "otherwise."
     )
