@@ -21,7 +21,7 @@ def reader_notes(
     ----------
     pooled : names of the metrics that are no mean over users
     """
-    said = []
+    said = [note for table in inputs.tables.values() for note in table.notes]
     n_scored = int(analysis.measured.is_scored.sum())
     attributes, n_without_predictions = inputs.attributes, inputs.n_without_predictions
     if n_without_predictions:
