@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray
+from fairrec.core.arrays import AnyArray, BoolArray
 from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.inputs.sources import Role, Rows, Source
 
@@ -98,7 +98,8 @@ def _from_pandas(column: Any) -> pl.Series:
     if name == "CategoricalDtype":
         return _from_categories(column.cat)
     if name == "ArrowDtype" or getattr(kind, "storage", None) == "pyarrow":
-        return pl.Series(pl.from_arrow(column.array.__arrow_array__()))
+        # as a frame: older versions of Polars read lists of text wrongly from a single array
+        return pl.from_pandas(column.to_frame("x"))["x"]
     if kind.kind in "mM":
         wall_time = column.dt.tz_localize(None) if getattr(kind, "tz", None) else column
         return _without(pl.Series(_of_known_unit(wall_time.to_numpy())), is_gap)
@@ -106,10 +107,17 @@ def _from_pandas(column: Any) -> pl.Series:
         return _without(pl.Series(column.to_numpy(dtype=kind.numpy_dtype, na_value=0)), is_gap)
     values = column.to_numpy()
     if values.dtype.kind in _NUMBERS:
-        return _without(pl.Series(values), is_gap)
+        return _without(_from_numbers(values), is_gap)
     values = values.astype(object)  # a copy, into which the gaps are written
     values[is_gap] = None
     return _from_objects(values.tolist())
+
+
+def _from_numbers(values: AnyArray) -> pl.Series:
+    """Numbers of any width and byte order; Polars has not all of them."""
+    kind = values.dtype.newbyteorder("=")
+    is_known = kind.kind != "f" or kind.itemsize in (4, 8)
+    return pl.Series(values.astype(kind if is_known else np.float64, copy=False))
 
 
 def _from_categories(accessor: Any) -> pl.Series:
@@ -187,7 +195,7 @@ def _from_lists(values: Sequence[Any]) -> pl.Series:
     """Lists, tuples and arrays in the cells, through one flat column of all their values."""
     present = [one for one in values if one is not None]
     if all(isinstance(one, np.ndarray) and one.dtype.kind in _NUMBERS for one in present):
-        flat = pl.Series(np.concatenate([one.ravel() for one in present]))
+        flat = _from_numbers(np.concatenate([one.ravel() for one in present]))
     else:
         flat = _from_objects([*chain.from_iterable(present)])
     lengths = np.array([0 if one is None else len(one) for one in values], dtype=np.int64)
