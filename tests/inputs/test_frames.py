@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import subprocess
 import sys
 import uuid
@@ -176,7 +177,13 @@ def test_columns_that_cannot_be_read_are_refused_with_a_remedy(name: str):
 
 WITHOUT_PYARROW = """
 import sys
-sys.modules["pyarrow"] = None
+
+class NotInstalled:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError("No module named 'pyarrow'", name=name)
+
+sys.meta_path.insert(0, NotInstalled())
 import warnings
 warnings.simplefilter("error")
 from tests.inputs import test_frames as all
@@ -186,6 +193,7 @@ for name in all.REFUSED:
     all.test_columns_that_cannot_be_read_are_refused_with_a_remedy(name)
 for test in all.OF_AUDITS:
     test()
+assert "pyarrow" not in sys.modules
 print("read", len(all.READ), len(all.REFUSED), len(all.OF_AUDITS))
 """
 
@@ -194,7 +202,7 @@ def test_pandas_needs_no_pyarrow():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_PYARROW],
         cwd=ROOT,
-        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": "/usr/bin:/bin"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=120,
