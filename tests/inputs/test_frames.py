@@ -279,6 +279,13 @@ def test_columns_that_are_not_read_may_hold_anything():
         audit(one_each({"a": 1, "b": 2}), users, "notes")
 
 
+def test_the_kinds_of_columns_that_can_be_read_are_known():
+    frame = pd.DataFrame({"n": [1], "x": [0.5], "mixed": [{}], "is_new": [True]})
+    known = {"n": pl.Int64, "x": pl.Float64, "is_new": pl.Boolean}
+    assert PandasFrame(frame, "t").kinds() == known
+    assert Table(frame, "values").numeric_columns() == [*known]
+
+
 def test_names_of_columns_may_be_numbers():
     users = pd.DataFrame([["a", "x"], ["b", "y"]])
     result = audit(one_each({"a": 1, "b": 2}), users, "1", columns={"users.user_id": "0"})
@@ -300,6 +307,7 @@ OF_AUDITS = [
     test_an_index_without_a_name_is_named_in_the_remedy,
     test_two_columns_of_one_name_are_refused,
     test_columns_that_are_not_read_may_hold_anything,
+    test_the_kinds_of_columns_that_can_be_read_are_known,
     test_names_of_columns_may_be_numbers,
     test_a_frame_is_not_modified,
 ]

@@ -195,6 +195,18 @@ def test_text_stands_for_what_it_is_read_for(values: list[str], role: Role, mean
     assert [type(value) for value in read] == [type(value) for value in meant]
 
 
+@pytest.mark.parametrize("separator", [",", "::"])
+def test_the_kinds_of_all_columns_are_known(separator: str):
+    text = "user_id,watch,score,is_new,name\n1,2.5,3,true,a\n2,,4,false,007\n"
+    assert _file(text.replace(",", separator)).kinds() == {
+        "user_id": pl.Int64,
+        "watch": pl.Float64,
+        "score": pl.Int64,
+        "is_new": pl.Boolean,
+        "name": pl.String,
+    }
+
+
 def test_a_kind_that_shows_in_a_late_line_is_seen():
     whole = "1\n" * 5000
     assert _column(f"x\n{whole}2.5\n", Role.LABEL)[-1] == 2.5

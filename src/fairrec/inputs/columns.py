@@ -23,13 +23,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "est",
     ),
     "rank": ("ranking", "position", "place"),
-    "rating": ("ratings", "weight", "gain", "grade", "r_ui"),
     "label": ("labels", "y_true", "relevance", "clicked", "click"),
+    "rating": ("ratings", "weight", "weights", "gain", "grade", "r_ui"),
     "categories": ("category", "genres", "genre"),
 }
 """Other names by which a column is known, compared without case."""
 
-TABLES = ("predictions", "users", "items", "history", "test", "values")
+TABLES = ("predictions", "test", "values", "users", "items", "history")
 
 _RECBOLE_TYPE = re.compile(r":(token|token_seq|float|float_seq)$")
 

@@ -6,6 +6,7 @@ import datetime
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from itertools import chain
 from numbers import Integral, Real
@@ -72,6 +73,14 @@ class PandasFrame:
             else "The index of the data frame has no name: if it holds the ids, make it a column "
             "with frame.rename_axis('user_id').reset_index()."
         )
+
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column, found by converting it; those of mixed kinds are left out."""
+        found = {}
+        for column in self.columns:
+            with suppress(InputError):
+                found[column] = self._converted(column).dtype
+        return found
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, as Polars has them."""

@@ -42,6 +42,10 @@ class Source(Protocol):
     @property
     def is_text(self) -> bool: ...  # noqa: D102
 
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column, those left out that cannot be read."""
+        ...
+
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns: new name -> column of the table, and what each new one is read for."""
         ...
@@ -61,6 +65,10 @@ class Rows:
     def of(cls, frame: pl.LazyFrame) -> Rows:
         """The rows of a frame, of which only the names of the columns are looked at yet."""
         return cls(frame, frame.collect_schema().names())
+
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """The type of each column."""
+        return self.frame.collect_schema()
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, as they are."""

@@ -60,6 +60,11 @@ class TextFile:
                 f"not by {SEPARATORS[usual[0]]}"
             )
 
+    def kinds(self) -> Mapping[str, pl.DataType]:
+        """What the text in each column stands for, found by reading all of it."""
+        every = {column: column for column in self.columns}
+        return self.read(every, dict.fromkeys(every, Role.ANY)).schema
+
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, read as text and turned into what they are read for."""
         if self._separator == "::":

@@ -17,11 +17,12 @@ def to_markdown(view: ReportView) -> str:
         "",
         escape(view.title),
         "",
+        *(f"{line}\n" for line in map(escape, view.missing)),
         "| metric | verdict | |",
         "|---|---|---|",
     ]
     for verdict in view.verdicts:
-        said = " ".join(filter(None, (verdict.headline, verdict.gap)))
+        said = " ".join(filter(None, (verdict.headline, verdict.remedy, verdict.gap)))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
     for table in (view.findings, view.ends):
         if table.rows:
