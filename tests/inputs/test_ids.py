@@ -143,7 +143,9 @@ def test_whole_floats_of_pandas_are_whole_numbers():
     assert numbers_of(audit(floats, users, "group")) == expected
 
 
-@pytest.mark.parametrize("written", [("1", "2"), ("1.0", "2.0"), ("1", "2.0"), ("1.000", "2")])
+@pytest.mark.parametrize(
+    "written", [("1", "2"), ("1.0", "2.0"), ("1", "2.0"), ("1.000", "2"), ("1,0", "2,0")]
+)
 def test_whole_numbers_with_a_point_in_text_are_the_same_ids(
     written: tuple[str, str], tmp_path: Path
 ):
@@ -175,6 +177,7 @@ def test_whole_numbers_with_a_point_in_text_are_the_same_ids(
         ["1.0", "9223372036854775808.0"],
         ["7", "007"],
         ["1e3", "2.0"],
+        ["1,000", "2,000"],
     ],
     ids=str,
 )

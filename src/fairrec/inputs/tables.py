@@ -22,7 +22,8 @@ from fairrec.inputs.sources import Role
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
-_WHOLE = r"^(0|-?[1-9]\d*)(\.0+)?$"
+_WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
+"""A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
 
 class Table:
@@ -225,7 +226,7 @@ def _whole_or_text(text: pl.Series) -> pl.Series:
     for part in (text.head(100), text):
         if not part.str.contains(_WHOLE).all():
             return text
-    whole = whole_or_text(text.str.replace(r"\.0+$", ""))
+    whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
     return whole if whole.dtype == pl.Int64 else text
 
 
