@@ -50,6 +50,7 @@ def build_page_view(
     return PageView(
         title=words.title,
         summary=answer(words.verdicts),
+        missing=words.missing,
         verdicts=tuple(
             verdict_card(at, verdict, result)
             for at, (verdict, result) in enumerate(
@@ -121,6 +122,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
         ("smallest group", f"{plural(summary.coverage.min_users, 'user')} ({support:g})"),
         ("permutations", f"{summary.permutations:,}"),
+        ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
         ("p-values adjusted by", corrections[summary.correction]),
         ("FairRec", summary.fairrec_version),
