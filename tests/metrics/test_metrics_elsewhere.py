@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from math import log2
+from collections.abc import Mapping, Sequence
+from math import isnan, log2
 
 import pytest
 
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
+from tests.inputs.made_by.world import USERS
 from tests.metrics.oracles.peers import PEERS, Peer, expected
-from tests.metrics.oracles.tables import HERE, read
+from tests.metrics.oracles.tables import HELD_OUT, HERE, RECOMMENDATIONS, read
 
 CUTOFFS = (1, 5, 10, 20)
 TABLES = read()
@@ -38,6 +41,36 @@ def test_definition_is_that_of_the_library(library, peer: Peer, k):
         {user: expected(peer, TABLES, user, k) for user in values}, abs=1e-12
     )
     assert len(set(values.values())) > 1
+
+
+def ours(names: Sequence[str], relevant: str | None) -> dict[str, dict[int, float]]:
+    """What the audit's own reader and metrics give each user with held-out items."""
+    inputs, metrics = read_inputs(
+        RECOMMENDATIONS, test=HELD_OUT, users=USERS, by="gender", metrics=names, relevant=relevant
+    )
+    users = [int(user) for user in inputs.user_ids]
+    return {
+        metric.name: {
+            user: value for user, value in zip(users, row, strict=True) if not isnan(value)
+        }
+        for metric, row in zip(metrics, measure_everyone(inputs, metrics).values, strict=True)
+    }
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_value_of_every_user_is_that_of_the_libraries(has_labels):
+    peers = [(lib, peer) for lib, peer in EVERY_PEER if peer.has_labels is has_labels]
+    names = {f"{peer.metric}@{k}" for _, peer in peers for k in CUTOFFS}
+    # a condition makes all that meets it count alike
+    found = ours(sorted(names), relevant=None if has_labels else "rating>=1")
+    for library, peer in peers:
+        for k in CUTOFFS:
+            theirs = {user: peer.value(mine, k) for user, mine in KEPT[library].items()}
+            told = {
+                user: peer.of_ours(value, len(TABLES.held_out[user]), k)
+                for user, value in found[f"{peer.metric}@{k}"].items()
+            }
+            assert told == pytest.approx(theirs, abs=1e-12), f"{library} {peer.measure(k)}"
 
 
 @pytest.mark.parametrize("library", PEERS)

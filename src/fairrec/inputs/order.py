@@ -70,6 +70,9 @@ def scores_in_order(
                 f"which counts: {spelled('columns', {'rank': columns['rank']})} (1 is best) or "
                 f"{spelled('columns', {'score': columns['score']})} (higher is better)"
             )
+        if _all_ranks_differ(offsets, numbers["rank"]):
+            # the same order, and it tells equal scores apart
+            return -numbers["rank"]
     return scores
 
 
@@ -98,6 +101,19 @@ def _all_count_up(offsets: IntArray, scores: FloatArray) -> bool:
             if scores[row] != scores[row - 1] + 1:
                 return False
     return n_long > 1
+
+
+@kernel
+def _all_ranks_differ(offsets: IntArray, ranks: FloatArray) -> bool:
+    for one in range(len(offsets) - 1):
+        mine = ranks[offsets[one] : offsets[one + 1]]
+        is_rising = True
+        for place in range(1, len(mine)):
+            is_rising = is_rising and mine[place] > mine[place - 1]
+        # most lists come in their order
+        if not is_rising and (np.diff(np.sort(mine)) == 0).any():
+            return False
+    return True
 
 
 @kernel

@@ -34,15 +34,19 @@ class Peer:
         """The library's value for a user, from all that it has for this user."""
         return float(mine[self.measure(k)])
 
+    def of_ours(self, value: float, n_held_out: int, k: int) -> float:
+        """Our value in the terms of the library."""
+        least = min(k, n_held_out)
+        return value * least / {"least": least, "held out": n_held_out, "k": k}[self.divides_by]
+
 
 def expected(peer: Peer, tables: Tables, user: int, k: int) -> float:
-    """Our value for a user, in the terms of the library."""
+    """What our definition gives a user, in the terms of the library."""
     labels = tables.held_out[user]
     if not peer.has_labels:
         labels = dict.fromkeys(labels, 1)
     value = DEFINITIONS[peer.metric](tables.lists.get(user, []), labels, k)
-    divisor = {"least": min(k, len(labels)), "held out": len(labels), "k": k}[peer.divides_by]
-    return value * min(k, len(labels)) / divisor
+    return peer.of_ours(value, len(labels), k)
 
 
 PEERS: Mapping[str, tuple[Peer, ...]] = {
