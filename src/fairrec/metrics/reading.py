@@ -22,6 +22,8 @@ _BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": (
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
 """The same where held-out interactions are there, at the length of the lists up to `_DEEPEST`."""
 _DEEPEST = 10
+_COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
+"""Metrics to which an item is relevant or not, whatever its label above 0."""
 
 
 def read_inputs(
@@ -142,35 +144,34 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
 
 
 def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
-    """The same with a note about grades; an error where every candidate would be relevant."""
+    """The same with a note where labels are grades; an error where they look like ratings."""
     labels, table = inputs.candidates.labels, inputs.tables["predictions"]
-    if inputs.candidates.held_out is not None or labels is None or not len(labels):
+    counting = [metric.name for metric in wanted if metric.metric.name in _COUNTING]
+    if inputs.candidates.held_out is not None or labels is None or not (len(labels) and counting):
         return inputs
     low, high = float(labels.min()), float(labels.max())
-    column = table.find("label") or "label"
-    by_label = [metric for metric in wanted if "labels" in metric.metric.needs]
-    # a gain of its own for each label is what ndcg is made for
-    counted = [metric.name for metric in by_label if metric.metric.name != "ndcg"]
+    column = plain(table.find("label") or "label")
     threshold = spelled("relevant", f"{column}>={_upper_part(low, high):g}")
-    if low > 0 and low == high and by_label:
+    if 0 < low < high:
         raise InputError(
-            f"{table.where}: every candidate is relevant ('{plain(column)}' is {low:g} in all "
-            "rows), so no list can miss anything. If only the hits were kept, give the "
-            f"recommendations as they were and the held-out interactions: "
-            f"{spelled('test', Blank('FILE'))}"
+            f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
+            f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
+            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
         )
-    if low > 0 and counted:
-        raise InputError(
-            f"{table.where}: '{plain(column)}' runs from {low:g} to {high:g} and is never 0, so "
-            f"every candidate would be relevant for {counted[0]}; these look like ratings. Say "
-            f"from which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
+    if low > 0:
+        note = (
+            f"{table.where}: every candidate is relevant, so no list can miss anything. If only "
+            "the hits were kept, give the recommendations as they were, and the held-out "
+            f"interactions: {spelled('test', Blank('FILE'))}"
         )
-    if not counted or high == 1 or ((labels == 0) | (labels == high)).all():
+    elif not ((labels == 0) | (labels == high)).all():
+        note = (
+            f"'{column}' runs from {low:g} to {high:g}: ndcg weighs by it, and metrics that count "
+            "relevant items count every candidate above 0. To count some alone, all alike: "
+            f"{threshold}"
+        )
+    else:
         return inputs
-    note = (
-        f"'{plain(column)}' runs from {low:g} to {high:g}: ndcg weighs by it, all other metrics "
-        f"count every candidate above 0 as relevant. To count some alone, all alike: {threshold}"
-    )
     return replace(inputs, warnings=(*inputs.warnings, note))
 
 

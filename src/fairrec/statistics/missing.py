@@ -1,7 +1,8 @@
 """Who is missing: users without a list, or without a value of a metric.
 
 Dropping them without a word can turn the worst service into an all-clear, so that being missing
-is an outcome of its own: its share is tested by group like a metric, in a family apart from the metrics.
+is an outcome of its own: its share is tested by group like a metric, in a family apart from the
+metrics.
 """
 
 from __future__ import annotations

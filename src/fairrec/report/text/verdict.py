@@ -34,11 +34,13 @@ def status_of(result: MetricResult) -> Status:
     """
     if result.findings:
         return "gap found"
+    if not result.is_tested:
+        return "not tested"
     if not result.is_conclusive:
         return "inconclusive"
     if result.is_constant:
         return "same for everyone"
-    return "no gap detected" if result.is_tested and result.n_groups else "not tested"
+    return "no gap detected" if result.n_groups else "not tested"
 
 
 def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
