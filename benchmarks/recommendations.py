@@ -74,6 +74,7 @@ def _beside(shrink: int, python: Path) -> Iterator[Row]:
             f"{theirs / our['seconds']:.1f} x",
         )
     whole = max(run.seconds or 0.0 for run in (before, after))
+    yield Row("recommendations", "whole command beside it, the slower of two", in_seconds(whole))
     yield Row(
         "recommendations",
         "whole: RecTools, reading and means / FairRec, groups, tests and report too",
