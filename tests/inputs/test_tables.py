@@ -401,7 +401,7 @@ def random_tables(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _read(predictions: Any, users: Any) -> tuple[CandidateLists, list[int], Any]:
     everyone = read_users(Table(users, "users"), ["n", "x"])
-    lists, row_of_list = read_candidates(
+    lists, row_of_list, _ = read_candidates(
         Table(predictions, "predictions"), everyone.keys, "users", needs_labels=True
     )
     attributes = everyone.attributes(pl.Series(range(len(everyone.ids))).to_numpy())

@@ -64,6 +64,7 @@ class Rows:
     @classmethod
     def of(cls, frame: pl.LazyFrame) -> Rows:
         """The rows of a frame, of which only the names of the columns are looked at yet."""
+        frame = _items_in_rows(frame)
         return cls(frame, frame.collect_schema().names())
 
     def kinds(self) -> Mapping[str, pl.DataType]:
@@ -75,3 +76,19 @@ class Rows:
         return self.frame.select(
             pl.col(column).alias(name) for name, column in columns.items()
         ).collect()
+
+
+def _items_in_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """One row an item, where a column holds a list of records of items, as LensKit writes them."""
+    kinds = frame.collect_schema()
+    if "item_id" in kinds:
+        return frame
+    for name, kind in kinds.items():
+        inner = kind.inner if isinstance(kind, pl.List) else None
+        if isinstance(inner, pl.Struct) and "item_id" in (field.name for field in inner.fields):
+            fields = {field.name for field in inner.fields}
+            others = [column for column in kinds if column != name and column not in fields]
+            # a user whose list is empty has no row, and so no list
+            some = frame.filter(pl.col(name).list.len() > 0)
+            return some.select(*others, pl.col(name)).explode(name).unnest(name)
+    return frame
