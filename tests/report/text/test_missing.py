@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.report.text.missing import GROUPS_SHOWN, missing_lines, why_inconclusive
+from fairrec.report.text.missing import GROUPS_SHOWN, missing_lines, remedy, why_inconclusive
 from tests.builders import one_each
 
 N_USERS = 60
@@ -106,12 +106,12 @@ def test_nothing_missing_is_no_line():
 
 
 @pytest.mark.parametrize(
-    ("options", "says", "remedy"),
+    ("options", "says", "advice"),
     [
         (
             {"predictions": labelled(SPREAD), "metrics": "mrr"},
             "No group with values differs from the rest by more than chance, but 10% of users have "
-            "no value (up to 5% would be let pass). ",
+            "no value (up to 5% would be let pass).",
             "If these are recommendations, give the held-out interactions (test=...): a list that "
             "misses everything then counts as 0. If they are candidates, give each user's relevant "
             "items among them.",
@@ -119,35 +119,36 @@ def test_nothing_missing_is_no_line():
         (
             {**served(SPREAD), "missing_lists": "drop"},
             "No group with values differs from the rest by more than chance, but 10% of users have "
-            "no value (up to 5% would be let pass). ",
+            "no value (up to 5% would be let pass).",
             "See who got no list before reading anything into it.",
         ),
         (
             {"values": USERS.select("user_id", x=pl.when(pl.col("user_id") >= 6).then("user_id"))},
             "No group with values differs from the rest by more than chance, but 10% of users have "
-            "no value (up to 5% would be let pass). ",
+            "no value (up to 5% would be let pass).",
             "Find out why they have none, or raise max_undefined if it does not matter.",
         ),
     ],
     ids=["labels", "no list", "values"],
 )
-def test_why_nothing_found_is_no_all_clear(options, says, remedy):
+def test_why_nothing_found_is_no_all_clear(options, says, advice):
     summary = summary_of(**options)
     (name, *_) = summary.metrics
-    assert why_inconclusive(name, summary.metrics[name], summary) == f"{says}{remedy}"
+    assert why_inconclusive(name, summary.metrics[name], summary) == says
+    assert remedy(name, summary) == advice
 
 
 def test_a_group_that_is_missing_is_contrasted_with_all_others():
     summary = summary_of(predictions=labelled(IS_G0), metrics="mrr")
     assert (
         "33% of users have no value (up to 5% would be let pass), and 100% of group=g0 have no "
-        "value, against 0% of all others. "
+        "value, against 0% of all others."
     ) in why_inconclusive("mrr@5", summary.metrics["mrr@5"], summary)
     without = labelled(np.zeros(N_USERS, dtype=bool)).filter(pl.col("user_id") % 3 != 0)
     summary = summary_of(predictions=without, metrics="mrr")
     said = why_inconclusive("mrr@5", summary.metrics["mrr@5"], summary)
-    assert "but 100% of group=g0 got no list, against 0% of all others. " in said
-    assert said.endswith(
+    assert "but 100% of group=g0 got no list, against 0% of all others." in said
+    assert remedy("mrr@5", summary) == (
         "If these users were never to be served, leave them out of the users table; if they were, "
         "give the held-out interactions (test=...)."
     )
