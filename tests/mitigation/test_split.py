@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
@@ -26,6 +27,14 @@ def test_without_validation_targets_each_user_is_in_one_half():
     other = read_split(WORLD.predictions, None, TABLES, seed=1)
     assert set(other.choosing.user_ids) != halves[0]
     assert n_shared_targets(split.choosing, split.reported) == 0
+
+
+def test_who_has_no_list_is_missing_in_one_half():
+    lists = WORLD.predictions.filter(pl.col("user_id") >= 10)
+    split = read_split(lists, None, TABLES, seed=0)
+    halves = [part.absent.tolist() for part in (split.choosing, split.reported)]
+    assert [len(half) for half in halves] == [5, 5]
+    assert sorted(halves[0] + halves[1]) == split.everyone.absent.tolist() == [*range(10)]
 
 
 def test_targets_that_are_in_both_are_counted():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -61,10 +61,16 @@ def read_split(predictions: Any, validation: Any, tables: TableOptions, seed: in
                     "validation targets. Bin it by width (age:10), or give the same users in both."
                 )
         return TargetSplit(choosing, everyone, everyone, "validation targets", wanted)
-    order = np.random.default_rng(seed).permutation(everyone.n_users)
-    middle = everyone.n_users // 2
+    rng = np.random.default_rng(seed)
+    order, absent = rng.permutation(everyone.n_users), rng.permutation(everyone.absent)
+    middle, of_absent = len(order) // 2, len(absent) // 2
+    # who is missing is divided too, or each half would seem to lack the users of both
     choosing, reported = (
-        everyone.for_users(np.sort(half)) for half in (order[:middle], order[middle:])
+        replace(everyone.for_users(np.sort(half)), absent=np.sort(without))
+        for half, without in (
+            (order[:middle], absent[:of_absent]),
+            (order[middle:], absent[of_absent:]),
+        )
     )
     return TargetSplit(choosing, reported, everyone, "halves of the users", wanted)
 
