@@ -39,7 +39,7 @@ from fairrec.cli.shared import (
 from fairrec.core.audit_options import AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
-from fairrec.core.options import OUTPUT, Option
+from fairrec.core.options import OUTPUT, Option, spelled
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.scoring.models.scorer_options import ScorerIdentity
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 def audit_command(
     *,
     predictions: Annotated[
-        Path | None, typer.Argument(help="Candidates with scores: Parquet, CSV or Arrow.")
+        Path | None,
+        typer.Argument(help="Recommendations (with --test), or scored candidates with labels."),
     ] = None,
     run: RunOption = None,
     tables: Annotated[Given, FieldsOf(TableOptions)],
@@ -151,14 +152,21 @@ def _tables(
 
     A search asks the run for scores as it needs them.
     """
-    if (predictions is None) == (run is None):
+    sources = (predictions, run, tables.get("values"))
+    if sum(source is not None for source in sources) != 1:
         raise InputError(
-            "Name either a table of predictions or a run: "
-            "fairrec audit PREDICTIONS --users USERS --by ATTRIBUTES, or fairrec audit --run RUN"
+            "Name one of recommendations with held-out interactions, scored candidates, values per "
+            "user, or a run: fairrec audit RECOMMENDATIONS --test TEST --users USERS --by "
+            "ATTRIBUTES, fairrec audit CANDIDATES --users USERS --by ATTRIBUTES, fairrec audit "
+            "--values VALUES --users USERS --by ATTRIBUTES, or fairrec audit --run RUN"
         )
     if run is None:
-        need(tables, "users", "by", command="audit")
+        # attributes may stand beside the values
+        need(tables, *(("users",) if predictions is not None else ()), "by", command="audit")
         return {"predictions": predictions, **tables}
+    for name in ("test", "missing_lists"):
+        if name in tables:
+            raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
     need_torch()
     from fairrec.core.files import file_sum
     from fairrec.models.runs.run import load_run

@@ -27,7 +27,7 @@ from fairrec.core.audit_options import AuditOptions, Threads
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import HELD_OUT, VALUES, TableOptions
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
 ELSEWHERE = (
@@ -45,12 +45,14 @@ def mitigate_command(
     ],
     plan: Annotated[Given, FieldsOf(MitigationOptions)],
     validation: Annotated[Validation, Here(default="the run's, or {}")] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=("metrics",))],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("metrics", *VALUES))],
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,
         FieldsOf(
-            AuditOptions, without=("correction", "top", "threads"), default="the audit's, or {}"
+            AuditOptions,
+            without=("correction", "top", "threads", "max_undefined"),
+            default="the audit's, or {}",
         ),
     ],
     threads: Threads = None,
@@ -104,7 +106,7 @@ def rerank_command(
     *,
     reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
-    tables: Annotated[Given, FieldsOf(TableOptions, without=("by", "metrics"))],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("by", "metrics", *HELD_OUT, *VALUES))],
     threads: Threads = None,
     out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
@@ -186,10 +188,17 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             f"{folder}: the scores of this audit came from a model that was asked for them. Write "
             "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
         )
+    if "values" in summary.inputs:
+        raise InputError(
+            f"{folder}: this audit is of values per user. There are no lists to re-rank; name a "
+            "table of them: fairrec mitigate PREDICTIONS --users USERS --by ..."
+        )
     pooled = {name for name, result in summary.metrics.items() if result.sd is None}
     options: dict[str, Any] = {
         "by": summary.by,
         "columns": summary.columns,
+        "relevant": summary.relevant,
+        "missing_lists": summary.missing_lists,
         "metrics": [name for name in summary.metrics if name not in pooled],
         "depth": summary.depth,
         "min_support": summary.coverage.min_support,

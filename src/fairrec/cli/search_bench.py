@@ -26,7 +26,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 from fairrec.datasets.shapes import SHAPES, shaped_like
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import HELD_OUT, VALUES, TableOptions
 from fairrec.search.bench_options import SearchBenchOptions
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def search_bench_command(
             TABLES,
         ),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions)],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=VALUES)],
     bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
     out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,
@@ -124,7 +124,7 @@ def _of_run(run: Path, tables: Given, progress: Progress) -> BenchTables:
 
 
 def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> BenchTables:
-    for name in ("users", "items", "history"):
+    for name in ("users", "items", "history", *HELD_OUT):
         if name in tables:
             raise InputError(f"--shape makes its own tables. Leave out {spelled(name)}.")
     from fairrec.datasets.synthetic import synthetic_bundle

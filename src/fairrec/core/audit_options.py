@@ -76,6 +76,14 @@ Correction = Annotated[
         STATISTICS,
     ),
 ]
+MaxUndefined = Annotated[
+    float,
+    Option(
+        number(least=0, most=1),
+        "Share of users without a value from which nothing found is no all-clear",
+        STATISTICS,
+    ),
+]
 Seed = Annotated[int, Option(whole(0, 2**32 - 1), "Same seed, same numbers", STATISTICS)]
 Threads = Annotated[
     int | None, Option(whole(1).or_none(), "Threads to use", STATISTICS, default="all cores")
@@ -91,6 +99,7 @@ class AuditOptions(Options):
     permutations: Permutations = 1000
     alpha: Alpha = 0.05
     correction: Correction = "max"
+    max_undefined: MaxUndefined = 0.05
     seed: Seed = 0
     threads: Threads = None
     top: Top = 1

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
-from fairrec.inputs.candidates import CandidateLists, gather_lists, read_candidates
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
+from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
 from fairrec.inputs.users import Attribute, Users, read_users
 
 
@@ -27,10 +30,13 @@ class AuditInputs:
     ----------
     user_ids : as they came
     list_of_user : (n_users,), which candidate list is the user's
-    n_without_predictions : users of the users table who are not audited
+    rows : (n_users,), the user's row of the users table
+    is_expected : (n_users,), users for whom accuracy is expected: with held-out interactions those
+        who have any, else all
+    absent : users of the users table that ought to be served and are not audited: rows there
     all_users : the users table
-    by : the attributes as they were named, with their binning
-    columns : other names of columns
+    given : the tables and what was said about them
+    warnings : what the reader should know about the tables
     """
 
     user_ids: pl.Series
@@ -38,16 +44,34 @@ class AuditInputs:
     candidates: CandidateLists
     list_of_user: IntArray
     side: SideData
-    n_without_predictions: int
+    rows: IntArray
+    is_expected: BoolArray
+    absent: IntArray
     all_users: Users
-    by: tuple[str, ...]
-    columns: dict[str, str]
+    given: TableOptions
     tables: dict[str, Table]
+    warnings: tuple[str, ...] = ()
 
     @property
     def n_users(self) -> int:
         """The number of audited users."""
         return len(self.list_of_user)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The attributes as they were named, with their binning."""
+        return tuple(self.given.by)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Other names of columns."""
+        return dict(self.given.columns or {})
+
+    @property
+    def is_without_list(self) -> BoolArray:
+        """(n_users,), users whose list is empty."""
+        lengths = np.diff(self.candidates.offsets)[self.list_of_user]
+        return np.equal(lengths, 0)
 
     @property
     def user_of_list(self) -> IntArray:
@@ -83,6 +107,8 @@ class AuditInputs:
             candidates=candidates.take(lists, scores),
             list_of_user=np.arange(len(users)),
             side=self.side.for_lists(lists),
+            rows=self.rows[users],
+            is_expected=self.is_expected[users],
         )
 
     def with_scores(self, scores: FloatArray) -> AuditInputs:
@@ -94,15 +120,19 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name, with their columns found; nothing is read yet."""
     columns = given.columns or {}
     check_mapping(columns)
+    users = given.users
+    if users is None:
+        # attributes may stand beside the values
+        users = given.values
     sources = {
         "predictions": predictions,
-        "users": given.users,
+        "test": given.test,
+        "values": given.values,
+        "users": users,
         "items": given.items,
         "history": given.history,
     }
-    for name in ("predictions", "users"):
-        if sources[name] is None:
-            raise InputError(f"The {name} table is missing. Give a path or a table.")
+    _refuse_mixture(sources, given)
     tables = {
         name: Table(source, name, columns) for name, source in sources.items() if source is not None
     }
@@ -110,14 +140,40 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     return tables
 
 
+def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
+    """Refuse tables and options that do not go together."""
+    if sources["values"] is not None:
+        for name in ("predictions", "test", "items", "history"):
+            if sources[name] is not None:
+                raise InputError(
+                    f"{spelled('values')} stands for itself: leave out the {name} table, or audit "
+                    "it without the values."
+                )
+    elif sources["predictions"] is None:
+        raise InputError("The predictions table is missing. Give a path or a table.")
+    if sources["users"] is None:
+        raise InputError("The users table is missing. Give a path or a table.")
+    if given.better and sources["values"] is None:
+        raise InputError(
+            f"{spelled('better')} says which end of a column of {spelled('values')} is better, and "
+            "no such table is given. Leave it out."
+        )
+    if given.missing_lists == "drop" and sources["test"] is None:
+        raise InputError(
+            f"{spelled('missing_lists', 'drop')} is about users with held-out items and no list. "
+            f"Give the held-out interactions, {spelled('test', Blank('FILE'))}, or leave it out."
+        )
+
+
 def read_tables(
     tables: dict[str, Table],
-    by: Sequence[str],
+    given: TableOptions,
     *,
     needs: Collection[str],
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
     has_scores: bool = True,
+    values: Sequence[str] = (),
 ) -> AuditInputs:
     """Read and check the tables.
 
@@ -128,27 +184,33 @@ def read_tables(
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have
     has_scores : whether the scores are in the table; otherwise a model will give them
+    values : columns of the table of values, which then stands for predictions
     """
-    everyone = read_users(tables["users"], by)
+    everyone = read_users(tables["users"], given.by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
-    candidates, row_of_list = read_candidates(
-        tables["predictions"], everyone.keys, everyone.where, "labels" in needs, has_scores
-    )
+    if values:
+        lists = lists_of_values(tables["values"], values, everyone)
+    elif "test" in tables:
+        lists = lists_and_held_out(tables, given, everyone, has_scores)
+    else:
+        lists = lists_with_labels(tables, given, everyone, needs, has_scores)
     with_side = {*needs, *(name for name in wants if name in tables)}
-    side = _side_data(tables, with_side, candidates, everyone.keys[row_of_list])
-    list_of_user = np.argsort(row_of_list)
-    rows = row_of_list[list_of_user]
+    side = _side_data(tables, with_side, lists.candidates, everyone.keys[lists.row_of_list])
+    list_of_user = np.argsort(lists.row_of_list)
+    rows = lists.row_of_list[list_of_user]
     return AuditInputs(
         user_ids=everyone.ids[rows],
         attributes=everyone.attributes(rows),
-        candidates=candidates,
+        candidates=lists.candidates,
         list_of_user=list_of_user,
-        side=side,
-        n_without_predictions=len(everyone.ids) - len(rows),
+        side=replace(side, values=lists.values),
+        rows=rows,
+        is_expected=lists.is_expected[list_of_user],
+        absent=lists.absent,
         all_users=everyone,
-        by=tuple(by),
-        columns=dict(tables["users"].mapping),
+        given=given,
         tables=tables,
+        warnings=lists.warnings,
     )
 
 

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
+from fairrec.inputs.flat_lists import bounds_of, gather_lists
+from fairrec.inputs.held_out import HeldOut
 from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.order import no_order, order_columns, scores_in_order
+from fairrec.inputs.relevance import Relevance, compared_column
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 
@@ -27,6 +31,7 @@ class CandidateLists:
     scores : (n_candidates,)
     labels : (n_candidates,), above 0 where relevant; None where the table has no labels
     item_ids : distinct item ids
+    held_out : what is relevant for each user, candidate or not; None where the labels say it all
     """
 
     offsets: IntArray
@@ -34,6 +39,7 @@ class CandidateLists:
     scores: FloatArray
     labels: FloatArray | None
     item_ids: pl.Series
+    held_out: HeldOut | None = None
 
     @property
     def n_users(self) -> int:
@@ -50,38 +56,13 @@ class CandidateLists:
         """
         labels = self.labels
         return CandidateLists(
-            np.concatenate([[0], np.cumsum(self.offsets[lists + 1] - self.offsets[lists])]),
+            bounds_of(self.offsets[lists + 1] - self.offsets[lists]),
             gather_lists(self.items, self.offsets, lists),
             scores,
             labels if labels is None else gather_lists(labels, self.offsets, lists),
             self.item_ids,
+            self.held_out and self.held_out.take(lists),
         )
-
-
-def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:
-    """The parts of a flat array that belong to some lists, one after the other.
-
-    For all lists in their order that is the array itself, not to be written to.
-
-    >>> gather_lists(np.array([5, 6, 7, 8]), np.array([0, 1, 3, 4]), np.array([2, 1])).tolist()
-    [8, 6, 7]
-    """
-    if len(lists) == len(offsets) - 1 and np.array_equal(lists, np.arange(len(lists))):
-        whole = flat[:]
-        whole.flags.writeable = False
-        return whole
-    part = np.empty(int((offsets[lists + 1] - offsets[lists]).sum()), dtype=flat.dtype)
-    _copy_lists(flat, offsets, lists, part)
-    return part
-
-
-@kernel
-def _copy_lists(flat: AnyArray, offsets: IntArray, lists: IntArray, part: AnyArray) -> None:
-    at = 0
-    for one in lists:
-        for row in range(offsets[one], offsets[one + 1]):
-            part[at] = flat[row]
-            at += 1
 
 
 def read_candidates(
@@ -90,33 +71,42 @@ def read_candidates(
     users_where: str,
     needs_labels: bool,
     has_scores: bool = True,
+    is_recommended: bool = False,
+    relevant: Relevance | None = None,
 ) -> tuple[CandidateLists, IntArray]:
     """Candidate lists, and for each list the position of its user in `user_ids`.
 
     Long form (one row a candidate, in any order) and list form (one row a user) give the
     same lists. Lists follow the order in which their users first appear. Without scores, which
     a scorer will give, the column is not looked at and the lists have none.
+
+    Parameters
+    ----------
+    is_recommended : the items are recommendations, whose labels stand in another table
+    relevant : which candidates are relevant, where their labels have to be compared
     """
-    wanted = ("user_id", "item_id", "score") if has_scores else ("user_id", "item_id")
-    parts = {name: table.require(name) for name in wanted}
-    label = table.require("label") if needs_labels else table.find("label")
+    orders = order_columns(table, is_recommended) if has_scores else {}
+    if has_scores and not orders and not is_recommended:
+        table.require("score")
+    label = None if is_recommended else _label_column(table, needs_labels, relevant)
+    parts = {name: table.require(name) for name in ("user_id", "item_id")} | orders
     if label is not None:
         parts["label"] = label
     frame = table.read(parts)
     nested = {name for name in parts if frame[name].dtype.is_nested()}
+    if has_scores and not orders and not nested:
+        raise no_order(table)
     heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
     del frame
     positions = positions_in(ids_as_integers_or_text(heads, table.where), user_ids)
     _refuse_unknown_users(heads, positions, table.where, users_where)
 
     bounds = offsets if nested else None
-    scores = np.empty(0)
-    if has_scores:
-        scores = table.numbers(flat.pop("score"), parts["score"], bounds).to_numpy()
-    labels = None
-    if label is not None:
-        labels = table.numbers(flat.pop("label"), label, bounds).to_numpy()
-        _refuse_negative(labels, label, table.where)
+    numbers = {
+        name: table.numbers(flat.pop(name), parts[name], bounds).to_numpy()
+        for name in (*orders, "label")
+        if name in parts
+    }
     given_items = flat.pop("item_id")
     items, item_ids = encode(ids_as_integers_or_text(given_items, table.where))
     if not (table.is_csv or given_items.dtype.is_numeric()):
@@ -126,11 +116,31 @@ def read_candidates(
     n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
     if n_runs_per_user.max(initial=0) > 1:
         positions, offsets, order = _gather_runs(positions, offsets, n_runs_per_user > 0)
-        items, scores = items[order], scores[order] if has_scores else scores
-        labels = labels if labels is None else labels[order]
+        items = items[order]
+        numbers = {name: column[order] for name, column in numbers.items()}
+    labels = numbers.pop("label", None)
+    if labels is not None and label is not None:
+        labels = _as_labels(labels, label, relevant, table)
+    scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
     _refuse_duplicate_pairs(lists, positions, user_ids, table.where)
     return lists, positions.astype(np.int64)
+
+
+def _label_column(table: Table, needs_labels: bool, relevant: Relevance | None) -> str | None:
+    if relevant is not None:
+        return compared_column(table, relevant)
+    return table.require("label") if needs_labels else table.find("label")
+
+
+def _as_labels(
+    labels: FloatArray, column: str, relevant: Relevance | None, table: Table
+) -> FloatArray:
+    """Labels from 0; 1 where a condition is met."""
+    if relevant is not None:
+        return np.asarray(relevant.met_by(labels), dtype=np.float64)
+    _refuse_negative(labels, column, table.where)
+    return labels
 
 
 def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
@@ -185,7 +195,7 @@ def _from_lists(
             )
     # an empty list would explode to a row of nulls
     flat_lists = {name: lists[name].filter(lengths > 0).explode() for name in names}
-    offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+    offsets = bounds_of(lengths.to_numpy())
     if flat_lists["item_id"].null_count():
         at = flat_lists["item_id"].is_null().arg_true()[0]
         row = int(np.searchsorted(offsets, at, side="right"))

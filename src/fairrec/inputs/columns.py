@@ -13,12 +13,14 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
     "item_id": ("itemid", "iid", "item", "item_idx", "movie_id", "movieid", "product_id"),
     "score": ("scores", "prediction", "predictions", "pred", "y_score", "y_pred", "predicted"),
+    "rank": ("ranking", "position", "place"),
     "label": ("labels", "y_true", "relevance", "clicked", "click"),
+    "rating": ("ratings", "weight", "weights", "gain", "grade"),
     "categories": ("category", "genres", "genre"),
 }
 """Other names by which a column is known, compared without case."""
 
-TABLES = ("predictions", "users", "items", "history")
+TABLES = ("predictions", "test", "values", "users", "items", "history")
 
 _RECBOLE_TYPE = re.compile(r":(token|token_seq|float|float_seq)$")
 

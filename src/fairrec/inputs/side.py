@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,16 +45,23 @@ class Popularity:
 
 @dataclass(frozen=True, slots=True)
 class SideData:
-    """What a metric may need beyond the ranked lists."""
+    """What a metric may need beyond the ranked lists.
+
+    Parameters
+    ----------
+    values : (n_lists,) each, numbers that somebody else measured, by name
+    """
 
     categories: Categories | None = None
     popularity: Popularity | None = None
     warnings: tuple[str, ...] = field(default=())
+    values: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
-        return SideData(self.categories, popularity, self.warnings)
+        values = {name: column[lists] for name, column in self.values.items()}
+        return SideData(self.categories, popularity, self.warnings, values)
 
 
 def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list[str]]:

@@ -4,12 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fairrec.core.kinds import NAMES, TABLE
+from fairrec.core.kinds import NAMES, TABLE, one_of, pairs
 from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options
 from fairrec.inputs.columns import COLUMNS
+from fairrec.inputs.relevance import RELEVANCE, Relevance
 
+HELD_OUT = ("test", "relevant", "missing_lists")
+"""The options about held-out interactions."""
+VALUES = ("values", "better")
+"""Those about values per user."""
+
+
+def _end(given: Any) -> bool:
+    """Whether higher is better."""
+    if isinstance(given, bool):
+        return given
+    if given not in ("higher", "lower"):
+        raise ValueError
+    return bool(given == "higher")
+
+
+Test = Annotated[
+    Any,
+    Option(
+        TABLE, "Held-out interactions; the predictions are then recommendations, no labels", TABLES
+    ),
+]
+Relevant = Annotated[
+    Relevance | None,
+    Option(
+        RELEVANCE.or_none(),
+        "Which held-out items are relevant, or which candidates: 'rating>=4'",
+        TABLES,
+        default="all held-out items, or labels above 0",
+    ),
+]
+MissingLists = Annotated[
+    Literal["zero", "drop"],
+    Option(
+        one_of("zero", "drop"),
+        "Users with held-out items and no list: 0 in accuracy and coverage, or left out",
+        TABLES,
+    ),
+]
+Values = Annotated[
+    Any, Option(TABLE, "A number or more for each user, instead of predictions", TABLES)
+]
+Better = Annotated[
+    Mapping[str, bool] | None,
+    Option(
+        pairs(
+            _end, "name=higher or name=lower, such as churn=lower", "NAME=higher|lower"
+        ).or_none(),
+        "Which end of a column of the values is the better one: churn=lower,watch=higher",
+        TABLES,
+        default="neither",
+    ),
+]
 Users = Annotated[Any, Option(TABLE, "Users and their attributes", TABLES)]
 By = Annotated[
     Any,
@@ -45,6 +98,11 @@ Columns = Annotated[
 class TableOptions(Options):
     """The tables of an audit beside its predictions, and which of their columns are used how."""
 
+    test: Test = None
+    relevant: Relevant = None
+    missing_lists: MissingLists = "zero"
+    values: Values = None
+    better: Better = None
     users: Users = None
     items: Items = None
     history: History = None

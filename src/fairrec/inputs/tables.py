@@ -54,6 +54,10 @@ class Table:
         """The column that plays the part of `wanted`, or None."""
         return find_column(wanted, self.columns, self.name, self.where, self.mapping)
 
+    def is_mapped(self, wanted: str) -> bool:
+        """Whether the user said which column plays the part of `wanted`."""
+        return wanted in self.mapping or f"{self.name}.{wanted}" in self.mapping
+
     def require(self, wanted: str) -> str:
         """The column that plays the part of `wanted`; an error where there is none."""
         column = self.find(wanted)
@@ -64,6 +68,11 @@ class Table:
                 f"{spelled('columns', {wanted: Blank('NAME')})}"
             )
         return column
+
+    def numeric_columns(self) -> list[str]:
+        """The columns that hold numbers or true and false."""
+        kinds = self._frame.collect_schema()
+        return [name for name, kind in kinds.items() if kind.is_numeric() or kind == pl.Boolean]
 
     def attribute_column(self, name: str) -> str | None:
         """The column an attribute is read from, by exact or plain name, or None."""

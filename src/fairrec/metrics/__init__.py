@@ -1,6 +1,6 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, diversity, popularity
+from fairrec.metrics import accuracy, coverage, diversity, popularity
 from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "Metric",
     "MetricAtK",
     "accuracy",
+    "coverage",
     "diversity",
     "metric",
     "parse_metric",

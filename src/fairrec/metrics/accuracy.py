@@ -1,7 +1,7 @@
 """Metrics of accuracy: how well the ranking finds what the user wanted.
 
-An item is relevant where its label is above 0. All of them are undefined (NaN) for a user
-without a relevant candidate.
+An item is relevant where its label is above 0, or where it was held out for the user. All of them
+are undefined (NaN) for a user without a relevant candidate or held-out item.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def discounted_gain(labels: FloatArray) -> FloatArray:
 def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Discounted gain of the first k items, as a share of the best possible order's.
 
-    The gain is the label itself; the best possible order is that of the user's own candidates.
+    The gain is the label itself; the best possible order is that of the user's own candidates, or
+    of the held-out items where there are any.
     """
     ideal = discounted_gain(lists.ideal_labels(k))
     ndcg = np.full(lists.n_users, np.nan)
@@ -79,7 +80,7 @@ def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     return _where_relevant((precision * is_hit).sum(axis=1) / best, lists)
 
 
-@metric("auc", bounds=(0, 1))
+@metric("auc", needs=("labels", "candidates"), bounds=(0, 1))
 def auc_per_user(lists: RankedLists) -> FloatArray:
     """Chance that a relevant candidate is scored above one that is not; ties count half.
 
@@ -101,7 +102,7 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
     return values
 
 
-@metric("pooled_auc", bounds=(0, 1), pooled=True)
+@metric("pooled_auc", needs=("labels", "candidates"), bounds=(0, 1), pooled=True)
 def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
     """AUC over the pooled candidates of a group; no mean over users.
 

@@ -56,7 +56,12 @@ class RankedLists:
 
     @cached_property
     def n_relevant(self) -> IntArray:
-        """(n_users,), number of candidates with a label above 0."""
+        """(n_users,), number of relevant items: candidates with a label above 0, or held-out items.
+
+        Held-out items count whether they are candidates or not.
+        """
+        if self.candidates.held_out is not None:
+            return self.candidates.held_out.n_relevant
         counts = np.empty(self.n_users, dtype=np.int64)
         self._in_chunks(_count_relevant, self.all_labels, counts)
         return counts
@@ -74,7 +79,13 @@ class RankedLists:
         return labels
 
     def ideal_labels(self, k: int) -> FloatArray:
-        """(n_users, k), the largest labels of each user in falling order, 0 past the end."""
+        """(n_users, k), the largest labels of each user in falling order, 0 past the end.
+
+        Those of the held-out items where there are any, of the candidates else.
+        """
+        held_out = self.candidates.held_out
+        if held_out is not None:
+            return _first_of_each(held_out.offsets, held_out.gains, k)
         labels: FloatArray = _labels_at(self._ideal_rows(k), self.all_labels)
         return labels
 
@@ -119,6 +130,16 @@ def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
         for place in range(rows.shape[1]):
             if rows[user, place] >= 0:
                 found[user, place] = labels[rows[user, place]]
+    return found
+
+
+@kernel
+def _first_of_each(offsets: IntArray, gains: FloatArray, k: int) -> FloatArray:
+    """(n_lists, k), the first gains of each list, 0 past its end."""
+    found = np.zeros((len(offsets) - 1, k))
+    for user in range(len(offsets) - 1):
+        for place in range(min(k, offsets[user + 1] - offsets[user])):
+            found[user, place] = gains[offsets[user] + place]
     return found
 
 

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
-from fairrec.core.errors import InputError
+import numpy as np
+
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.values import value_columns
 from fairrec.metrics.registry import MetricAtK, parse_metric
+from fairrec.metrics.value_columns import metric_of_column
 
 _BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
 """What is there -> the metrics it allows."""
+_OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
+"""The same where held-out interactions are there, at the length of the lists up to `_DEEPEST`."""
+_DEEPEST = 10
+_COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
+"""Metrics to which an item is relevant or not, whatever its label above 0."""
 
 
 def read_inputs(
-    predictions: Any,
+    predictions: Any = None,
     *,
-    users: Any,
-    by: Sequence[str] | str,
-    items: Any = None,
-    history: Any = None,
-    metrics: Sequence[str] | str | None = None,
-    columns: Mapping[str, str] | str | None = None,
     has_scores: bool = True,
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
+    **tables: Any,
 ) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
     """Read and check all tables; also the metrics asked for, or those that the tables allow.
 
@@ -36,51 +41,141 @@ def read_inputs(
     has_scores : whether the scores are in the table; otherwise a model will give them
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
+    tables : see TableOptions
     """
-    given = TableOptions.of(
-        users=users, items=items, history=history, columns=columns, by=by, metrics=metrics
-    )
-    tables = open_tables(predictions, given)
-    wanted = wanted_metrics(given.metrics, tables)
+    given = TableOptions.of(**tables)
+    opened = open_tables(predictions, given)
+    columns: tuple[str, ...] = ()
+    if "values" in opened:
+        columns = _columns_of(opened["values"], given)
+        better = given.better or {}
+        wanted = tuple(metric_of_column(name, better, opened["values"].where) for name in columns)
+    else:
+        wanted = wanted_metrics(given, opened)
     inputs = read_tables(
-        tables,
-        given.by,
+        opened,
+        given,
         needs={need for metric in wanted for need in metric.metric.needs},
         wants=wants,
         reserved={*reserved, *(metric.name for metric in wanted)},
         has_scores=has_scores,
+        values=columns,
     )
+    if "test" in opened and given.metrics is None:
+        wanted = _fitting(wanted, inputs)
+    if given.relevant is None and "predictions" in opened:
+        inputs = _with_labels_explained(inputs, wanted)
     return inputs, wanted
 
 
-def wanted_metrics(
-    metrics: Sequence[str] | None, tables: Mapping[str, Table]
-) -> tuple[MetricAtK, ...]:
+def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
-    given = {name for name in ("items", "history") if name in tables}
-    if metrics is None:
-        if tables["predictions"].find("label"):
-            given.add("labels")
-        names = [name for need, allowed in _BY_DEFAULT.items() if need in given for name in allowed]
+    allowed = {name for name in ("items", "history") if name in tables}
+    if "test" in tables:
+        allowed.add("labels")
+    if given.metrics is None:
+        predictions = tables["predictions"]
+        if predictions.find("label") or given.relevant is not None:
+            allowed.add("labels")
+        by_default = dict(_BY_DEFAULT)
+        if "test" in tables:
+            by_default["labels"] = tuple(f"{name}@{_DEEPEST}" for name in _OF_RECOMMENDATIONS)
+        names = [name for need, all_ in by_default.items() if need in allowed for name in all_]
         if not names:
             raise InputError(
-                f"{tables['predictions'].where}: without a label column there is no metric of "
-                f"accuracy, and without {spelled('items')} or {spelled('history')} no other one. "
-                "Add a label column (1 for relevant, 0 for not) or map it: "
-                f"{spelled('columns', {'label': Blank('NAME')})}; or give "
+                f"{predictions.where}: without a label column there is no metric of accuracy, and "
+                f"without {spelled('items')} or {spelled('history')} no other one. For "
+                "recommendations, give the held-out interactions: "
+                f"{spelled('test', Blank('FILE'))}. For scored candidates, add a label column (1 "
+                "for relevant, 0 for not) or map it: "
+                f"{spelled('columns', {'label': Blank('NAME')})}. Or give "
                 f"{spelled('items', Blank('FILE'))} or {spelled('history', Blank('FILE'))}."
             )
     else:
-        names = [*metrics]
+        names = [*given.metrics]
         if not names:
             example = spelled("metrics", ["auc", "ndcg@5"])
             raise InputError(f"No metric is named. Example: {example}")
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
-        for need in ("items", "history"):
-            if need in metric.metric.needs and need not in given:
-                raise InputError(
-                    f"Metric '{metric.name}' needs the {need} table. "
-                    f"Give {spelled(need, Blank('FILE'))} or leave the metric out."
-                )
+        _refuse_unmet(metric, allowed, is_recommended="test" in tables)
     return wanted
+
+
+def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: bool) -> None:
+    """An error for a metric that these tables cannot give."""
+    needs = metric.metric.needs
+    for need in ("items", "history"):
+        if need in needs and need not in allowed:
+            raise InputError(
+                f"Metric '{metric.name}' needs the {need} table. "
+                f"Give {spelled(need, Blank('FILE'))} or leave the metric out."
+            )
+    if "candidates" in needs and is_recommended:
+        raise InputError(
+            f"Metric '{metric.name}' compares the relevant candidates with all others, and "
+            "recommendations hold only the first places of them, so it is not defined here. From "
+            f"{spelled('test')}: recall, ndcg, map, precision, hit, mrr, coverage. For "
+            f"'{metric.name}', give all scored candidates with labels, without {spelled('test')}."
+        )
+
+
+def _columns_of(table: Table, given: TableOptions) -> tuple[str, ...]:
+    """The columns of values to audit."""
+    attributes = {name for text in given.by for name in (text, text.rpartition(":")[0])}
+    columns = value_columns(table, given.metrics, attributes)
+    for name in given.better or {}:
+        if name not in columns:
+            raise InputError(f"{spelled('better')}: {unknown_name('column', name, columns)}")
+    return columns
+
+
+def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
+    """The default metrics no deeper than the lists, and coverage where some are not full."""
+    lengths = np.diff(inputs.candidates.offsets)
+    k = int(min(_DEEPEST, max(lengths.max(initial=0), 1)))
+    fitting = [
+        replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
+        for metric in wanted
+    ]
+    if lengths.min(initial=k) < k:
+        fitting.append(parse_metric(f"coverage@{k}"))
+    return tuple(fitting)
+
+
+def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
+    """The same with a note where labels are grades; an error where they look like ratings."""
+    labels, table = inputs.candidates.labels, inputs.tables["predictions"]
+    counting = [metric.name for metric in wanted if metric.metric.name in _COUNTING]
+    if inputs.candidates.held_out is not None or labels is None or not (len(labels) and counting):
+        return inputs
+    low, high = float(labels.min()), float(labels.max())
+    column = plain(table.find("label") or "label")
+    threshold = spelled("relevant", f"{column}>={_upper_part(low, high):g}")
+    if 0 < low < high:
+        raise InputError(
+            f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
+            f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
+            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
+        )
+    if 0 < low:
+        note = (
+            f"{table.where}: every candidate is relevant, so no list can miss anything. If only "
+            "the hits were kept, give the recommendations as they were, and the held-out "
+            f"interactions: {spelled('test', Blank('FILE'))}"
+        )
+    elif not ((labels == 0) | (labels == high)).all():
+        note = (
+            f"'{column}' runs from {low:g} to {high:g}: ndcg weighs by it, and metrics that count "
+            "relevant items count every candidate above 0. To count some alone, all alike: "
+            f"{threshold}"
+        )
+    else:
+        return inputs
+    return replace(inputs, warnings=(*inputs.warnings, note))
+
+
+def _upper_part(low: float, high: float) -> float:
+    """A number in the upper half, whole where that is possible: 4 of 1 to 5."""
+    middle = (low + high) / 2
+    return float(np.ceil(middle + 0.5)) if high - low >= 2 else middle

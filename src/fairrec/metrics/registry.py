@@ -15,7 +15,8 @@ from fairrec.core.errors import InputError, MetricError, plain
 from fairrec.core.registry import Registry
 from fairrec.metrics.direction import harm
 
-Need = Literal["labels", "items", "history"]
+Need = Literal["labels", "candidates", "items", "history"]
+"""Relevance, all candidates instead of the first ones alone, and tables beside them."""
 DEFAULT_K = 5
 MAX_K = 1000
 

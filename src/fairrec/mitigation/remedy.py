@@ -9,7 +9,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.candidates import gather_lists
+from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.side import Categories, read_categories
 from fairrec.mitigation.lists import RerankLists

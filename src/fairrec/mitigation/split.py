@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import declared
+from fairrec.core.options import declared, spelled
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import DEFAULT_K
@@ -44,6 +45,12 @@ def read_split(predictions: Any, validation: Any, tables: TableOptions, seed: in
         "wants": ("items", "history"),
         "reserved": (*group_table.RESERVED, *effect.RESERVED),
     }
+    if tables.test is not None and validation is not None:
+        raise InputError(
+            f"{spelled('validation')} holds candidates with labels, and {spelled('test')} what was "
+            f"held out for recommendations: one of them only. Without {spelled('validation')}, "
+            "half of the users are chosen by and the other half reported on."
+        )
     everyone, wanted = read_inputs(predictions, **settings)
     if validation is not None:
         choosing, _ = read_inputs(validation, **settings)
@@ -75,12 +82,21 @@ def n_shared_targets(choosing: AuditInputs, reported: AuditInputs) -> int:
     return targets[0].join(targets[1], on=keys, how="semi").height if len(targets) == 2 else 0
 
 
-def metric_names(plan: MitigationOptions, tables: TableOptions, has_labels: bool) -> list[str]:
-    """All metrics to report: those asked for, the target, and NDCG where there are labels."""
+def metric_names(
+    plan: MitigationOptions, tables: TableOptions, predictions: Any, validation: Any
+) -> list[str]:
+    """All metrics to report: those asked for, the target, and NDCG where relevance is known."""
     k = plan.target.k or DEFAULT_K
+    given = [predictions, *([] if validation is None else [validation])]
+    is_recommended = tables.test is not None
+    has_labels = is_recommended or all(
+        tables.relevant is not None or Table(table, "predictions", tables.columns).find("label")
+        for table in given
+    )
     if tables.metrics is None:
         names = [plan.target.name]
-        names += ["auc", f"mrr@{k}"] if has_labels else []
+        names += ["auc"] if has_labels and not is_recommended else []
+        names += [f"mrr@{k}"] if has_labels else []
         names += [f"urd@{k}"] if tables.items is not None else []
         names += [f"urp@{k}", f"urp_abs@{k}"] if tables.history is not None else []
     else:

@@ -45,6 +45,20 @@ def p_value(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
+def percent(share: float) -> str:
+    """A share in percent; what is not nothing is never shown as nothing, nor almost all as all.
+
+    >>> percent(0.642), percent(0.0312), percent(0.00001), percent(0.99999), percent(1.0)
+    ('64%', '3.1%', '<0.1%', '>99.9%', '100%')
+    """
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.9995 < share < 1:
+        return ">99.9%"
+    digits = 1 if share < 0.095 or 0.995 <= share < 1 else 0
+    return f"{100 * share:.{digits}f}%".replace(".0%", "%")
+
+
 def confidence(alpha: float) -> str:
     """The confidence of an interval at a significance level.
 

@@ -13,7 +13,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.datasets.bundle import Bundle
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.candidates import gather_lists
+from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.ids import known_positions
 
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]

@@ -9,14 +9,19 @@ from fairrec.core.arrays import IntArray
 from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
+from fairrec.statistics.missing import Standing
 from fairrec.statistics.pooled import PooledAnalysis
 
 
-def metric_results(analysis: Analysis, found: Sequence[MetricAnalysis]) -> dict[str, MetricResult]:
+def metric_results(
+    analysis: Analysis, found: Sequence[MetricAnalysis], standing: Sequence[Standing]
+) -> dict[str, MetricResult]:
     """The result of each metric that is a mean over users."""
     measured, moments = analysis.measured, analysis.moments
     results = {}
-    for i, (metric, about) in enumerate(zip(measured.metrics, found, strict=True)):
+    for i, (metric, about, stands) in enumerate(
+        zip(measured.metrics, found, standing, strict=True)
+    ):
         best, worst = (_group_values(i, groups, analysis) for groups in (about.best, about.worst))
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
@@ -27,6 +32,9 @@ def metric_results(analysis: Analysis, found: Sequence[MetricAnalysis]) -> dict[
             critical=analysis.critical if math.isfinite(analysis.critical) else None,
             n_defined=int(moments.is_defined[i].sum()),
             n_undefined=int((measured.is_scored & ~moments.is_defined[i]).sum()),
+            undefined_share=stands.undefined_share,
+            is_conclusive=stands.is_conclusive,
+            is_constant=stands.is_constant,
             n_groups=int(analysis.is_tested[i].sum()),
             is_tested=analysis.test is not None,
             gap=about.gap,
@@ -35,7 +43,7 @@ def metric_results(analysis: Analysis, found: Sequence[MetricAnalysis]) -> dict[
             most_advantaged=best,
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
-            findings=tuple(_finding(i, group, analysis) for group in about.findings),
+            findings=tuple(finding_of(i, group, analysis) for group in about.findings),
             n_significant=int(analysis.is_significant[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
@@ -104,7 +112,8 @@ def _chance(level: ChanceLevel) -> Chance:
     )
 
 
-def _finding(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
+def finding_of(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
+    """A finding, named."""
     at, estimates, grouping = found.position, analysis.estimates, analysis.grouping
     return Finding(
         group=grouping.group(at).as_dict(),

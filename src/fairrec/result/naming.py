@@ -12,12 +12,14 @@ from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.metric_result import metric_results, pooled_results
+from fairrec.result.missing_users import missing_users
 from fairrec.result.notes import reader_notes
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import MetricAnalysis
+from fairrec.statistics.missing import Missing, standing_of
 from fairrec.statistics.pooled import PooledAnalysis
 
 
@@ -25,6 +27,7 @@ def audit_summary(
     inputs: AuditInputs,
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
+    missing: Sequence[Missing],
     pooled: Sequence[PooledAnalysis],
     searched: Searched | None,
     *,
@@ -40,7 +43,8 @@ def audit_summary(
     """
     options = analysis.options
     of_pooled = pooled_results(analysis, pooled)
-    results = metric_results(analysis, found) | of_pooled
+    standing = standing_of(analysis.measured, inputs, missing, options.max_undefined)
+    results = metric_results(analysis, found, standing) | of_pooled
     return AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
@@ -51,12 +55,16 @@ def audit_summary(
         n_candidates=len(inputs.candidates.items),
         by=inputs.by,
         columns=inputs.columns,
+        relevant=None if inputs.given.relevant is None else str(inputs.given.relevant),
+        missing_lists=inputs.given.missing_lists,
         attributes=attribute_summaries(analysis.grouping),
         depth=options.depth,
         alpha=options.alpha,
         correction=options.correction,
         permutations=options.permutations,
         coverage=coverage(analysis.grouping, options.min_support),
+        max_undefined=options.max_undefined,
+        missing=missing_users(missing),
         warnings=reader_notes(inputs, analysis, results, of_pooled),
         search=search_summary(searched, inputs.n_users, seconds),
         metrics={metric.name: results[metric.name] for metric in wanted},

@@ -21,24 +21,19 @@ def reader_notes(
     ----------
     pooled : names of the metrics that are no mean over users
     """
-    said = []
-    n_scored = int(analysis.measured.is_scored.sum())
-    attributes, n_without_predictions = inputs.attributes, inputs.n_without_predictions
-    if n_without_predictions:
+    said: list[str] = []
+    attributes = inputs.attributes
+    said += inputs.warnings
+    n_without = int((~inputs.is_expected).sum())
+    if n_without:
+        have, they = ("has", "that user") if n_without == 1 else ("have", "those users")
         said.append(
-            f"{n_without_predictions:,} users of the users table have no predictions and are "
-            "left out"
-            if n_without_predictions > 1
-            else "1 user of the users table has no predictions and is left out"
+            f"{n_without:,} of {inputs.n_users:,} users {have} recommendations and no held-out "
+            f"items: {they} {have} no accuracy, but {'counts' if n_without == 1 else 'count'} in "
+            "every other metric"
         )
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += inputs.side.warnings
-    said += [
-        f"{name} is undefined for {result.n_undefined:,} of {n_scored:,} users, who are left out "
-        "of its means"
-        for name, result in results.items()
-        if result.n_undefined and name not in pooled
-    ]
     said += [
         f"{name} is undefined for groups with {results[name].n_undefined:,} users in all, whose "
         "candidates are all relevant or all not"

@@ -96,6 +96,17 @@ class MetricResult(Part):
     )
     n_defined: int
     n_undefined: int
+    undefined_share: float = Field(
+        default=0.0,
+        description="users without a value, as a share of those for whom one is expected: with "
+        "held-out interactions users who have any, else all audited ones",
+    )
+    is_conclusive: bool = Field(
+        default=True,
+        description="false where nothing found is no all-clear: too many users have no value, in "
+        "all or in a group that differs from the rest in it",
+    )
+    is_constant: bool = Field(default=False, description="the same value for every user")
     n_groups: int = Field(description="groups with enough users, all depths")
     is_tested: bool = Field(description="whether groups were tested against chance")
     gap: float | None = Field(
@@ -117,6 +128,34 @@ class MetricResult(Part):
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
+
+
+class MissingUsers(Part):
+    """Users without a list or a value; tested by group, in a family apart from the metrics."""
+
+    kind: Literal["no list", "no relevant item", "undefined"] = Field(
+        description="no list: not served at all; no relevant item: none among the candidates; "
+        "undefined: any other reason why metrics have no value"
+    )
+    metrics: tuple[str, ...] = Field(description="the metrics it concerns")
+    counts_as_zero: bool = Field(
+        description="whether these users count as 0 in accuracy and coverage, instead of being "
+        "left out"
+    )
+    n_users: int = Field(description="users who could be missing")
+    n_missing: int
+    is_tested: bool
+    findings: tuple[Finding, ...] = Field(
+        description="groups whose share of missing users differs from the rest; value is the share"
+    )
+    shares: tuple[GroupValue, ...] = Field(
+        description="the share in each group of one attribute, largest first, at most 50"
+    )
+
+    @property
+    def share(self) -> float:
+        """The share of users who are missing."""
+        return self.n_missing / max(1, self.n_users)
 
 
 class AttributeSummary(Part):
@@ -240,6 +279,12 @@ class AuditSummary(Part):
     n_candidates: int
     by: tuple[str, ...] = Field(default=(), description="attributes as named, with their binning")
     columns: dict[str, str] = Field(default_factory=dict, description="other names of columns")
+    relevant: str | None = Field(
+        default=None, description="which held-out items or candidates are relevant, where asked"
+    )
+    missing_lists: Literal["zero", "drop"] = Field(
+        default="zero", description="what counts for users with held-out items and no list"
+    )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]
     alpha: float = Field(description="significance level")
@@ -249,6 +294,12 @@ class AuditSummary(Part):
     )
     permutations: int
     coverage: Coverage
+    max_undefined: float = Field(
+        default=1.0, description="undefined_share from which nothing found is no all-clear"
+    )
+    missing: tuple[MissingUsers, ...] = Field(
+        default=(), description="users without a list or without a value"
+    )
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]

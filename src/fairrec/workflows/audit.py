@@ -11,6 +11,7 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Correction,
     Depth,
+    MaxUndefined,
     MinSupport,
     Permutations,
     Seed,
@@ -20,11 +21,11 @@ from fairrec.core.audit_options import (
     take_smaller_groups,
 )
 from fairrec.core.errors import InputError
-from fairrec.core.options import documented, invalid, spelled
+from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
@@ -40,25 +41,32 @@ from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.workflows.search import measure_by_search
 
 
 @documented(AuditOptions, TableOptions, ScorerOptions)
 def audit(
-    predictions: Any,
+    predictions: Any = None,
     *,
-    users: Any,
+    test: Any = None,
+    values: Any = None,
+    users: Any = None,
     by: Sequence[str] | str,
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
+    relevant: Relevant | str = None,
+    missing_lists: MissingLists = TableOptions.missing_lists,
+    better: Mapping[str, str] | str | None = None,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
     correction: Correction = AuditOptions.correction,
+    max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
     top: Top = AuditOptions.top,
@@ -74,10 +82,13 @@ def audit(
 
     Parameters
     ----------
-    predictions : `user_id, item_id, score, label`, one row a candidate; or one row a user with
-        lists in the last three
+    predictions : recommendations with `test`: `user_id, item_id` and `score` or `rank`, one row
+        each. Or scored candidates: `user_id, item_id, score, label`, one row a candidate. Either
+        also as one row a user with lists
+    test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, metrics : see TableOptions
-    depth, min_support, permutations, alpha, correction, seed, threads, top : see AuditOptions
+    depth, min_support, permutations, alpha, correction : see AuditOptions
+    max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
@@ -105,6 +116,7 @@ def audit(
         permutations=permutations,
         alpha=alpha,
         correction=correction,
+        max_undefined=max_undefined,
         seed=seed,
         threads=threads,
         top=top,
@@ -113,8 +125,18 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
+    if values is not None and (scorer is not None or how is not None):
+        raise InputError(
+            f"{spelled('values')} are measured already: nothing is left to score or to search. "
+            f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
+        )
     inputs, wanted = read_inputs(
         predictions,
+        test=test,
+        values=values,
+        relevant=relevant,
+        missing_lists=missing_lists,
+        better=better,
         users=users,
         by=by,
         items=items,
@@ -170,11 +192,13 @@ def _named(
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
+    missing = analyse_missing(analysis.measured, inputs, analysis.grouping, analysis.options)
     pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
+        missing,
         pooled,
         searched,
         wanted=wanted,
@@ -228,12 +252,30 @@ def _as_call(
     asked: ScorerOptions = THE_TABLE,
 ) -> str:
     """The call that repeats an audit made from Python."""
-    search = "" if how is None else f", search={how!r}"
-    scorer = "" if asked.scorer is None else ", scorer=scorer"
-    return (
-        f"fairrec.audit(predictions, users=users, by={list(inputs.by)!r}, "
-        f"metrics={[metric.name for metric in wanted]!r}, depth={options.depth!r}, "
-        f"min_support={options.min_support!r}, permutations={options.permutations!r}, "
-        f"alpha={options.alpha!r}, correction={options.correction!r}, seed={options.seed!r}, "
-        f"top={options.top!r}{search}{scorer})"
-    )
+    given, tables = inputs.given, inputs.tables
+    is_values = "values" in tables
+    parts = [] if is_values else ["predictions"]
+    parts += [
+        f"{name}={name}"
+        for name in ("test", "values", "users", "items", "history")
+        if getattr(given, name) is not None
+    ]
+    parts.append(f"by={list(inputs.by)!r}")
+    parts.append(f"metrics={[metric.name for metric in wanted]!r}")
+    if given.columns:
+        parts.append(f"columns={inputs.columns!r}")
+    if given.relevant is not None:
+        parts.append(f"relevant={str(given.relevant)!r}")
+    if given.missing_lists != TableOptions.missing_lists:
+        parts.append(f"missing_lists={given.missing_lists!r}")
+    if given.better:
+        ends = {name: "higher" if end else "lower" for name, end in given.better.items()}
+        parts.append(f"better={ends!r}")
+    parts += [
+        f"{name}={getattr(options, name)!r}" for name in declared(AuditOptions) if name != "threads"
+    ]
+    if how is not None:
+        parts.append(f"search={how!r}")
+    if asked.scorer is not None:
+        parts.append("scorer=scorer")
+    return f"fairrec.audit({', '.join(parts)})"

@@ -24,8 +24,7 @@ from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
-from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import Table
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import GroupChanges, group_changes
 from fairrec.mitigation.groups import choose_groups
@@ -64,6 +63,7 @@ def mitigate(
     metric: str,
     users: Any,
     by: Sequence[str] | str,
+    test: Any = None,
     items: Any = None,
     history: Any = None,
     validation: Any = None,
@@ -74,6 +74,8 @@ def mitigate(
     allow_level_down: bool = MitigationOptions.allow_level_down,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
+    relevant: Relevant | str = None,
+    missing_lists: MissingLists = TableOptions.missing_lists,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
@@ -93,7 +95,7 @@ def mitigate(
     ----------
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
-    users, items, history, columns, by : see TableOptions
+    users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads : see AuditOptions
     """
@@ -114,13 +116,19 @@ def mitigate(
         allow_level_down=allow_level_down,
     )
     sources = TableOptions.of(
-        users=users, items=items, history=history, columns=columns, by=by, metrics=metrics
+        test=test,
+        relevant=relevant,
+        missing_lists=missing_lists,
+        users=users,
+        items=items,
+        history=history,
+        columns=columns,
+        by=by,
+        metrics=metrics,
     )
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    given = [predictions, *([] if validation is None else [validation])]
-    has_labels = all(Table(table, "predictions", sources.columns).find("label") for table in given)
-    sources = replace(sources, metrics=metric_names(plan, sources, has_labels))
+    sources = replace(sources, metrics=metric_names(plan, sources, predictions, validation))
     split = read_split(predictions, validation, sources, options.seed)
     return _mitigate(plan, split, options, progress, command)
 

@@ -47,9 +47,11 @@ def rerank(
             f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
             "remedy: it cannot be applied to new lists."
         )
-    given = TableOptions.of(users=users, items=items, history=history, columns=columns)
+    given = TableOptions.of(
+        users=users, items=items, history=history, columns=columns, by=record.by
+    )
     tables = open_tables(predictions, given)
-    inputs = read_tables(tables, record.by, needs=(), wants=("items", "history"))
+    inputs = read_tables(tables, given, needs=(), wants=("items", "history"))
     _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
     if (group_of_users(record.all_groups, attributes) < 0).all():

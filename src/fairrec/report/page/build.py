@@ -51,6 +51,7 @@ def build_page_view(
     return PageView(
         title=words.title,
         summary=answer(words.verdicts),
+        missing=words.missing,
         verdicts=tuple(
             verdict_card(at, verdict, result)
             for at, (verdict, result) in enumerate(
@@ -123,6 +124,7 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
         ("smallest group", f"{plural(least, 'user')}{rule}"),
         ("permutations", f"{summary.permutations:,}"),
+        ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
         ("p-values adjusted by", corrections[summary.correction]),
         ("FairRec", summary.fairrec_version),

@@ -28,6 +28,8 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     """What is said where there are no findings."""
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
+    if any(verdict.status == "inconclusive" for verdict in verdicts):
+        return "None. The verdicts above say why that is no all-clear."
     return "None. The verdicts above say how large a difference would have been found."
 
 

@@ -34,7 +34,13 @@ COLUMNS = (
     ("its confidence interval", True),
     ("p adjusted", True),
 )
-_STATUS = {"gap found": "found", "no gap detected": "clear", "not tested": "untested"}
+_STATUS = {
+    "gap found": "found",
+    "no gap detected": "clear",
+    "inconclusive": "untested",
+    "same for everyone": "untested",
+    "not tested": "untested",
+}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 

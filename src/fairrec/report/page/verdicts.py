@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 from fairrec.report.page.view import GapScale, VerdictCard
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.words import number, p_value
 from fairrec.result.schema import MetricResult
+
+_CLAUSES: tuple[tuple[Status, str], ...] = (
+    ("gap found", "gap found in"),
+    ("inconclusive", "inconclusive in"),
+    ("no gap detected", "no gap detected in"),
+    ("same for everyone", "the same for everyone:"),
+    ("not tested", "not tested:"),
+)
+"""How metrics of one verdict are introduced, what matters most first."""
 
 
 def answer(verdicts: tuple[Verdict, ...]) -> str:
     """The answer in one sentence."""
-    found = [verdict.metric for verdict in verdicts if verdict.status == "gap found"]
-    clear = [verdict.metric for verdict in verdicts if verdict.status == "no gap detected"]
-    untested = [verdict.metric for verdict in verdicts if verdict.status == "not tested"]
-    if not (found or clear):
+    metrics = {
+        status: [verdict.metric for verdict in verdicts if verdict.status == status]
+        for status, _ in _CLAUSES
+    }
+    if len(metrics["not tested"]) == len(verdicts):
         return "Nothing was tested against chance."
-    not_tested = f"; not tested: {', '.join(untested)}" if untested else ""
-    if found:
-        which = " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
-        rest = f"; no gap detected in {', '.join(clear)}" if clear else ""
-        return f"Gap found in {which}{rest}{not_tested}."
-    where = f" in {', '.join(clear)}" if untested else ""
-    return f"No gap detected{where}, at this support and with this power{not_tested}."
+    is_clear = not (metrics["gap found"] or metrics["inconclusive"])
+    if is_clear and metrics["no gap detected"]:
+        others = [status for status in ("same for everyone", "not tested") if metrics[status]]
+        where = f" in {', '.join(metrics['no gap detected'])}" if others else ""
+        said = [f"no gap detected{where}, at this support and with this power"]
+        shown = [(status, words) for status, words in _CLAUSES if status in others]
+    else:
+        said, shown = [], [(status, words) for status, words in _CLAUSES if metrics[status]]
+    said += [f"{words} {_listed(metrics[status])}" for status, words in shown]
+    sentence = "; ".join(said)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def verdict_card(at: int, verdict: Verdict, result: MetricResult) -> VerdictCard:

@@ -177,6 +177,7 @@ class PageView:
 
     title: str
     summary: str
+    missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[FindingCard, ...]
     findings_note: str

@@ -14,6 +14,8 @@ from fairrec.report.text.view import ReportView, TableView
 _STYLE: dict[Status, str] = {
     "gap found": "bold red",
     "no gap detected": "bold green",
+    "inconclusive": "bold yellow",
+    "same for everyone": "bold yellow",
     "not tested": "bold yellow",
 }
 
@@ -21,6 +23,8 @@ _STYLE: dict[Status, str] = {
 def print_text(view: ReportView, console: Console) -> None:
     """Print the view, verdicts first. Outside text is never read as markup."""
     console.print(Text(view.title, style="dim"))
+    for line in view.missing:
+        console.print(Text.assemble(("missing: ", "yellow"), line))
     for verdict in view.verdicts:
         head = Text.assemble(
             "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])

@@ -7,10 +7,11 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
+from fairrec.report.text.missing import why_inconclusive
 from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
-Status = Literal["gap found", "no gap detected", "not tested"]
+Status = Literal["gap found", "no gap detected", "inconclusive", "same for everyone", "not tested"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,18 @@ def status_of(result: MetricResult) -> Status:
     """Whether a group stands out.
 
     Findings alone decide: they are adjusted for all groups and metrics of the audit. The gap
-    between full combinations has a p-value of its own, for its metric alone.
+    between full combinations has a p-value of its own, for its metric alone. Without findings there
+    is no all-clear where too many users have no value.
     """
-    if not (result.is_tested and result.n_groups):
+    if result.findings:
+        return "gap found"
+    if not result.is_tested:
         return "not tested"
-    return "gap found" if result.findings else "no gap detected"
+    if not result.is_conclusive:
+        return "inconclusive"
+    if result.is_constant:
+        return "same for everyone"
+    return "no gap detected" if result.n_groups else "not tested"
 
 
 def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
@@ -41,16 +49,20 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
     return Verdict(
         metric=plain(name),
         status=status,
-        headline=_headline(status, result, summary),
+        headline=_headline(name, status, result, summary),
         gap=" ".join(
             filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
-        power=_power_sentence(result),
+        power=_power_sentence(result) if status == "no gap detected" else "",
     )
 
 
-def _headline(status: Status, result: MetricResult, summary: AuditSummary) -> str:
+def _headline(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
     smallest = plural(summary.coverage.min_users, "user")
+    if status == "inconclusive":
+        return why_inconclusive(name, result, summary)
+    if status == "same for everyone":
+        return f"It is {number(result.mean)} for everyone, so groups cannot differ in it."
     if not result.n_groups:
         scored = "" if summary.search.users_scored == summary.search.users_total else "scored and "
         return f"No group has {smallest} {scored}for whom it is defined."
@@ -82,6 +94,8 @@ def _served(finding: Finding, result: MetricResult) -> str:
 
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
+    if result.is_constant:
+        return ""
     if result.gap is None and summary.search.n_not_fully_scored:
         return "Fewer than two full combinations are fully scored, and a gap needs two."
     if result.gap is None:

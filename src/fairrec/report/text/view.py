@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.verdict import Verdict, users_known, verdict_of
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, SearchSummary
@@ -29,6 +30,7 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
     ends: TableView
@@ -42,10 +44,10 @@ def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
     return ReportView(
         title=(
-            f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, "
-            f"{plural(summary.n_candidates, 'candidate')}, "
+            f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        missing=missing_lines(summary),
         verdicts=tuple(
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
         ),
@@ -59,6 +61,14 @@ def build_view(summary: AuditSummary) -> ReportView:
             f"seed {summary.seed})"
         ),
     )
+
+
+def _items(summary: AuditSummary) -> str:
+    """How many items were ranked; none where values were given."""
+    if "values" in summary.inputs:
+        return ""
+    noun = "recommendation" if "test" in summary.inputs else "candidate"
+    return f"{plural(summary.n_candidates, noun)}, "
 
 
 def _findings(summary: AuditSummary) -> TableView:

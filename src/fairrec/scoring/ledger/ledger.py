@@ -15,7 +15,8 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.candidates import CandidateLists, gather_lists
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.flat_lists import gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
 from fairrec.scoring.models.call_options import ROWS_PER_CALL

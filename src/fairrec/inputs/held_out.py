@@ -1,0 +1,231 @@
+"""Held-out interactions: what each user turned out to want, recommended or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, listed, plain, some_of
+from fairrec.core.kernels import kernel
+from fairrec.core.options import spelled
+from fairrec.inputs.flat_lists import bounds_of, gather_lists
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The gains of each user's held-out items, largest first; all of them are above 0.
+
+    List `i` has `gains[offsets[i]:offsets[i + 1]]`.
+    """
+
+    offsets: IntArray
+    gains: FloatArray
+
+    @property
+    def n_relevant(self) -> IntArray:
+        """(n_lists,), held-out items of each list's user."""
+        return np.diff(self.offsets)
+
+    def take(self, lists: IntArray) -> HeldOut:
+        """The same for some lists, in that order."""
+        gains = gather_lists(self.gains, self.offsets, lists)
+        return HeldOut(bounds_of(self.offsets[lists + 1] - self.offsets[lists]), gains)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutItems:
+    """The held-out items of all users of the users table.
+
+    User `u` has `item_ids[offsets[u]:offsets[u + 1]]`, the largest gain first.
+
+    Parameters
+    ----------
+    offsets : (n_users + 1,)
+    item_ids : as they are compared
+    gains : (n_held_out,), above 0
+    warnings : what the reader should know about the table
+    """
+
+    offsets: IntArray
+    item_ids: pl.Series
+    gains: FloatArray
+    warnings: tuple[str, ...]
+    where: str
+
+    @property
+    def n_per_user(self) -> IntArray:
+        """(n_users,), held-out items."""
+        return np.diff(self.offsets)
+
+    def of_lists(self, row_of_list: IntArray) -> HeldOut:
+        """The gains behind each list, whose user is at that row of the users table."""
+        return HeldOut(self.offsets, self.gains).take(row_of_list)
+
+    def labels(
+        self, offsets: IntArray, items: CodeArray, item_ids: pl.Series, row_of_list: IntArray
+    ) -> FloatArray:
+        """(n_recommended,), the gain of each recommended item, 0 where it is not held out.
+
+        Parameters
+        ----------
+        offsets, items, item_ids : the recommendations, as of `CandidateLists`
+        """
+        at = positions_in(self.item_ids, item_ids)
+        if len(at) and len(items) and at.max() < 0:
+            raise InputError(
+                f"{self.where}: none of its items is ever recommended. Items there: "
+                f"{listed(self.item_ids.unique().sort().head(3).to_list())}; recommended: "
+                f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
+                "item ids."
+            )
+        labels = np.zeros(len(items))
+        _mark_gains(
+            offsets, items, len(item_ids), row_of_list, self.offsets, at, self.gains, labels
+        )
+        return labels
+
+
+def read_held_out(
+    table: Table, user_ids: pl.Series, users_where: str, relevant: Relevance | None = None
+) -> HeldOutItems:
+    """The held-out items of the users with these ids.
+
+    An item counts by its rating or weight where the table has one, and as 1 else; a condition says
+    which are relevant, each as much as the others. A pair that comes twice counts once, by its
+    largest gain.
+
+    Parameters
+    ----------
+    user_ids : of the users table, sorted
+    """
+    parts = {name: table.require(name) for name in ("user_id", "item_id")}
+    graded_by = _graded_by(table) if relevant is None else compared_column(table, relevant)
+    if graded_by is not None:
+        parts["gain"] = graded_by
+    frame = table.read(parts)
+    gains = np.ones(frame.height)
+    warnings: list[str] = []
+    if graded_by is not None:
+        gains = table.numbers(frame["gain"], graded_by).to_numpy()
+        if relevant is None:
+            warnings += _about_grades(gains, graded_by, table)
+        else:
+            gains = np.asarray(relevant.met_by(gains), dtype=np.float64)
+            warnings += _about_relevance(gains, relevant, table)
+    users = ids_as_integers_or_text(frame["user_id"], table.where)
+    rows = positions_in(users, user_ids)
+    warnings += _about_unknown_users(users, rows, table.where, users_where)
+    pairs = pl.DataFrame(
+        {
+            "row": rows,
+            "item": ids_as_integers_or_text(frame["item_id"], table.where),
+            "gain": gains,
+        }
+    ).filter((pl.col("row") >= 0) & (pl.col("gain") > 0))
+    once = pairs.group_by("row", "item").agg(pl.col("gain").max())
+    if once.height < pairs.height:
+        warnings.append(
+            f"{table.where}: {pairs.height - once.height:,} of {pairs.height:,} held-out rows "
+            "repeat a user and item; such a pair counts once"
+        )
+    once = once.sort("row", "gain", "item", descending=[False, True, False])
+    n_per_user = np.bincount(once["row"].to_numpy(), minlength=len(user_ids))
+    return HeldOutItems(
+        bounds_of(n_per_user),
+        once["item"],
+        once["gain"].to_numpy(),
+        tuple(warnings),
+        table.where,
+    )
+
+
+def _graded_by(table: Table) -> str | None:
+    """The column with the gain of each item, where there is one."""
+    return table.find("label") or table.find("rating")
+
+
+def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
+    """What the gains mean; negative ones are an error."""
+    low, high = float(gains.min()), float(gains.max())
+    if low < 0:
+        raise InputError(
+            f"{table.where}: column '{plain(column)}' has values below 0 (such as {low:g}), which "
+            "are no gains. Say which rows are relevant: "
+            f"{spelled('relevant', f'{column}>0')}"
+        )
+    if high <= 0:
+        raise InputError(
+            f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
+            f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}"
+        )
+    if low == high:
+        return []
+    n_zero = int((gains == 0).sum())
+    zero = f"; the {n_zero:,} rows with 0 are not relevant" if n_zero else ""
+    return [
+        f"{table.where}: ndcg weighs held-out items by '{plain(column)}' ({low:g} to {high:g}), "
+        f"all other metrics count each of them as relevant{zero}. To count some of them alone, all "
+        f"alike: {spelled('relevant', f'{column}>={(low + high) / 2:g}')}"
+    ]
+
+
+def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[str]:
+    n_met = int(is_met.sum())
+    if not n_met:
+        raise InputError(
+            f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
+            "relevant; choose another threshold."
+        )
+    return [f"{table.where}: {n_met:,} of {len(is_met):,} held-out rows meet {relevant}"]
+
+
+def _about_unknown_users(
+    users: pl.Series, rows: CodeArray, where: str, users_where: str
+) -> list[str]:
+    """Users of the test table without attributes are counted; if all are, that is an error."""
+    is_unknown = pl.Series(rows < 0)
+    if not is_unknown.any():
+        return []
+    unknown = users.filter(is_unknown).unique(maintain_order=True)
+    if is_unknown.all():
+        raise InputError(
+            f"{where}: none of its {len(unknown):,} users is in {users_where}. Users there: "
+            f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids."
+        )
+    one = len(unknown) == 1
+    return [
+        f"{len(unknown):,} user{'' if one else 's'} of {where} "
+        f"({some_of(unknown.head(3).to_list(), len(unknown))}) {'is' if one else 'are'} not in "
+        f"{users_where} and {'is' if one else 'are'} left out"
+    ]
+
+
+@kernel
+def _mark_gains(
+    offsets: IntArray,
+    items: CodeArray,
+    n_items: int,
+    row_of_list: IntArray,
+    held_offsets: IntArray,
+    held_items: CodeArray,
+    gains: FloatArray,
+    labels: FloatArray,
+) -> None:
+    """Write the gain of each recommended item that is held out for its user."""
+    owner = np.full(n_items, -1, dtype=np.int64)
+    gain_of = np.zeros(n_items)
+    for one in range(len(offsets) - 1):
+        user = row_of_list[one]
+        for at in range(held_offsets[user], held_offsets[user + 1]):
+            if held_items[at] >= 0:
+                owner[held_items[at]] = one
+                gain_of[held_items[at]] = gains[at]
+        for row in range(offsets[one], offsets[one + 1]):
+            if owner[items[row]] == one:
+                labels[row] = gain_of[items[row]]

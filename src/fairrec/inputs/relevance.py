@@ -1,0 +1,78 @@
+"""Which items are relevant, where a number has to be compared to tell: `rating>=4`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.kinds import Kind, to_number
+from fairrec.core.options import spelled
+
+if TYPE_CHECKING:
+    from fairrec.inputs.tables import Table
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+_WRITTEN = re.compile(r"\s*(.+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """A condition on a column: items that meet it are relevant, each as much as the others.
+
+    >>> Relevance.of("rating>=4")
+    Relevance(column='rating', comparison='>=', threshold=4.0)
+    >>> str(Relevance.of("rating >= 4"))
+    'rating>=4'
+    """
+
+    column: str
+    comparison: str
+    threshold: float
+
+    @classmethod
+    def of(cls, given: Any) -> Relevance:
+        """The condition a text says; ValueError where it says none."""
+        if isinstance(given, Relevance):
+            return given
+        written = _WRITTEN.fullmatch(given) if isinstance(given, str) else None
+        if written is None:
+            raise ValueError
+        return cls(written[1], written[2], float(to_number(written[3])))
+
+    def __str__(self) -> str:
+        return f"{self.column}{self.comparison}{self.threshold:g}"
+
+    def met_by(self, numbers: Any) -> Any:
+        """Which of the numbers meet it."""
+        return _COMPARE[self.comparison](numbers, self.threshold)
+
+
+RELEVANCE = Kind(
+    Relevance.of, "a column compared with a number, such as rating>=4", "COLUMN>=NUMBER"
+)
+
+
+def compared_column(table: Table, relevant: Relevance) -> str:
+    """The column that a condition is about, by its name or another one it is known by."""
+    column = table.attribute_column(relevant.column)
+    if column is None and relevant.column in ("rating", "label"):
+        column = table.find(relevant.column)
+    if column is None:
+        raise InputError(
+            f"{table.where}: no column {plain(repr(relevant.column))}, which "
+            f"{spelled('relevant', str(relevant))} compares. Columns here: "
+            f"{listed(table.columns)}."
+        )
+    return column

@@ -1,0 +1,110 @@
+"""The lists of the audited users, from whichever tables there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Users
+from fairrec.inputs.values import read_values
+
+
+@dataclass(frozen=True, slots=True)
+class UserLists:
+    """The lists of an audit, and whose they are.
+
+    Parameters
+    ----------
+    row_of_list : (n_lists,), the user's row of the users table
+    is_expected : (n_lists,), users for whom accuracy is expected
+    absent : rows of users who ought to be served and have no list here
+    """
+
+    candidates: CandidateLists
+    row_of_list: IntArray
+    is_expected: BoolArray
+    absent: IntArray
+    values: Mapping[str, FloatArray] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def lists_with_labels(
+    tables: Mapping[str, Table],
+    given: TableOptions,
+    everyone: Users,
+    needs: Collection[str],
+    has_scores: bool,
+) -> UserLists:
+    """Candidates whose labels stand beside them."""
+    candidates, row_of_list = read_candidates(
+        tables["predictions"],
+        everyone.keys,
+        everyone.where,
+        needs_labels="labels" in needs,
+        has_scores=has_scores,
+        relevant=given.relevant,
+    )
+    is_expected = np.ones(len(row_of_list), dtype=bool)
+    return UserLists(candidates, row_of_list, is_expected, _others(everyone, row_of_list))
+
+
+def lists_and_held_out(
+    tables: Mapping[str, Table], given: TableOptions, everyone: Users, has_scores: bool
+) -> UserLists:
+    """Recommendations, and what was held out for their users and for those without a list."""
+    table = tables["predictions"]
+    held_out = read_held_out(tables["test"], everyone.keys, everyone.where, given.relevant)
+    candidates, row_of_list = read_candidates(
+        table,
+        everyone.keys,
+        everyone.where,
+        needs_labels=False,
+        has_scores=has_scores,
+        is_recommended=True,
+    )
+    warnings = held_out.warnings
+    if table.find("label"):
+        warnings += (
+            f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "
+            "relevant",
+        )
+    has_held_out = held_out.n_per_user > 0
+    without_list = np.setdiff1d(np.flatnonzero(has_held_out), row_of_list)
+    absent = without_list
+    if given.missing_lists == "zero":
+        row_of_list = np.concatenate([row_of_list, without_list])
+        nothing = np.full(len(without_list), candidates.offsets[-1])
+        candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
+        absent = np.zeros(0, dtype=np.int64)
+    labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
+    candidates = replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list))
+    return UserLists(
+        candidates, row_of_list, has_held_out[row_of_list], absent, warnings=tuple(warnings)
+    )
+
+
+def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:
+    """Empty lists, and the values of their users."""
+    values, row_of_list = read_values(table, columns, everyone.keys, everyone.where)
+    nothing = CandidateLists(
+        np.zeros(len(row_of_list) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0),
+        None,
+        pl.Series([], dtype=pl.Int64),
+    )
+    is_expected = np.ones(len(row_of_list), dtype=bool)
+    return UserLists(nothing, row_of_list, is_expected, _others(everyone, row_of_list), values)
+
+
+def _others(everyone: Users, rows: IntArray) -> IntArray:
+    """The other rows of the users table."""
+    return np.setdiff1d(np.arange(len(everyone.ids)), rows)

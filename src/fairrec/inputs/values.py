@@ -1,0 +1,80 @@
+"""A number or more for each user, measured by somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError, UnknownNameError, listed, some_of, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+
+def value_columns(
+    table: Table, wanted: Sequence[str] | None, attributes: Collection[str]
+) -> tuple[str, ...]:
+    """The columns named; by default all with numbers that are neither ids nor attributes."""
+    user_column = table.require("user_id")
+    others = [column for column in table.columns if column != user_column]
+    if wanted is not None:
+        for name in wanted:
+            if name not in others:
+                raise UnknownNameError(f"{table.where}: {unknown_name('column', name, others)}")
+        return tuple(dict.fromkeys(wanted))
+    found = tuple(
+        column
+        for column in table.numeric_columns()
+        if column in others and column not in attributes
+    )
+    if not found:
+        raise InputError(
+            f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
+            f"{listed(table.columns)}. Name those to audit: {spelled('metrics', Blank('COLUMNS'))}"
+        )
+    return found
+
+
+def read_values(
+    table: Table, columns: Sequence[str], user_ids: pl.Series, users_where: str
+) -> tuple[dict[str, FloatArray], IntArray]:
+    """The values of each column, NaN where there is none, and the position of each user.
+
+    Parameters
+    ----------
+    user_ids : of the users table, in which the positions are
+    """
+    user_column = table.require("user_id")
+    frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
+    ids = ids_as_integers_or_text(frame["user_id"], table.where)
+    table.refuse_duplicates(ids, user_column, "Keep one row per user.")
+    positions = positions_in(ids, user_ids)
+    if positions.min() < 0:
+        unknown = ids.filter(pl.Series(positions < 0))
+        raise InputError(
+            f"{table.where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in "
+            f"{users_where}. Every user with a value needs a row of attributes there (leave one "
+            "empty if it is not known)."
+        )
+    values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+    return values, positions.astype(np.int64)
+
+
+def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
+    """Float64, NaN for no value; text and infinite values are errors."""
+    is_known = values.is_not_null()
+    if values.dtype.is_float():
+        is_known &= values.is_not_nan().fill_null(value=False)
+    if not is_known.any():
+        raise InputError(
+            f"{table.where}: column '{column}' has no value at all. Leave it out: "
+            f"{spelled('metrics', Blank('COLUMNS'))}"
+        )
+    known = (
+        values if values.dtype == pl.String else values.set(~is_known, values.filter(is_known)[0])
+    )
+    numbers = table.numbers(known, column).to_numpy()
+    return np.where(is_known.to_numpy(), numbers, np.nan)

@@ -1,0 +1,49 @@
+"""A column of numbers as a metric: what somebody else measured for each user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import FairRecError, plain
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import Metric, MetricAtK, parse_metric
+
+
+def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> MetricAtK:
+    """The metric that is a column of the table of values.
+
+    A column with the name of a metric, as an earlier audit writes them, has its direction and
+    bounds; of any other neither end is better unless that is said.
+
+    Parameters
+    ----------
+    better : whether the higher end is better, by name of the column
+    """
+    known = _known(name)
+    higher_is_better = better.get(name, known.higher_is_better if known else None)
+
+    def value_per_user(lists: RankedLists) -> FloatArray:
+        return lists.side.values[name]
+
+    return MetricAtK(
+        Metric(
+            name=name,
+            compute=value_per_user,
+            higher_is_better=higher_is_better,
+            needs=frozenset(),
+            definition=f"Column '{plain(name)}' of {where}."
+            + ("" if known is None else f" {known.definition}"),
+            has_cutoff=False,
+            bounds=known.bounds if known else None,
+        ),
+        None,
+    )
+
+
+def _known(name: str) -> Metric | None:
+    try:
+        found = parse_metric(name)
+    except FairRecError:
+        return None
+    return found.metric if found.name == name else None

@@ -1,0 +1,49 @@
+"""Users without a list or a value, named: how many, and in which groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.groups.lattice import ANY
+from fairrec.result.metric_result import finding_of
+from fairrec.result.schema import GroupValue, MissingUsers
+from fairrec.statistics.missing import Missing
+
+SHARES_SHOWN = 50
+
+
+def missing_users(missing: Sequence[Missing]) -> tuple[MissingUsers, ...]:
+    """The part of `result.json` about users who are missing."""
+    return tuple(
+        MissingUsers(
+            kind=one.kind,
+            metrics=one.metrics,
+            counts_as_zero=one.counts_as_zero,
+            n_users=one.n_users,
+            n_missing=one.n_missing,
+            is_tested=one.analysis.test is not None,
+            findings=tuple(
+                finding_of(one.position, group, one.analysis) for group in one.found.findings
+            ),
+            shares=_shares(one),
+        )
+        for one in missing
+    )
+
+
+def _shares(missing: Missing) -> tuple[GroupValue, ...]:
+    analysis, i = missing.analysis, missing.position
+    is_single = (analysis.grouping.lattice.codes != ANY).sum(axis=1) == 1
+    groups = np.flatnonzero(is_single & (analysis.moments.n[i] > 0))
+    values = analysis.estimates.value[i, groups]
+    first = groups[np.lexsort((groups, -values))][:SHARES_SHOWN]
+    return tuple(
+        GroupValue(
+            group=analysis.grouping.group(int(at)).as_dict(),
+            value=float(analysis.estimates.value[i, at]),
+            support=int(analysis.moments.n[i, at]),
+        )
+        for at in first
+    )
