@@ -98,7 +98,7 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
 
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
-    """`gender`, `age:10` or `income:q5`; a column whose name has a colon is taken as it is."""
+    """`gender`, `age:10`, `income:q5` or `age:18|25`; a column whose name has a colon is taken as it is."""
     column = table.attribute_column(text)
     if column is not None and column == table.find("user_id"):
         raise InputError(f"Attribute '{text}' is the user id itself. Name attributes of users.")
@@ -188,10 +188,7 @@ def _attribute(
     n_missing: int,
     warnings: list[str],
 ) -> Attribute:
-    binning = None
-    if spec.binning:
-        quantiles = spec.binning.quantiles
-        binning = f"{quantiles} quantiles" if quantiles else f"width {spec.binning.width:g}"
+    binning = spec.binning.in_words if spec.binning else None
     return Attribute(spec.name, codes, tuple(values), n_missing, binning, tuple(warnings))
 
 
