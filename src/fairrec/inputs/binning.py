@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def _parse_edges(text: str, spec: str) -> tuple[float, ...]:
     found = [edge for edge in edges if edge is not None]
     # labels show twelve digits, and an edge is the number its label shows
     is_shown = all(float(f"{edge:.12g}") == edge for edge in found)
-    is_rising = all(low < high for low, high in zip(found, found[1:], strict=False))
+    is_rising = all(low < high for low, high in pairwise(found))
     if len(found) < len(edges) or not is_shown or not is_rising:
         raise InputError(
             f"Attribute {plain(repr(spec))}: {plain(repr(text))} are no edges of bins. Use rising "

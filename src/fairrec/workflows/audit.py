@@ -20,7 +20,7 @@ from fairrec.core.audit_options import (
     smallest_group,
     take_smaller_groups,
 )
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
@@ -212,10 +212,12 @@ def _named(
 def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
     grouping = Grouping.of(inputs.attributes, options)
     if not len(grouping.lattice):
+        advice = [plain(one.advice, 300) for one in inputs.attributes if one.advice]
+        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         raise InputError(
             f"No group has {grouping.min_users:,} users (smallest group: "
             f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
-            f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
+            + (f"The {'. The '.join(advice)}." if advice else remedy)
         )
     return grouping
 
