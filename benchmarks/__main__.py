@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [--quick] [case ...]`."""
+"""Run the benchmarks: `python -m benchmarks [--quick] [--rectools PYTHON] [case ...]`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import argparse
 import os
 import platform
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
 from benchmarks import (
     audit,
@@ -18,6 +20,7 @@ from benchmarks import (
     mitigation,
     models,
     prepare,
+    recommendations,
     report,
     search,
     search_findings,
@@ -34,6 +37,7 @@ CASES = {
     "mitigation": mitigation.run,
     "models": models.run,
     "prepare": prepare.run,
+    "recommendations": recommendations.run,
     "report": report.run,
     "search": search.run,
     "search-findings": search_findings.run,
@@ -49,11 +53,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="case", help=", ".join(CASES))
     parser.add_argument("--quick", action="store_true", help=f"1/{QUICK} of the sizes")
+    parser.add_argument(
+        "--rectools",
+        type=Path,
+        metavar="PYTHON",
+        help="the Python of an environment with RecTools, for the case recommendations",
+    )
     options = parser.parse_args()
     for name in options.cases:
         if name not in CASES:
             parser.error(f"no case '{name}'. Known: {', '.join(CASES)}")
     cases = options.cases or list(CASES)
+    runs = CASES | {
+        "recommendations": partial(recommendations.run, rectools_python=options.rectools)
+    }
     shrink = QUICK if options.quick else 1
     cores = _keep_to_cores(N_CORES)
     load = os.getloadavg()[0]
@@ -61,7 +74,7 @@ def main() -> None:
     _make_data(cases, shrink)
     rows: list[Row] = []
     for case in cases:
-        for row in CASES[case](shrink):
+        for row in runs[case](shrink):
             print(f"{row.case}: {row.what}: {row.measured}", flush=True)
             # the bars are for the full size
             rows.append(replace(row, is_met=None) if options.quick else row)

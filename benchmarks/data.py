@@ -12,6 +12,8 @@ DATA = Path("bench-data")
 SEED = 0
 N_USERS = 267_000
 N_CANDIDATES = 50
+N_RECOMMENDED = 100
+N_HELD_OUT = 5
 N_ITEMS = 60_013
 """A prime: steps around a circle of so many items meet no item twice."""
 ATTRIBUTES = ("gender", "age", "country")
@@ -33,25 +35,8 @@ def make_lists(shrink: int) -> None:
 
     home = folder(shrink)
     rng = np.random.default_rng(SEED)
-    n_users = N_USERS // shrink
-    ages = np.arange(111)
-    codes = {
-        "gender": rng.choice(2, n_users, p=[0.28, 0.72]),
-        "age": rng.choice(111, n_users, p=_shares(np.exp(-(((ages - 32) / 16) ** 2) / 2) + 0.01)),
-        "country": rng.choice(239, n_users, p=_shares(1 / np.arange(1.0, 240) ** 1.1)),
-    }
-    # every value is served a little better or worse than the others, so there is much to find
-    served = 1.0 + sum(rng.normal(0, 0.1, column.max() + 1)[column] for column in codes.values())
-    user_ids = rng.permutation(10 * n_users)[:n_users]
-    users = pl.DataFrame(
-        {
-            "user_id": user_ids,
-            "gender": np.array(["F", "M"])[codes["gender"]],
-            "age": codes["age"],
-            "country": np.array([f"C{code:03}" for code in range(239)])[codes["country"]],
-        }
-    )
-    rows = _candidates(rng, user_ids, served, N_CANDIDATES)
+    users, served = _people(rng, N_USERS // shrink)
+    rows = _candidates(rng, users["user_id"].to_numpy(), served, N_CANDIDATES)
     as_text = (
         pl.format("user-{}", pl.col("user_id").cast(pl.String).str.zfill(8)).alias("user_id"),
         pl.format("item-{}", pl.col("item_id").cast(pl.String).str.zfill(6)).alias("item_id"),
@@ -79,6 +64,68 @@ def make_wide(shrink: int) -> None:
     _write(pl.DataFrame({"user_id": user_ids, **texts}), home / "wide-users.parquet")
     rows = _candidates(rng, user_ids, served, N_CANDIDATES_WIDE)
     _write(rows, home / "wide-rows.parquet")
+
+
+def make_recommendations(shrink: int) -> None:
+    """100 recommendations and 5 held-out items a user, of whom 1 in 50 has no list."""
+    import numpy as np
+    import polars as pl
+
+    home = folder(shrink)
+    rng = np.random.default_rng(SEED)
+    users, served = _people(rng, N_USERS // shrink)
+    n_users = len(users)
+    start = rng.integers(N_ITEMS, size=(n_users, 1))
+    step = rng.integers(1, N_ITEMS, size=(n_users, 1))
+    # a held-out item is in the place it happens to have, or in none of them
+    places = rng.exponential(300 / served[:, None] ** 2, size=(n_users, N_HELD_OUT)).astype(int)
+    places = np.sort(places, axis=1) + np.arange(N_HELD_OUT)
+    test = pl.DataFrame(
+        {
+            "user_id": np.repeat(users["user_id"].to_numpy(), N_HELD_OUT),
+            "item_id": ((start + step * places) % N_ITEMS).ravel(),
+        }
+    )
+    has_list = np.arange(n_users) % 50 > 0
+    listed = np.arange(N_RECOMMENDED)
+    n_lists = int(has_list.sum())
+    recs = pl.DataFrame(
+        {
+            "user_id": np.repeat(users["user_id"].to_numpy()[has_list], N_RECOMMENDED),
+            "item_id": ((start + step * listed)[has_list] % N_ITEMS).ravel(),
+            "score": np.tile(1 / (listed + 1.0), n_lists),
+            "rank": np.tile(listed + 1, n_lists),
+        }
+    )
+    _write(test[rng.permutation(len(test))], home / "test.parquet")
+    _write(users, home / "recs-users.parquet")
+    _write(recs, home / "recs.parquet")
+
+
+def _people(rng: Any, n_users: int) -> tuple[pl.DataFrame, Any]:
+    """Users with three attributes, and how well each of them is served.
+
+    Every value is served a little better or worse than the others, so there is much to find.
+    """
+    import numpy as np
+    import polars as pl
+
+    ages = np.arange(111)
+    codes = {
+        "gender": rng.choice(2, n_users, p=[0.28, 0.72]),
+        "age": rng.choice(111, n_users, p=_shares(np.exp(-(((ages - 32) / 16) ** 2) / 2) + 0.01)),
+        "country": rng.choice(239, n_users, p=_shares(1 / np.arange(1.0, 240) ** 1.1)),
+    }
+    served = 1.0 + sum(rng.normal(0, 0.1, column.max() + 1)[column] for column in codes.values())
+    users = pl.DataFrame(
+        {
+            "user_id": rng.permutation(10 * n_users)[:n_users],
+            "gender": np.array(["F", "M"])[codes["gender"]],
+            "age": codes["age"],
+            "country": np.array([f"C{code:03}" for code in range(239)])[codes["country"]],
+        }
+    )
+    return users, served
 
 
 def _candidates(rng: Any, user_ids: Any, served: Any, n_candidates: int) -> pl.DataFrame:

@@ -86,11 +86,17 @@ def run_child(
 
 
 def call_in_child(
-    function: Callable[..., Any], *arguments: Any, limit_seconds: float | None = None
+    function: Callable[..., Any],
+    *arguments: Any,
+    limit_seconds: float | None = None,
+    python: str | Path = sys.executable,
 ) -> tuple[Child, Any]:
-    """Call a function of this package in a child; its arguments and answer travel as JSON."""
+    """Call a function of this package in a child; its arguments and answer travel as JSON.
+
+    The child may be the Python of another environment, with what ours cannot have installed.
+    """
     command = (
-        *(sys.executable, "-m", "benchmarks.child"),
+        *(python, "-m", "benchmarks.child"),
         *(function.__module__, function.__name__, json.dumps(arguments)),
     )
     child = run_child(command, limit_seconds)

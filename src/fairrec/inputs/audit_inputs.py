@@ -15,6 +15,7 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.flat_lists import gather_lists
+from fairrec.inputs.mix_ups import refuse_swapped
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -137,6 +138,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
         name: Table(source, name, columns) for name, source in sources.items() if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
+    refuse_swapped(tables)
     return tables
 
 

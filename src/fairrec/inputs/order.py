@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
@@ -62,15 +62,33 @@ def scores_in_order(
     if not table.is_mapped("score"):
         _refuse_ranks(scores, columns["score"], offsets, table.where)
     if "rank" in numbers:
-        n_other = _n_in_another_order(offsets, scores, numbers["rank"])
-        if n_other:
-            raise InputError(
-                f"{table.where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put "
-                f"the items of {n_other:,} of {len(offsets) - 1:,} users in different orders. Say "
-                f"which counts: {spelled('columns', {'rank': columns['rank']})} (1 is best) or "
-                f"{spelled('columns', {'score': columns['score']})} (higher is better)"
-            )
+        return _in_one_order(scores, numbers["rank"], columns, offsets, table.where)
     return scores
+
+
+def _in_one_order(
+    scores: FloatArray, ranks: FloatArray, columns: dict[str, str], offsets: IntArray, where: str
+) -> FloatArray:
+    """The scores, or the ranks turned round where equal scores need them; both have to agree."""
+    is_apart = np.zeros(len(offsets) - 1, dtype=bool)
+    _mark_out_of_place(offsets, scores, ranks, is_apart)
+    # lists whose rows come in their order, which are most, need no sorting
+    lengths = np.diff(offsets)
+    rows = np.flatnonzero(np.repeat(is_apart, lengths))
+    lists = np.repeat(np.arange(len(lengths)), lengths)[rows]
+    rows = rows[np.lexsort((-scores[rows], ranks[rows], lists))]
+    is_pair = np.diff(lists) == 0
+    is_rising = is_pair & (np.diff(scores[rows]) > 0)
+    if is_rising.any():
+        n_other = len(np.unique(lists[1:][is_rising]))
+        raise InputError(
+            f"{where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put the items of "
+            f"{n_other:,} of {len(lengths):,} users in different orders. Say which counts: "
+            f"{spelled('columns', {'rank': columns['rank']})} (1 is best) or "
+            f"{spelled('columns', {'score': columns['score']})} (higher is better)"
+        )
+    has_ties = bool((is_pair & (np.diff(scores[rows]) == 0)).any())
+    return -ranks if has_ties else scores
 
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, where: str) -> None:
@@ -101,31 +119,12 @@ def _all_count_up(offsets: IntArray, scores: FloatArray) -> bool:
 
 
 @kernel
-def _n_in_another_order(offsets: IntArray, scores: FloatArray, ranks: FloatArray) -> int:
-    """Lists in which an item of a better rank has a lower score."""
-    n_lists = 0
+def _mark_out_of_place(
+    offsets: IntArray, scores: FloatArray, ranks: FloatArray, is_apart: BoolArray
+) -> None:
+    """Mark lists whose rows do not come by rising rank and falling score."""
     for one in range(len(offsets) - 1):
-        start, stop = offsets[one], offsets[one + 1]
-        row = start + 1
-        while row < stop and ranks[row] > ranks[row - 1] and scores[row] <= scores[row - 1]:
-            row += 1
-        if row >= stop:
-            # most lists come in their order
-            continue
-        order = np.argsort(ranks[start:stop], kind="mergesort")
-        lowest = np.inf
-        # of equal ranks any order will do, so that only what ranks better so far counts
-        at = 0
-        is_other = False
-        while at < len(order) and not is_other:
-            end = at
-            least = np.inf
-            while end < len(order) and ranks[start + order[end]] == ranks[start + order[at]]:
-                score = scores[start + order[end]]
-                is_other = is_other or score > lowest
-                least = min(least, score)
-                end += 1
-            lowest = min(lowest, least)
-            at = end
-        n_lists += is_other
-    return n_lists
+        for row in range(offsets[one] + 1, offsets[one + 1]):
+            if not (ranks[row] > ranks[row - 1] and scores[row] <= scores[row - 1]):
+                is_apart[one] = True
+                break

@@ -15,7 +15,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
 from fairrec.metrics.registry import MetricAtK, parse_metric
-from fairrec.metrics.value_columns import metric_of_column
+from fairrec.metrics.value_columns import metric_named, metric_of_column
 
 _BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
 """What is there -> the metrics it allows."""
@@ -61,6 +61,8 @@ def read_inputs(
         has_scores=has_scores,
         values=columns,
     )
+    if columns:
+        inputs = _with_ends_explained(inputs, wanted)
     if "test" in opened and given.metrics is None:
         wanted = _fitting(wanted, inputs)
     if given.relevant is None and "predictions" in opened:
@@ -130,6 +132,21 @@ def _columns_of(table: Table, given: TableOptions) -> tuple[str, ...]:
     return columns
 
 
+def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
+    """The same with a note about columns of which neither end is better."""
+    names = [metric.name for metric in wanted if metric.metric.higher_is_better is None]
+    # what is known to have no better end needs no advice
+    unsaid = [plain(name) for name in names if metric_named(name) is None]
+    if not unsaid:
+        return inputs
+    ends = {unsaid[0]: Blank("higher")}
+    note = (
+        f"neither end of {', '.join(unsaid)} is taken as better: groups may differ in it, and "
+        f"none is called worse. To say which end is better: {spelled('better', ends)} or lower"
+    )
+    return replace(inputs, warnings=(*inputs.warnings, note))
+
+
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists, and coverage where some are not full."""
     lengths = np.diff(inputs.candidates.offsets)
@@ -158,7 +175,7 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
             f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
         )
-    if 0 < low:
+    if low > 0:
         note = (
             f"{table.where}: every candidate is relevant, so no list can miss anything. If only "
             "the hits were kept, give the recommendations as they were, and the held-out "

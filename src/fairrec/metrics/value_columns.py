@@ -20,7 +20,7 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     ----------
     better : whether the higher end is better, by name of the column
     """
-    known = _known(name)
+    known = metric_named(name)
     higher_is_better = better.get(name, known.higher_is_better if known else None)
 
     def value_per_user(lists: RankedLists) -> FloatArray:
@@ -41,7 +41,8 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     )
 
 
-def _known(name: str) -> Metric | None:
+def metric_named(name: str) -> Metric | None:
+    """The metric that a column is named after, such as `ndcg@10`, or None."""
     try:
         found = parse_metric(name)
     except FairRecError:

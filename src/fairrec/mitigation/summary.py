@@ -116,4 +116,11 @@ def _notes(
         )
     if not seen.choice.is_tuned.any():
         notes.append("Nobody was left to tune the strength on")
+    is_without = split.reported.is_without_list
+    if is_without.any():
+        n_chosen = int((is_without & (seen.position >= 0)).sum())
+        notes.append(
+            f"{int(is_without.sum()):,} of {n_reported:,} users reported on have no list "
+            f"({n_chosen:,} of them in the chosen groups): no re-ranking can serve them"
+        )
     return tuple(notes)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -33,7 +33,7 @@ class Missing:
     ----------
     metrics : those it concerns
     counts_as_zero : whether who is missing counts as 0 there, instead of being left out
-    n_users, n_missing : who could be missing, and who is
+    n_users, n_missing : who could be missing, and who is; after a search of those drawn at random
     analysis, position : of the share of users who are missing, among others in one analysis
     """
 
@@ -71,9 +71,11 @@ def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
     """Every way in which somebody is missing, with the groups that differ in it."""
-    outcomes = [*_without_list(measured, inputs), *_undefined(measured, inputs)]
-    found = _tested(outcomes, measured, grouping, options)
-    return (*_absent(measured, inputs, options), *found)
+    return (
+        *_absent(measured, inputs, options),
+        *_without_list(measured, inputs, grouping, options),
+        *_undefined(measured, inputs, grouping, options),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +118,25 @@ def standing_of(
     return tuple(standing)
 
 
-def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _without_list(
+    measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
+) -> tuple[Missing, ...]:
     """Users with held-out items who got no list, and are audited all the same."""
     if inputs.candidates.held_out is None:
-        return []
+        return ()
     is_without = inputs.is_without_list & inputs.is_expected
     if not is_without.any():
-        return []
-    names = tuple(metric.name for metric in measured.metrics)
+        return ()
     values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
-    # known before anyone is scored, but a search tests on those it scored
-    values[~measured.is_scored] = np.nan
-    return [_Outcome("no list", names, values, counts_as_zero=True)]
+    outcome = _Outcome("no list", _names(measured), values, counts_as_zero=True)
+    # known of everyone, whoever a search has scored
+    everyone = np.ones(len(values), dtype=bool)
+    return _tested([outcome], everyone, everyone, grouping, options)
 
 
-def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _undefined(
+    measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
+) -> tuple[Missing, ...]:
     """Each set of users for whom some metrics are undefined."""
     looked_at = inputs.is_expected & measured.is_scored
     patterns: dict[bytes, list[MetricAtK]] = {}
@@ -149,7 +155,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
                 np.where(looked_at, bits.astype(np.float64), np.nan),
             )
         )
-    return outcomes
+    return _tested(outcomes, measured.is_scored, measured.is_reference, grouping, options)
 
 
 def _absent(measured: Measured, inputs: AuditInputs, options: AuditOptions) -> tuple[Missing, ...]:
@@ -159,14 +165,21 @@ def _absent(measured: Measured, inputs: AuditInputs, options: AuditOptions) -> t
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     grouping = Grouping.of(inputs.all_users.attributes(rows), options)
     everyone = np.ones(len(rows), dtype=bool)
-    names = tuple(metric.name for metric in measured.metrics)
-    outcome = _Outcome("no list", names, np.isin(rows, inputs.absent).astype(np.float64))
-    scored = Measured((), np.zeros((0, len(rows))), everyone, everyone)
-    return _tested([outcome], scored, grouping, options)
+    is_absent = np.isin(rows, inputs.absent).astype(np.float64)
+    outcome = _Outcome("no list", _names(measured), is_absent)
+    return _tested([outcome], everyone, everyone, grouping, options)
+
+
+def _names(measured: Measured) -> tuple[str, ...]:
+    return tuple(metric.name for metric in measured.metrics)
 
 
 def _tested(
-    outcomes: Sequence[_Outcome], measured: Measured, grouping: Grouping, options: AuditOptions
+    outcomes: Sequence[_Outcome],
+    is_scored: BoolArray,
+    is_reference: BoolArray,
+    grouping: Grouping,
+    options: AuditOptions,
 ) -> tuple[Missing, ...]:
     """Shares by group, tested against chance."""
     if not outcomes:
@@ -174,8 +187,8 @@ def _tested(
     shares = Measured(
         tuple(MetricAtK(_share_of(outcome), None) for outcome in outcomes),
         np.array([outcome.values for outcome in outcomes]),
-        measured.is_scored,
-        measured.is_reference,
+        is_scored,
+        is_reference,
     )
     analysis = analyse(shares, grouping, options)
     return tuple(
@@ -183,8 +196,8 @@ def _tested(
             outcome.kind,
             outcome.metrics,
             outcome.counts_as_zero,
-            int((~np.isnan(outcome.values)).sum()),
-            int(np.nansum(outcome.values)),
+            n_users := int(analysis.moments.n_users[position]),
+            round(float(analysis.moments.mean[position]) * n_users),
             analysis,
             position,
             found,

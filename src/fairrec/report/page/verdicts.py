@@ -44,11 +44,12 @@ def _listed(names: list[str]) -> str:
 
 def verdict_card(at: int, verdict: Verdict, result: MetricResult) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
-    return VerdictCard(verdict, f"chart-{at}", number(result.mean), _scale(result))
+    whose = "users with a value" if result.n_undefined else "all users"
+    return VerdictCard(verdict, f"chart-{at}", number(result.mean), whose, _scale(result))
 
 
 def _scale(result: MetricResult) -> GapScale | None:
-    if result.gap is None or result.chance is None:
+    if result.gap is None or result.chance is None or result.is_constant:
         return None
     chance = result.chance
     end = 1.08 * max(result.gap, chance.q95, chance.mean) or 1.0

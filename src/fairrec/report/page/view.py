@@ -52,11 +52,17 @@ class GapScale:
 
 @dataclass(frozen=True, slots=True)
 class VerdictCard:
-    """What one metric says, with its mean and its gap drawn beside chance."""
+    """What one metric says, with its mean and its gap drawn beside chance.
+
+    Parameters
+    ----------
+    mean_over : whose mean it is
+    """
 
     verdict: Verdict
     anchor: str
     mean: str
+    mean_over: str
     scale: GapScale | None
 
 

@@ -22,7 +22,7 @@ def to_markdown(view: ReportView) -> str:
         "|---|---|---|",
     ]
     for verdict in view.verdicts:
-        said = " ".join(filter(None, (verdict.headline, verdict.gap)))
+        said = " ".join(filter(None, (verdict.headline, verdict.remedy, verdict.gap)))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
     for table in (view.findings, view.ends):
         if table.rows:

@@ -16,7 +16,7 @@ def missing_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> str:
-    """Why nothing found is no all-clear, and what to do about it."""
+    """Why nothing found is no all-clear."""
     concerned = [one for one in summary.missing if name in one.metrics]
     reasons = []
     if result.undefined_share > summary.max_undefined:
@@ -33,7 +33,7 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
         if result.is_tested and result.n_groups
         else "Nothing can be said: "
     )
-    return f"{found}{', and '.join(reasons)}. {_remedy(concerned, summary)}"
+    return f"{found}{', and '.join(reasons)}."
 
 
 def _who(one: MissingUsers, summary: AuditSummary) -> str:
@@ -90,8 +90,9 @@ def _largest(group: Finding) -> float:
     return max(group.value, group.value - group.difference)
 
 
-def _remedy(concerned: list[MissingUsers], summary: AuditSummary) -> str:
-    kinds = {one.kind for one in concerned}
+def remedy(name: str, summary: AuditSummary) -> str:
+    """What to do about a metric that is inconclusive."""
+    kinds = {one.kind for one in summary.missing if name in one.metrics}
     if "no relevant item" in kinds and "test" not in summary.inputs:
         return (
             "If these are recommendations, give the held-out interactions "

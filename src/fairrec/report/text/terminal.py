@@ -30,7 +30,7 @@ def print_text(view: ReportView, console: Console) -> None:
             "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])
         )
         console.print(head)
-        for sentence in (verdict.headline, verdict.gap, verdict.power):
+        for sentence in (verdict.headline, verdict.remedy, verdict.gap, verdict.power):
             if sentence:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
     for table in (view.findings, view.ends):

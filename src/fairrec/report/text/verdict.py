@@ -7,7 +7,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.text.missing import why_inconclusive
+from fairrec.report.text.missing import remedy, why_inconclusive
 from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
@@ -23,6 +23,7 @@ class Verdict:
     headline: str
     gap: str
     power: str
+    remedy: str = ""
 
 
 def status_of(result: MetricResult) -> Status:
@@ -54,6 +55,7 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
             filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
         power=_power_sentence(result) if status == "no gap detected" else "",
+        remedy=remedy(name, summary) if status == "inconclusive" else "",
     )
 
 

@@ -1,0 +1,44 @@
+"""Tables that were taken for each other, told by their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairrec.core.errors import InputError, listed
+from fairrec.core.options import spelled
+from fairrec.inputs.tables import Table
+
+
+def refuse_swapped(tables: Mapping[str, Table]) -> None:
+    """An error where one table looks like what another one was given as."""
+    predictions, users, test = (tables.get(name) for name in ("predictions", "users", "test"))
+    if predictions and not _has(predictions, "item_id") and _has(predictions, "user_id"):
+        columns = f"Its columns: {listed(predictions.columns)}."
+        if users and _has(users, "item_id"):
+            raise InputError(
+                f"{predictions.where} has no items and {users.where} has: they look swapped. "
+                f"{columns} Give the users as {spelled('users')}."
+            )
+        raise InputError(
+            f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
+            f"If it holds users, give it as {spelled('users')}; if numbers per user, as "
+            f"{spelled('values')}; if the column has another name, map it by {spelled('columns')}."
+        )
+    if users and not tables.get("values") and _has(users, "item_id") and _has_order(users):
+        raise InputError(
+            f"{users.where} has items and scores, so it looks like predictions. Give the table "
+            f"with one row a user and their attributes as {spelled('users')}."
+        )
+    if test and predictions and _has_order(test) and not _has_order(predictions):
+        raise InputError(
+            f"{test.where} has scores or ranks and {predictions.where} has none: they look "
+            f"swapped. Give the held-out interactions as {spelled('test')}."
+        )
+
+
+def _has(table: Table, wanted: str) -> bool:
+    return table.find(wanted) is not None
+
+
+def _has_order(table: Table) -> bool:
+    return _has(table, "score") or _has(table, "rank")
