@@ -120,7 +120,7 @@ def _speed(folder: str, model: Any, processes: list[int]) -> dict[str, float]:
 
     users = pl.read_parquet(Path(folder) / "users.parquet")["user_id"]
     table = Table(Path(folder) / "test.parquet", "predictions")
-    candidates, user_of_list = read_candidates(table, users, "users", False, False)
+    candidates, user_of_list, _ = read_candidates(table, users, "users", False, False)
     scorer = ModelScorer(model, candidates, users.gather(user_of_list))
     lists = np.arange(candidates.n_users)
     speeds, costs = [], []

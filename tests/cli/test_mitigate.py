@@ -75,6 +75,18 @@ def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
     assert "users table of this audit, users.parquet, is not there" in gone.stderr
 
 
+def test_an_audit_of_tables_in_parts_is_mitigated_from_all_of_them(tables: Tables):
+    Path("people").mkdir()
+    tables.users.head(100).write_parquet("people/part-0.parquet")
+    tables.users.slice(100).write_parquet("people/part-1.parquet")
+    in_parts = ["audit", "predict*.parquet", "--users", "people", "--by", "gender,age:20"]
+    done(*in_parts, "--min-support", "5", *AUDITED, *TABLES[2:])
+    done("mitigate", "audit", "--metric", "urd", "--quiet")
+    tables.users.slice(100).reverse().write_parquet("people/part-1.parquet")
+    changed = run_here("mitigate", "audit", "--metric", "urd")
+    assert "people has changed since this audit" in changed.stderr
+
+
 def test_an_audit_whose_folder_was_on_its_way_out_is_mitigated(tables: Tables):
     done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:])
     # between the two renames of an exchange

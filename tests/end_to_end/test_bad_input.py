@@ -277,16 +277,28 @@ def _(folder: Path) -> list[str]:
     return ["--users", "users.csv"]
 
 
-@bad("a folder as file", "users", "is a folder, not a file", "Check the path")
+@bad("a folder as file", "users", "is a folder without Parquet files", "Name a file")
 def _(folder: Path) -> list[str]:
     (folder / "users").mkdir()
     return ["--users", "users"]
 
 
-@bad("an unknown ending", "users.xlsx", "'.xlsx' is not known", ".parquet", "convert")
+@bad("an unknown ending", "users.xyz", "'.xyz' is not known", ".parquet", "convert")
+def _(folder: Path) -> list[str]:
+    (folder / "users.xyz").write_bytes(b"PK")
+    return ["--users", "users.xyz"]
+
+
+@bad("an Excel file", "users.xlsx", "is an Excel file", "CSV or Parquet", "the data frame")
 def _(folder: Path) -> list[str]:
     (folder / "users.xlsx").write_bytes(b"PK")
     return ["--users", "users.xlsx"]
+
+
+@bad("an unknown separator", "users.csv", "No attribute 'gender'", "has one column", "a semicolon")
+def _(folder: Path) -> list[str]:
+    (folder / "users.csv").write_text("user_id gender age\nu01 F 1\n")
+    return ["--users", "users.csv"]
 
 
 @bad("out under a file", "users.parquet is a file", "not a folder", "Choose another folder")

@@ -19,8 +19,12 @@ WITH_TEST = [
     ("rectools/popular.csv", "rectools/test.parquet"),
     ("lenskit/to_df.csv", "world/test.csv"),
     ("lenskit/flat.parquet", "world/test.csv"),
+    ("lenskit/native.parquet", "lenskit/test_native.parquet"),
     (ALS, "world/test.csv"),
+    ("implicit/item_knn_short.csv", "world/test.csv"),
+    ("implicit/als_more_than_there_are.csv", "world/test.csv"),
     ("recbole/full_sort_topk.csv", "world/test.csv"),
+    ("recbole/full_sort_topk.csv", "recbole/test.inter"),
     ("recommenders/sar.csv", "recommenders/test.csv"),
     ("recommenders/sar.parquet", "world/test.csv"),
 ]
@@ -30,7 +34,12 @@ def lists_in(file: str) -> dict[int, list[int]]:
     """The lists of each user: every library writes them in the order of their places."""
     path = HERE / file
     frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
+    if "items" in frame.columns:
+        frame = frame.explode("items").unnest("items")
     frame = frame.rename({"userID": "user_id", "itemID": "item_id"}, strict=False)
+    if "score" in frame.columns:
+        # by which implicit fills lists that are too short
+        frame = frame.filter(pl.col("score") > -3.4e38)
     lists: dict[int, list[int]] = {}
     for user, item in frame.select("user_id", "item_id").iter_rows():
         lists.setdefault(user, []).append(item)

@@ -7,9 +7,18 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.columns import ALIASES, COLUMNS, find_column
+from fairrec.inputs.columns import ALIASES, COLUMNS, check_mapping, find_column
 from fairrec.inputs.table_options import TableOptions
-from tests.builders import as_lists, audit, make_tables, numbers_of, one_each, two_groups
+from fairrec.inputs.tables import Table
+from tests.builders import (
+    as_lists,
+    audit,
+    make_tables,
+    numbers_of,
+    one_each,
+    two_groups,
+    values_of,
+)
 
 EVERY_ALIAS = [(wanted, alias) for wanted, aliases in ALIASES.items() for alias in aliases]
 
@@ -108,7 +117,7 @@ def test_a_mapping_that_is_no_pair_is_an_error(pair: str):
         ({"userid": "x"}, "Did you mean 'user_id'"),
         ({"item.categories": "x"}, "Did you mean 'items'"),
         ({"items.category": "x"}, "Did you mean 'categories'"),
-        ({"gender": "sex"}, "Known: categories, item_id, label, score, user_id"),
+        ({"gender": "sex"}, "Known: categories, item_id, label, rank, rating, score, user_id"),
     ],
 )
 def test_a_mapping_of_an_unknown_name_offers_the_nearest(mapping: dict[str, str], nearest: str):
@@ -171,6 +180,100 @@ def test_tables_of_recbole_give_the_same_result(tmp_path):
     history = tables.history.rename(typed)
     result = audit(predictions, tmp_path / "users.tsv", history=history, **options)
     assert numbers_of(result) == numbers_of(expected)
+
+
+@pytest.mark.parametrize(
+    ("columns", "parts"),
+    [
+        (  # RecTools, and LensKit of today
+            ["user_id", "item_id", "score", "rank"],
+            {"user_id": "user_id", "item_id": "item_id", "score": "score", "rank": "rank"},
+        ),
+        (  # RecTools' interactions
+            ["user_id", "item_id", "weight", "datetime"],
+            {"user_id": "user_id", "item_id": "item_id", "rating": "weight", "score": None},
+        ),
+        (  # LensKit before version 1
+            ["item", "score", "user", "rank", "Algorithm"],
+            {"user_id": "user", "item_id": "item", "score": "score", "rank": "rank"},
+        ),
+        (  # recommenders
+            ["userID", "itemID", "prediction"],
+            {"user_id": "userID", "item_id": "itemID", "score": "prediction", "rank": None},
+        ),
+        (
+            ["userID", "itemID", "rating", "timestamp"],
+            {"user_id": "userID", "item_id": "itemID", "rating": "rating", "label": None},
+        ),
+        (  # Surprise
+            ["uid", "iid", "r_ui", "est", "details"],
+            {"user_id": "uid", "item_id": "iid", "rating": "r_ui", "score": "est"},
+        ),
+        (  # MovieLens
+            ["userId", "movieId", "rating", "timestamp"],
+            {"user_id": "userId", "item_id": "movieId", "rating": "rating", "score": None},
+        ),
+        (
+            ["movieId", "title", "genres"],
+            {"item_id": "movieId", "categories": "genres", "user_id": None},
+        ),
+        (  # RecBole
+            ["user_id:token", "item_id:token", "rating:float", "timestamp:float"],
+            {"user_id": "user_id:token", "item_id": "item_id:token", "rating": "rating:float"},
+        ),
+        (["user_id", "item_id", "Position"], {"rank": "Position", "score": None}),
+    ],
+)
+def test_columns_of_other_libraries_are_known(columns: list[str], parts: dict[str, str | None]):
+    assert {part: _find(part, columns) for part in parts} == parts
+
+
+def test_no_score_is_a_rank_and_no_rank_a_score():
+    assert _find("rank", ["score", "scores", "prediction", "rating"]) is None
+    assert _find("score", ["rank", "ranking", "position", "place", "rating"]) is None
+    assert not {*ALIASES["rank"], "rank"} & {*ALIASES["score"], "score"}
+
+
+def test_every_alias_is_that_of_one_part():
+    aliases = [alias for _, alias in EVERY_ALIAS]
+    assert len(aliases) == len({*aliases})
+    assert not {*aliases} & {*ALIASES}
+
+
+def test_columns_of_the_tables_of_tests_and_values_can_be_mapped():
+    check_mapping({"test.rating": "stars", "values.user_id": "who", "rank": "pos"})
+
+
+def test_the_files_of_movielens_work_as_they_are(tmp_path):
+    (tmp_path / "ratings.csv").write_text(
+        "userId,movieId,rating,timestamp\n1,1,4.0,964982703\n1,11,5.0,964982931\n"
+        "2,1,3.5,1445714835\n2,7,0.5,1445714836\n"
+    )
+    (tmp_path / "movies.csv").write_text(
+        "movieId,title,genres\n1,Toy Story (1995),Adventure|Animation\n"
+        '11,"American President, The (1995)",Comedy|Drama\n'
+        "7,Sabrina (1995),(no genres listed)\n"
+    )
+    predictions = one_each({1: 1, 2: 2}, 3).with_columns(
+        item_id=pl.col("item_id").replace_strict({0: 1, 1: 11, 2: 7})
+    )
+    users = pl.DataFrame({"user_id": [1, 2], "group": ["x", "y"]})
+    result = audit(
+        predictions,
+        users,
+        "group",
+        history=tmp_path / "ratings.csv",
+        items=tmp_path / "movies.csv",
+        metrics="urd,urp",
+    )
+    # item 7 has no genre, so items 1 and 11, which share none, are the only pair
+    assert result.metrics["urd@5"].mean == 1
+    assert any("1 of 3 candidate items have no category (0 are" in w for w in result.warnings)
+    # half of the interactions are with item 1, a quarter with each other
+    assert values_of(result, "urp@5", [1, 2]) == pytest.approx([100 / 3 - 75 / 2] * 2)
+    test = Table(tmp_path / "ratings.csv", "test")
+    read = test.read({name: test.require(name) for name in ("user_id", "item_id", "rating")})
+    assert read["rating"].to_list() == [4.0, 5.0, 3.5, 0.5]
 
 
 @pytest.mark.parametrize("missing", ["user_id", "item_id", "score", "label"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
 from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.tables import ids_as_integers_or_text
 from tests.builders import audit, numbers_of, one_each, values_of
 
 
@@ -140,6 +141,59 @@ def test_whole_floats_of_pandas_are_whole_numbers():
     assert numbers_of(audit(predictions, floats, "group")) == expected
     floats = predictions.to_pandas().astype({"user_id": float, "item_id": float})
     assert numbers_of(audit(floats, users, "group")) == expected
+
+
+@pytest.mark.parametrize(
+    "written", [("1", "2"), ("1.0", "2.0"), ("1", "2.0"), ("1.000", "2"), ("1,0", "2,0")]
+)
+def test_whole_numbers_with_a_point_in_text_are_the_same_ids(
+    written: tuple[str, str], tmp_path: Path
+):
+    predictions, users = one_each({1: 1, 2: 2}), _users([1, 2])
+    expected = numbers_of(audit(predictions, users, "group"))
+    as_text = users.with_columns(user_id=pl.Series(written))
+    as_text.write_csv(tmp_path / "users.csv")
+    for given_users in (as_text, tmp_path / "users.csv"):
+        result = audit(predictions, given_users, "group")
+        assert numbers_of(result) == expected
+        assert result.per_user["user_id"].to_list() == (
+            [1, 2] if isinstance(given_users, Path) else [*written]
+        )
+    floats = predictions.with_columns(pl.col("user_id", "item_id").cast(pl.Float64))
+    floats.write_csv(tmp_path / "predictions.csv")
+    assert "1.0" in (tmp_path / "predictions.csv").read_text()
+    assert numbers_of(audit(tmp_path / "predictions.csv", as_text, "group")) == expected
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["1.0", "1"],
+        ["1.0", "2.5"],
+        ["1.0", "a"],
+        ["1.0", "007.0"],
+        ["1.0", "1."],
+        ["1.0", "-0.0"],
+        ["1.0", "9223372036854775808.0"],
+        ["7", "007"],
+        ["1e3", "2.0"],
+        ["1,000", "2,000"],
+    ],
+    ids=str,
+)
+def test_ids_that_are_not_all_whole_stay_text(ids: list[str]):
+    read = ids_as_integers_or_text(pl.Series(ids), "t")
+    if ids == ["1.0", "1"]:
+        assert read.to_list() == [1, 1]
+    else:
+        assert read.to_list() == ids
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1), st.booleans())
+def test_whole_numbers_are_the_same_in_every_spelling(ids: list[int | None], has_point: bool):
+    end = ".0" if has_point else ""
+    text = pl.Series([None if one is None else f"{one}{end}" for one in ids], dtype=pl.String)
+    assert ids_as_integers_or_text(text, "t").to_list() == ids
 
 
 def test_ids_that_are_fractions_are_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -49,7 +50,20 @@ def _write_feather(table: pl.DataFrame, path: Path) -> None:
     table.to_pandas().to_feather(path)
 
 
+def _write_compressed(table: pl.DataFrame, path: Path) -> None:
+    path.write_bytes(gzip.compress(_joined(table).write_csv().encode()))
+
+
+def _write_parts(table: pl.DataFrame, path: Path) -> None:
+    path.mkdir()
+    half = table.height // 2
+    table[:half].write_parquet(path / "part-0.parquet")
+    table[half:].write_parquet(path / "part-1.parquet")
+
+
 HOLDS_LISTS: dict[str, Hold] = {
+    "parquet folder": _file("", _write_parts),
+    "json lines": _file(".jsonl", pl.DataFrame.write_ndjson),
     "parquet": _file(".parquet", pl.DataFrame.write_parquet),
     "pq": _file(".pq", pl.DataFrame.write_parquet),
     "arrow": _file(".arrow", pl.DataFrame.write_ipc),
@@ -66,6 +80,8 @@ HOLDS_LISTS: dict[str, Hold] = {
 FORMATS = HOLDS_LISTS | {
     "csv": _file(".csv", lambda table, path: _joined(table).write_csv(path)),
     "csv from pandas": _file(".csv", _write_with_pandas),
+    "csv.gz": _file(".csv.gz", _write_compressed),
+    "txt": _file(".txt", lambda table, path: _joined(table).write_csv(path, separator="\t")),
     "tsv": _file(".tsv", lambda table, path: _joined(table).write_csv(path, separator="\t")),
 }
 
@@ -214,6 +230,61 @@ def test_any_file_name_is_one_file(name: str, ending: str, tmp_path: Path):
     _assert_same(_audit([path, *tables[1:]], **few), _expected(**few))
 
 
+RECBOLE = {
+    "ml.user": "user_id:token\tage:token\tincome:float\tzip:token\n1\t24\t1.5\t007\n2\t53\t2\t7\n",
+    "ml.item": "item_id:token\tgenre:token_seq\tyear:float_seq\n"
+    "0\tDrama Sci-Fi\t1 2.5\n1\tDrama\t\n2\tComedy  Sci-Fi\t3\n3\t12\t4\n",
+    "ml.inter": "user_id:token\titem_id:token\trating:float\n1\t0\t3\n2\t1\t4\n",
+}
+
+
+@pytest.fixture
+def recbole(tmp_path: Path) -> Path:
+    for name, content in RECBOLE.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def test_sequences_of_recbole_are_lists(recbole: Path):
+    items = Table(recbole / "ml.item", "items")
+    read = items.read({"item_id": "item_id:token", "g": "genre:token_seq", "y": "year:float_seq"})
+    assert read["g"].to_list() == [["Drama", "Sci-Fi"], ["Drama"], ["Comedy", "Sci-Fi"], ["12"]]
+    assert read["y"].to_list() == [[1.0, 2.5], None, [3.0], [4.0]]
+    (recbole / "ml.item").write_text("item_id:token\tyear:float_seq\n0\t1 x\n")
+    with pytest.raises(InputError, match=r"ml\.item: cannot be read"):
+        Table(recbole / "ml.item", "items").read({"y": "year:float_seq"})
+
+
+def test_tokens_of_recbole_are_text_and_floats_are_numbers(recbole: Path):
+    users = Table(recbole / "ml.user", "users")
+    named = {"user_id": "user_id:token", "zip": "zip:token", "income": "income:float"}
+    read = users.read(named, labels=["zip", "income"])
+    assert read.rows() == [("1", "007", 1.5), ("2", "7", 2.0)]
+    # what is to be binned is a number all the same
+    assert users.read({"age": "age:token"})["age"].to_list() == [24, 53]
+    (recbole / "ml.user").write_text("user_id:token\tincome:float\n1\t5\n2\thigh\n")
+    with pytest.raises(InputError, match=r"ml\.user, row 2: column 'income:float' holds 'high'"):
+        Table(recbole / "ml.user", "users").read({"income": "income:float"}, labels=["income"])
+
+
+def test_atomic_files_of_recbole_are_audited(recbole: Path):
+    result = audit(
+        one_each({1: 1, 2: 2}),
+        recbole / "ml.user",
+        ["age:10", "zip"],
+        items=recbole / "ml.item",
+        history=recbole / "ml.inter",
+        metrics="mrr,urd@2,urp@2",
+    )
+    assert result.summary.attributes["zip"].values == {"007": 1, "7": 1}
+    assert result.summary.attributes["age"].values == {"20-29": 1, "50-59": 1}
+    # items 0 and 1 share Drama of Drama and Sci-Fi
+    assert result.metrics["urd@2"].mean == 1 / 2
+    assert result.warnings == (
+        "2 of 4 candidate items do not occur in ml.inter; their popularity is 0",
+    )
+
+
 def test_a_byte_order_mark_is_not_part_of_the_first_column(tmp_path: Path):
     tables = make_tables(n_users=8)
     path = tmp_path / "users.csv"
@@ -330,7 +401,7 @@ def random_tables(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _read(predictions: Any, users: Any) -> tuple[CandidateLists, list[int], Any]:
     everyone = read_users(Table(users, "users"), ["n", "x"])
-    lists, row_of_list = read_candidates(
+    lists, row_of_list, _ = read_candidates(
         Table(predictions, "predictions"), everyone.keys, "users", needs_labels=True
     )
     attributes = everyone.attributes(pl.Series(range(len(everyone.ids))).to_numpy())

@@ -174,7 +174,7 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
 
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.core.files import file_sum
+    from fairrec.inputs.formats import checksum, files_of
     from fairrec.result.audit_result import load_summary
 
     summary = load_summary(folder)
@@ -219,11 +219,11 @@ def _of_audit(folder: Path) -> dict[str, Any]:
                 f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
                 "again. Name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
             )
-        if not Path(path).is_file():
+        if not files_of(Path(path)):
             raise InputError(
                 f"{folder}: the {name} table of this audit, {path}, is not there. {ELSEWHERE}"
             )
-        if file_sum(Path(path)) != summary.inputs[name].sha256:
+        if checksum(Path(path)) != summary.inputs[name].sha256:
             raise InputError(
                 f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
             )

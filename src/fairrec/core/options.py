@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
@@ -240,7 +241,8 @@ def spelled(name: str, value: object = None) -> str:
         value = ",".join(f"{key}={item}" for key, item in value.items())
     elif isinstance(value, list | tuple):
         value = ",".join(map(str, value))
-    return f"{flag} {plain(value)}"
+    # quoted where a shell would act on it: rating>=4 is a redirection
+    return f"{flag} {shlex.quote(plain(value))}"
 
 
 def invalid(name: str, expected: str, given: object) -> InputError:

@@ -17,6 +17,9 @@ from fairrec.inputs.order import no_order, order_columns, scores_in_order
 from fairrec.inputs.relevance import Relevance, compared_column
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
+_PADDING = float(np.finfo(np.float32).min)
+"""The score by which implicit fills a list that is too short."""
+
 
 @dataclass(frozen=True, slots=True)
 class CandidateLists:
@@ -73,12 +76,13 @@ def read_candidates(
     has_scores: bool = True,
     is_recommended: bool = False,
     relevant: Relevance | None = None,
-) -> tuple[CandidateLists, IntArray]:
-    """Candidate lists, and for each list the position of its user in `user_ids`.
+) -> tuple[CandidateLists, IntArray, int]:
+    """Candidate lists, the position of each list's user in `user_ids`, and the rows of padding.
 
     Long form (one row a candidate, in any order) and list form (one row a user) give the
     same lists. Lists follow the order in which their users first appear. Without scores, which
-    a scorer will give, the column is not looked at and the lists have none.
+    a scorer will give, the column is not looked at and the lists have none. Padding, which is
+    left out, fills recommendations up to k where a library found no more items.
 
     Parameters
     ----------
@@ -108,6 +112,14 @@ def read_candidates(
         if name in parts
     }
     given_items = flat.pop("item_id")
+    n_padding = 0
+    if is_recommended and "score" in numbers:
+        is_item = numbers["score"] > _PADDING
+        n_padding = int((~is_item).sum())
+        if n_padding:
+            given_items = given_items.filter(pl.Series(is_item))
+            numbers = {name: column[is_item] for name, column in numbers.items()}
+            offsets = bounds_of(is_item.astype(np.int64))[offsets]
     items, item_ids = encode(ids_as_integers_or_text(given_items, table.where))
     if not (table.is_csv or given_items.dtype.is_numeric()):
         # text stays text for a model that is asked; CSV does not tell the two apart
@@ -124,7 +136,7 @@ def read_candidates(
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
     _refuse_duplicate_pairs(lists, positions, user_ids, table.where)
-    return lists, positions.astype(np.int64)
+    return lists, positions.astype(np.int64), n_padding
 
 
 def _label_column(table: Table, needs_labels: bool, relevant: Relevance | None) -> str | None:

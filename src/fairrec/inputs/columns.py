@@ -12,10 +12,19 @@ from fairrec.core.options import spelled
 ALIASES: dict[str, tuple[str, ...]] = {
     "user_id": ("userid", "uid", "user", "user_idx", "customer_id", "customerid"),
     "item_id": ("itemid", "iid", "item", "item_idx", "movie_id", "movieid", "product_id"),
-    "score": ("scores", "prediction", "predictions", "pred", "y_score", "y_pred", "predicted"),
+    "score": (
+        "scores",
+        "prediction",
+        "predictions",
+        "pred",
+        "y_score",
+        "y_pred",
+        "predicted",
+        "est",
+    ),
     "rank": ("ranking", "position", "place"),
     "label": ("labels", "y_true", "relevance", "clicked", "click"),
-    "rating": ("ratings", "weight", "weights", "gain", "grade"),
+    "rating": ("ratings", "weight", "weights", "gain", "grade", "r_ui"),
     "categories": ("category", "genres", "genre"),
 }
 """Other names by which a column is known, compared without case."""
@@ -32,6 +41,16 @@ def plain_name(column: str) -> str:
     'user_id'
     """
     return _RECBOLE_TYPE.sub("", column)
+
+
+def recbole_type(column: str) -> str:
+    """The type in RecBole's name of a column, or nothing.
+
+    >>> recbole_type("genre:token_seq"), recbole_type("genre")
+    ('token_seq', '')
+    """
+    found = _RECBOLE_TYPE.search(column)
+    return found[1] if found else ""
 
 
 COLUMNS = pairs(TEXT.parse, "name=column, such as user_id=uid", "NAME=COLUMN")

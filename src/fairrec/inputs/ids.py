@@ -20,6 +20,15 @@ def comparable(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]
     return left.cast(pl.String), right.cast(pl.String)
 
 
+def whole_or_text(text: pl.Series) -> pl.Series:
+    """Int64 where that is just another way to write every text, the text itself otherwise."""
+    as_int64 = text.cast(pl.Int64, strict=False)
+    is_canonical = as_int64.null_count() == text.null_count() and bool(
+        (as_int64.cast(pl.String) == text).all()
+    )
+    return as_int64 if is_canonical else text
+
+
 def positions_in(values: pl.Series, keys: pl.Series) -> CodeArray:
     """Position of each value in `keys` (no duplicates), -1 where it is not there.
 

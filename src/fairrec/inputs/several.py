@@ -40,10 +40,11 @@ class OneValue:
 
 def one_value_each(values: pl.Series, name: str, how: str | None, where: str) -> Iterator[OneValue]:
     """The attribute, or attributes, that a column becomes; an error where that has to be said."""
+    as_given = values
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
     if how is None:
-        yield OneValue(name, values, _refuse_several(values, name, where))
+        yield OneValue(name, as_given, _refuse_several(values, name, where))
         return
     lists = _lists(values)
     if lists.dtype.inner.is_nested():  # type: ignore[attr-defined]

@@ -13,6 +13,9 @@ from fairrec.core.errors import InputError, plain
 from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
+NO_CATEGORY = ("", "(no genres listed)")
+"""What stands for no category; the second in MovieLens."""
+
 
 @dataclass(frozen=True, slots=True)
 class Categories:
@@ -80,7 +83,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
         .with_row_index("row")
         .explode("categories")
         .with_columns(pl.col("categories").str.strip_chars())
-        .filter(pl.col("categories").is_not_null() & (pl.col("categories") != ""))
+        .filter(~pl.col("categories").is_in(NO_CATEGORY), pl.col("categories").is_not_null())
         .unique()
     )
     numbers, _ = encode(named["categories"])

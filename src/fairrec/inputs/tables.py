@@ -1,29 +1,29 @@
-"""Read a Parquet, CSV or Arrow file, or take a data frame, and pick columns from it."""
+"""A table of any origin: pick columns from it, and check what they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.errors import FairRecError, InputError, as_unicode, listed, plain, some_of
+from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.columns import find_column, plain_name
+from fairrec.inputs.columns import find_column, plain_name, recbole_type
+from fairrec.inputs.formats import files_of, format_of, open_path
+from fairrec.inputs.frames import open_frame
+from fairrec.inputs.ids import whole_or_text
+from fairrec.inputs.sources import Role
 
-READERS = {
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".csv": "CSV",
-    ".tsv": "CSV",
-    ".arrow": "Arrow",
-    ".feather": "Arrow",
-    ".ipc": "Arrow",
-}
+IDS = ("user_id", "item_id")
+NUMBERS = ("score", "rank", "label", "rating", "gain")
+
+_WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
+"""A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
 
 class Table:
@@ -42,13 +42,25 @@ class Table:
         self.path = Path(source) if isinstance(source, str | Path) else None
         self.where = plain(self.path.name) if self.path else f"the {name} table"
         with self._read_errors():
-            self._frame = _scan(self.path, self.where) if self.path else _from_memory(source, name)
-            self.columns = self._frame.collect_schema().names()
+            self._source = (
+                open_path(self.path, self.where) if self.path else open_frame(source, name)
+            )
+        self.columns = [*self._source.columns]
 
     @property
     def is_csv(self) -> bool:
-        """Whether it comes from a CSV file, which holds text only."""
-        return self.path is not None and READERS.get(self.path.suffix.lower()) == "CSV"
+        """Whether it comes from a file that holds text only."""
+        return self._source.is_text
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a result should know about how it was read."""
+        return tuple(self._source.notes)
+
+    @property
+    def hint(self) -> str:
+        """What to try where a column is missing: a sentence after a blank, or nothing."""
+        return f" {self._source.hint}" if self._source.hint else ""
 
     def find(self, wanted: str) -> str | None:
         """The column that plays the part of `wanted`, or None."""
@@ -63,15 +75,16 @@ class Table:
         column = self.find(wanted)
         if column is None:
             raise InputError(
-                f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}. "
-                f"If it has another name, map it: "
+                f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}."
+                f"{self.hint} If it has another name, map it: "
                 f"{spelled('columns', {wanted: Blank('NAME')})}"
             )
         return column
 
     def numeric_columns(self) -> list[str]:
         """The columns that hold numbers or true and false."""
-        kinds = self._frame.collect_schema()
+        with self._read_errors():
+            kinds = self._source.kinds()
         return [name for name, kind in kinds.items() if kind.is_numeric() or kind == pl.Boolean]
 
     def attribute_column(self, name: str) -> str | None:
@@ -87,21 +100,15 @@ class Table:
         ----------
         labels : those that only name something, so that '007' is not 7
         """
-        ids = [column for name, column in columns.items() if name in ("user_id", "item_id")]
+        roles = {name: _role(name, column, name in labels) for name, column in columns.items()}
         with self._read_errors():
-            frame = self._frame
-            if self.path and self.is_csv:
-                # as text, or user '007' of one file would not be user '007' of the other
-                kinds = self._frame.collect_schema()
-                labels = [name for name in labels if kinds[columns[name]].is_integer()]
-                frame = _scan(self.path, self.where, [*ids, *(columns[name] for name in labels)])
-            picked = frame.select(pl.col(column).alias(name) for name, column in columns.items())
-            table = picked.collect()
-            if self.is_csv:
-                table = table.with_columns(_whole_or_text(table[name]) for name in labels)
+            table = self._source.read(columns, roles)
+            table = table.with_columns(
+                self._as_typed(table[name], column, roles[name]) for name, column in columns.items()
+            )
         if table.height == 0:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
-        for name in ("user_id", "item_id"):
+        for name in IDS:
             if name in columns and not isinstance(table[name].dtype, pl.List | pl.Array):
                 self._refuse_nulls(table[name], columns[name])
         return table
@@ -153,14 +160,29 @@ class Table:
                 f"({values.null_count():,} such rows). Fill it in or drop those rows."
             )
 
+    def _as_typed(self, values: pl.Series, column: str, role: Role) -> pl.Series:
+        """What text stands for where RecBole's name of the column has a type."""
+        kind = recbole_type(column)
+        if values.dtype != pl.String or kind not in ("token_seq", "float_seq", "float"):
+            return values
+        if kind == "float":
+            if role is Role.NAME:
+                return values
+            why = _why_not_numbers(values, column, lambda at: at + 1)
+            raise InputError(f"{self.where}{why}")
+        words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
+        return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
+
     @contextmanager
     def _read_errors(self) -> Iterator[None]:
         try:
             yield
         except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-            kind = READERS.get(self.path.suffix.lower(), "a table") if self.path else "a table"
+            kind = (format_of(self.path) if self.path else None) or "a table"
             remedy = "Check that the file is whole and its ending tells its format."
+            if self.path and len(files_of(self.path)) > 1:
+                remedy = "Check that each part is whole and has the same columns of the same types."
             if "utf-8" in reason.lower() or "utf8" in reason.lower():
                 remedy = "Save the file as UTF-8."
             if self.path is None:
@@ -196,12 +218,16 @@ def ids_as_integers_or_text(ids: pl.Series, where: str) -> pl.Series:
 
 
 def _whole_or_text(text: pl.Series) -> pl.Series:
-    """Int64 where that is just another way to write every text, the text itself otherwise."""
-    as_int64 = text.cast(pl.Int64, strict=False)
-    is_canonical = as_int64.null_count() == text.null_count() and bool(
-        (as_int64.cast(pl.String) == text).all()
-    )
-    return as_int64 if is_canonical else text
+    """The same for text; '1.0' is 1 where all are whole, as pandas writes ids with a gap."""
+    whole = whole_or_text(text)
+    if whole.dtype == pl.Int64:
+        return whole
+    # most text shows in a few values that it is no number
+    for part in (text.head(100), text):
+        if not part.str.contains(_WHOLE).all():
+            return text
+    whole = whole_or_text(text.str.replace(r"(\.0+|,0)$", ""))
+    return whole if whole.dtype == pl.Int64 else text
 
 
 def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
@@ -213,6 +239,15 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             "numbers or text."
         )
     return whole
+
+
+def _role(name: str, column: str, is_label: bool) -> Role:
+    """What a column is read for, by the part it plays."""
+    if name in (*IDS, "categories") or recbole_type(column).endswith("_seq"):
+        return Role.NAME
+    if is_label:
+        return Role.LABEL
+    return Role.NUMBER if name in NUMBERS else Role.ANY
 
 
 def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
@@ -229,83 +264,3 @@ def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int
         f", row {row_of(at)}: column '{column}' holds {plain(repr(values[at]))}, which is {what} "
         f"({len(bad):,} such values). Give numbers only."
     )
-
-
-def _scan(path: Path, where: str, text: Sequence[str] = ()) -> pl.LazyFrame:
-    if not path.is_file():
-        reason = "is a folder, not a file" if path.is_dir() else "does not exist"
-        raise InputError(f"{plain(path, 300)}: {reason}. Check the path.")
-    if as_unicode(str(path)) == str(path):
-        return _scan_as(path, path, where, text)
-    # opened here, because Polars takes no path that is not Unicode
-    with path.open("rb") as stream:
-        return _scan_as(path, stream, where, text)
-
-
-def _scan_as(path: Path, source: Path | IO[bytes], where: str, text: Sequence[str]) -> pl.LazyFrame:
-    """The rows of a source, in the form that the ending of the path names."""
-    kind = READERS.get(path.suffix.lower())
-    if kind == "Parquet":
-        return pl.scan_parquet(source, glob=False)
-    if kind == "CSV":
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        as_text = dict.fromkeys(text, pl.String)
-        return pl.scan_csv(
-            source,
-            separator=separator,
-            infer_schema_length=None,
-            schema_overrides=as_text,
-            glob=False,
-        )
-    if kind == "Arrow":
-        return pl.scan_ipc(source, glob=False)
-    raise InputError(
-        f"{where}: the ending {plain(repr(path.suffix))} is not known. "
-        f"Known: {', '.join(READERS)}. Rename or convert the file."
-    )
-
-
-def _from_memory(source: Any, name: str) -> pl.LazyFrame:
-    if isinstance(source, pl.LazyFrame):
-        return source
-    if isinstance(source, pl.DataFrame):
-        return source.lazy()
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source)
-        collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return collected.to_polars().lazy()
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{name}: reading this table needs {error.name}: pip install 'fairrec[pandas]'"
-        ) from error
-    except TypeError as error:
-        raise InputError(
-            f"{name}: {type(source).__name__} is not a table. "
-            "Give a path or a Polars, pandas or Arrow table."
-        ) from error
-    except FairRecError:
-        raise
-    except Exception as error:
-        # pandas, Arrow and narwhals each have errors of their own for columns of mixed kinds
-        raise InputError(
-            f"the {name} table cannot be read: {_culprit(source)}{plain(error, 300)}. "
-            "Give each column one kind of value and a name of its own."
-        ) from error
-
-
-def _culprit(source: Any) -> str:
-    """The first column that cannot be read by itself, where one can be told."""
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source, eager_only=True)
-    except Exception:
-        return ""
-    for column in frame.columns:
-        try:
-            frame.select(column).to_polars()
-        except Exception:
-            return f"column {plain(repr(column))}, "
-    return ""

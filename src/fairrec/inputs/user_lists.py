@@ -44,7 +44,7 @@ def lists_with_labels(
     has_scores: bool,
 ) -> UserLists:
     """Candidates whose labels stand beside them."""
-    candidates, row_of_list = read_candidates(
+    candidates, row_of_list, _ = read_candidates(
         tables["predictions"],
         everyone.keys,
         everyone.where,
@@ -62,7 +62,7 @@ def lists_and_held_out(
     """Recommendations, and what was held out for their users and for those without a list."""
     table = tables["predictions"]
     held_out = read_held_out(tables["test"], everyone.keys, everyone.where, given.relevant)
-    candidates, row_of_list = read_candidates(
+    candidates, row_of_list, n_padding = read_candidates(
         table,
         everyone.keys,
         everyone.where,
@@ -71,6 +71,11 @@ def lists_and_held_out(
         is_recommended=True,
     )
     warnings = held_out.warnings
+    if n_padding:
+        warnings += (
+            f"{n_padding:,} rows of {table.where} have the lowest score there is, by which a "
+            "library fills lists that are too short; they are no recommendations and left out",
+        )
     if table.find("label"):
         warnings += (
             f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "

@@ -183,7 +183,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             return AttributeSpec(name, column, parse_binning(how, text))
     known = [column for column in table.columns if column != table.find("user_id")]
     error = unknown_name("attribute", name if colon else text, known)
-    raise UnknownNameError(f"{table.where}: {error}")
+    raise UnknownNameError(f"{table.where}: {error}{table.hint}")
 
 
 def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
@@ -239,6 +239,8 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         return as_whole if is_whole else present
     if kind.is_numeric() or kind == pl.Boolean:
         return present
+    if isinstance(kind, pl.Enum):
+        return present  # text in an order of its own
     try:
         if not kind.is_nested():
             return present.cast(pl.String)

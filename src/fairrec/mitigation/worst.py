@@ -10,7 +10,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.cells import Cells
-from fairrec.inputs.tables import READERS
+from fairrec.inputs.formats import format_of
 from fairrec.metrics.direction import badness, harm
 
 
@@ -35,7 +35,7 @@ def parse_worst(text: str) -> WorstRule | None:
     >>> parse_worst("worst:10%"), parse_worst("findings")
     (WorstRule(share=0.1, number=None), None)
     """
-    if not text.startswith("worst") or Path(text).suffix.lower() in READERS:
+    if not text.startswith("worst") or format_of(Path(text)):
         return None
     share = re.fullmatch(r"worst:(\d+(?:\.\d+)?)%", text)
     if share and 0 < float(share[1]) <= 100:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fairrec.core.errors import as_unicode
-from fairrec.core.files import file_sum
 from fairrec.core.version import __version__, installed_versions
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.formats import checksum
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.result.coverage import attribute_summaries, coverage
@@ -76,7 +76,7 @@ def input_summaries(tables: Mapping[str, Table]) -> dict[str, InputSummary]:
     return {
         name: InputSummary(
             name=table.where,
-            sha256=file_sum(table.path) if table.path else None,
+            sha256=checksum(table.path) if table.path else None,
             path=as_unicode(str(table.path)) if table.path else None,
         )
         for name, table in tables.items()

@@ -24,6 +24,7 @@ def reader_notes(
     said: list[str] = []
     attributes = inputs.attributes
     said += inputs.warnings
+    said += [note for table in inputs.tables.values() for note in table.notes]
     n_without = int((~inputs.is_expected).sum())
     if n_without:
         have, they = ("has", "that user") if n_without == 1 else ("have", "those users")

@@ -80,7 +80,7 @@ def first_lists(tables: Mapping[str, Table], most_pairs: int) -> tuple[Candidate
     home = tables.get("users", table)
     given = home.read({"user_id": home.require("user_id")})["user_id"].unique(maintain_order=True)
     keys = ids_as_integers_or_text(given, home.where)
-    candidates, user_of_list = read_candidates(
+    candidates, user_of_list, _ = read_candidates(
         table, keys, home.where, needs_labels=False, has_scores=False
     )
     ids = (keys if home.is_csv or given.dtype.is_float() else given).gather(user_of_list)

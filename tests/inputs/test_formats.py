@@ -1,0 +1,256 @@
+"""Files of every ending, whole, compressed or in parts, and what is refused as none."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from polars.testing import assert_frame_equal
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.formats import checksum, files_of, format_of
+from fairrec.inputs.tables import Table
+from fairrec.result.naming import input_summaries
+from tests.builders import audit, make_tables, numbers_of
+
+TEXT = "user_id,group\n1,x\n2,y\n"
+JSON_LINES = '{"user_id": 1, "group": "x"}\n\n{"user_id": 2, "group": "y"}\n'
+ROWS = [(1, "x"), (2, "y")]
+
+
+def _zstd(content: bytes) -> bytes:
+    return pa.compress(content, codec="zstd", asbytes=True)
+
+
+def _rows(path: Path | str, *columns: str) -> list[tuple[object, ...]]:
+    table = Table(path, "users")
+    named = {name: name for name in columns or ("user_id", "group")}
+    ids = pl.col("user_id").cast(pl.Int64)
+    return table.read(named, labels=["group"]).with_columns(ids).rows()
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, _zstd], ids=["", ".gz", ".zst"])
+@pytest.mark.parametrize(
+    ("ending", "content"),
+    [
+        (".csv", TEXT),
+        (".CSV", TEXT),
+        (".txt", TEXT),
+        (".txt", TEXT.replace(",", "\t")),
+        (".tsv", TEXT.replace(",", "\t")),
+        (".inter", TEXT.replace(",", "\t")),
+        (".user", TEXT.replace(",", "\t")),
+        (".item", TEXT.replace(",", "\t")),
+        (".jsonl", JSON_LINES),
+        (".ndjson", JSON_LINES),
+    ],
+)
+def test_text_is_read_by_its_ending_also_compressed(
+    ending: str, content: str, compress: Callable[[bytes], bytes], tmp_path: Path
+):
+    also = {bytes: "", gzip.compress: ".gz", _zstd: ".zst"}[compress]
+    path = tmp_path / f"users{ending}{also}"
+    path.write_bytes(compress(content.encode()))
+    assert _rows(path) == ROWS
+    assert Table(path, "users").notes == ()
+
+
+@pytest.mark.parametrize("name", ["a[1].jsonl", "every*.jsonl", "b.c.csv", "x.2024.csv.gz"])
+def test_a_name_with_wildcards_or_dots_is_one_file(name: str, tmp_path: Path):
+    content = (JSON_LINES if "json" in name else TEXT).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert _rows(tmp_path / name) == ROWS
+
+
+def test_a_name_that_is_no_unicode_is_read_in_every_format(tmp_path: Path):
+    stem = b"caf\xe9".decode("utf-8", "surrogateescape")
+    frame = pl.DataFrame({"user_id": [1, 2], "group": ["x", "y"]})
+    for ending, content in [(".csv", TEXT), (".jsonl", JSON_LINES)]:
+        (tmp_path / f"{stem}{ending}").write_text(content)
+    for ending, write in [(".parquet", frame.write_parquet), (".arrow", frame.write_ipc)]:
+        with (tmp_path / f"{stem}{ending}").open("wb") as stream:
+            write(stream)
+    for ending in (".csv", ".jsonl", ".parquet", ".arrow"):
+        assert _rows(tmp_path / f"{stem}{ending}") == ROWS
+
+
+def test_values_of_json_keep_their_types(tmp_path: Path):
+    path = tmp_path / "recs.jsonl"
+    path.write_text(
+        '{"user_id": "007", "item_id": [1, 2], "score": [0.5, 1]}\n'
+        '{"user_id": "7", "item_id": [], "score": []}\n'
+    )
+    table = Table(path, "predictions").read({n: n for n in ("user_id", "item_id", "score")})
+    assert table.rows() == [("007", [1, 2], [0.5, 1.0]), ("7", [], [])]
+
+
+def test_a_type_that_shows_in_a_late_line_of_json_is_seen(tmp_path: Path):
+    path = tmp_path / "users.jsonl"
+    path.write_text('{"user_id": 1, "group": 1}\n' * 3000 + '{"user_id": 1, "group": 1.5}\n')
+    assert Table(path, "users").read({"g": "group"})["g"][-1] == 1.5
+
+
+@pytest.mark.parametrize("content", ['{"user_id": 1}\n{"user_id"', "[1, 2]\n", ""])
+def test_json_that_is_cut_short_or_none_is_refused(content: str, tmp_path: Path):
+    path = tmp_path / "users.jsonl"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"users\.jsonl: cannot be read as JSON lines"):
+        Table(path, "users").read({"user_id": "user_id"})
+
+
+def _write_parts(folder: Path, frame: pl.DataFrame, n_parts: int = 3) -> None:
+    folder.mkdir(parents=True)
+    for part in range(n_parts):
+        frame.gather_every(n_parts, part).write_parquet(folder / f"part-{part}.parquet")
+
+
+def test_a_folder_and_a_pattern_of_parts_are_one_table(tmp_path: Path, monkeypatch):
+    tables = make_tables()
+    expected = numbers_of(audit(tables.predictions, tables.users, "gender"))
+    folder = tmp_path / "recs [all].parquet"
+    _write_parts(folder, tables.predictions)
+    # what Spark leaves beside its parts
+    (folder / "_SUCCESS").touch()
+    (folder / ".part-0.parquet.crc").write_bytes(b"crc")
+    (folder / "_temporary").mkdir()
+    (folder / "_temporary" / "half.parquet").write_bytes(b"PAR1")
+    assert numbers_of(audit(folder, tables.users, "gender")) == expected
+    monkeypatch.chdir(tmp_path)
+    folder.rename("recs")
+    for given in ("recs", "recs/", "recs/*.parquet", "recs/part-?.parquet", "**/part*.parquet"):
+        assert numbers_of(audit(given, tables.users, "gender")) == expected
+
+
+def test_names_of_folders_are_columns_below_the_folder_that_is_given(tmp_path: Path):
+    folder = tmp_path / "group=above" / "users"
+    for group, bucket, user in [("x", "1", 1), ("a%2Fb", "2", 2), (None, "10", 3)]:
+        named = group or "__HIVE_DEFAULT_PARTITION__"
+        part = folder / f"group={named}" / f"bucket={bucket}"
+        part.mkdir(parents=True)
+        pl.DataFrame({"user_id": [user]}).write_parquet(part / "part.parquet")
+    for given in (folder, folder / "*" / "*" / "*.parquet"):
+        table = Table(given, "users")
+        assert table.columns == ["user_id", "group", "bucket"]
+        read = table.read({name: name for name in table.columns}).sort("user_id")
+        assert read.rows() == [(1, "x", 1), (2, "a/b", 2), (3, None, 10)]
+
+
+def test_a_single_file_takes_no_column_from_its_folders(tmp_path: Path):
+    path = tmp_path / "group=z" / "users.parquet"
+    path.parent.mkdir()
+    pl.DataFrame({"user_id": [1, 2], "group": ["x", "y"]}).write_parquet(path)
+    assert _rows(path) == ROWS
+    assert _rows(path.with_name("user?.parquet")) == ROWS
+
+
+def test_parts_with_other_columns_are_refused(tmp_path: Path):
+    pl.DataFrame({"user_id": [1], "group": ["x"]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"user_id": [1], "grp": ["x"]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"cannot be read as Parquet.*each part.*same columns"):
+        _rows(tmp_path)
+
+
+def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(TEXT)
+    assert _rows(tmp_path / "a*.csv") == ROWS
+    with pytest.raises(
+        InputError, match=r"names 2 files, of which a\.csv is not Parquet.*make one"
+    ):
+        _rows(tmp_path / "*.csv")
+
+
+def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Path):
+    frame = make_tables().users
+    folder = tmp_path / "users"
+    _write_parts(folder, frame)
+    first = input_summaries({"users": Table(folder, "users")})["users"].sha256
+    assert first == checksum(folder) == checksum(folder / "*.parquet")
+    (folder / "note.txt").write_text("not a part")
+    assert checksum(folder) == first
+    (folder / "part-1.parquet").rename(folder / "part-9.parquet")
+    moved = checksum(folder)
+    frame[:1].write_parquet(folder / "part-0.parquet")
+    assert len({first, moved, checksum(folder)}) == 3
+
+
+def test_files_that_are_not_there_are_none(tmp_path: Path):
+    assert files_of(tmp_path / "no.csv") == files_of(tmp_path / "*.csv") == files_of(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("users", r"users: is a folder without Parquet files. Name a file"),
+        ("us*.parquet", r"us\*\.parquet: does not exist and matches no file. Check the path"),
+        ("nowhere.csv", r"nowhere\.csv: does not exist. Check the path"),
+        ("users.xlsx", r"users\.xlsx: is an Excel file. Save the table as CSV or Parquet"),
+        ("users.zip", r"users\.zip: is an archive. Unpack it"),
+        ("users.csv.zip", r"users\.csv\.zip: is an archive. Unpack it"),
+        ("users.pkl", r"users\.pkl: is a pickle.* never read"),
+        ("users.json", r"users\.json: .*one object a line"),
+        ("users.xyz", r"users\.xyz: the ending '\.xyz' is not known. Known: \.parquet.*convert"),
+        ("users.parquet.gz", r"the ending '\.gz' is not known"),
+    ],
+)
+def test_what_cannot_be_a_table_is_refused_with_a_remedy(name: str, says: str, tmp_path: Path):
+    (tmp_path / "users").mkdir()
+    (tmp_path / "users" / "users.csv").write_text(TEXT)
+    for file in ("xlsx", "zip", "csv.zip", "pkl", "json", "xyz", "parquet.gz"):
+        (tmp_path / f"users.{file}").write_bytes(b"PK")
+    with pytest.raises(InputError, match=says):
+        Table(tmp_path / name, "users")
+
+
+class _Trap:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (pytest.fail, ("a pickle was read",))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"PK\x03\x04\x14\x00", "is called .csv but is a zip or an Excel file"),
+        (b"PAR1\x15\x04", "is a Parquet file. Rename it to .parquet"),
+        (b"ARROW1\0\0", "is an Arrow file. Rename it to .arrow"),
+        (TEXT.encode("utf-16"), "is UTF-16. Save it as UTF-8"),
+        (pickle.dumps(_Trap()), "is a pickle"),
+    ],
+    ids=["zip", "parquet", "arrow", "utf-16", "pickle"],
+)
+def test_what_is_called_a_text_file_and_is_none_is_refused(
+    content: bytes, says: str, tmp_path: Path
+):
+    path = tmp_path / "users.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=says):
+        Table(path, "users")
+
+
+def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path):
+    content = "".join(f"{user},{user * 7919 % 1000}\n" for user in range(20_000))
+    for ending, compress in ((".gz", gzip.compress), (".zst", _zstd)):
+        path = tmp_path / f"users.csv{ending}"
+        path.write_bytes(compress(f"user_id,group\n{content}".encode())[:-2000])
+        with pytest.raises(InputError, match=rf"users\.csv\{ending}: cannot be read as CSV"):
+            Table(path, "users").read({"user_id": "user_id"})
+
+
+def test_the_format_is_that_of_the_ending():
+    assert format_of(Path("a.b/c")) is None
+    assert format_of(Path("c.tsv.zst")) == "CSV"
+    assert format_of(Path("c.gz")) is None
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv", ".jsonl"])
+def test_rows_come_in_the_order_of_the_file(ending: str, tmp_path: Path):
+    frame = pl.DataFrame({"user_id": range(50_000, 0, -1), "score": [0.25, 1.5] * 25_000})
+    write = {".parquet": "parquet", ".arrow": "ipc", ".csv": "csv", ".jsonl": "ndjson"}[ending]
+    getattr(frame, f"write_{write}")(tmp_path / f"t{ending}")
+    read = Table(tmp_path / f"t{ending}", "predictions").read({n: n for n in frame.columns})
+    assert_frame_equal(read.with_columns(pl.col("user_id").cast(pl.Int64)), frame)

@@ -1,0 +1,355 @@
+"""Frames of pandas are read the same with pyarrow and without it."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.frames import PandasFrame, open_frame
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from tests.builders import as_lists, audit, make_tables, numbers_of, one_each, values_of
+
+ROOT = Path(__file__).parents[2]
+ONE = uuid.UUID(int=1)
+BREAKS = [0, 10, 100, 200]
+
+Make = Callable[[], Any]
+
+READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
+    "whole numbers": (lambda: np.array([1, 2], dtype=np.int32), pl.Int32, [1, 2]),
+    "floats with a gap": (lambda: [1.5, np.nan], pl.Float64, [1.5, None]),
+    "true/false": (lambda: [True, False], pl.Boolean, [True, False]),
+    "other byte order": (lambda: np.array([1, 2], dtype=">i4"), pl.Int32, [1, 2]),
+    "half floats": (lambda: np.array([1.5], dtype=np.float16), pl.Float64, [1.5]),
+    "long floats": (lambda: np.array([1.5], dtype=np.longdouble), pl.Float64, [1.5]),
+    "nullable whole numbers": (lambda: pd.array([1, None], dtype="Int64"), pl.Int64, [1, None]),
+    "nullable small ones": (lambda: pd.array([1, None], dtype="UInt8"), pl.UInt8, [1, None]),
+    "nullable floats": (lambda: pd.array([1.5, None], dtype="Float64"), pl.Float64, [1.5, None]),
+    "nullable true/false": (
+        lambda: pd.array([True, None], dtype="boolean"),
+        pl.Boolean,
+        [True, None],
+    ),
+    "text": (lambda: ["a", None], pl.String, ["a", None]),
+    "nullable text": (lambda: pd.array(["a", pd.NA], dtype="string"), pl.String, ["a", None]),
+    "text of Python": (
+        lambda: pd.array(["a", pd.NA], dtype="string[python]"),
+        pl.String,
+        ["a", None],
+    ),
+    "objects, every gap": (
+        lambda: pd.Series(["a", None, np.nan, pd.NA, pd.NaT], dtype=object),
+        pl.String,
+        ["a", None, None, None, None],
+    ),
+    "objects, whole": (lambda: pd.Series([1, None], dtype=object), pl.Int64, [1, None]),
+    "objects, of NumPy": (
+        lambda: pd.Series([np.int8(1), np.uint64(2)], dtype=object),
+        pl.Int64,
+        [1, 2],
+    ),
+    "objects, too wide": (
+        lambda: pd.Series([2**70, 3], dtype=object),
+        pl.String,
+        ["1180591620717411303424", "3"],
+    ),
+    "objects, numbers": (lambda: pd.Series([1, 2.5], dtype=object), pl.Float64, [1.0, 2.5]),
+    "objects, decimals": (lambda: pd.Series([Decimal("1.5")], dtype=object), pl.Float64, [1.5]),
+    "objects, true/false": (
+        lambda: pd.Series([True, None], dtype=object),
+        pl.Boolean,
+        [True, None],
+    ),
+    "objects, none": (lambda: pd.Series([None, None], dtype=object), pl.Null, [None, None]),
+    "objects, bytes": (lambda: pd.Series([b"a"], dtype=object), pl.Binary, [b"a"]),
+    "uuids": (lambda: [ONE, None], pl.String, [str(ONE), None]),
+    "categories": (lambda: pd.Categorical(["b", None, "a"]), pl.String, ["b", None, "a"]),
+    "categories, whole": (lambda: pd.Categorical([30, 4, None]), pl.Int64, [30, 4, None]),
+    "categories in order": (
+        lambda: pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True),
+        pl.Enum(["b", "a"]),
+        ["b", "a"],
+    ),
+    "cut": (
+        lambda: pd.cut(pd.Series([150, 5, np.nan]), BREAKS),
+        pl.Enum(["(0, 10]", "(10, 100]", "(100, 200]"]),
+        ["(100, 200]", "(0, 10]", None],
+    ),
+    "intervals": (
+        lambda: pd.arrays.IntervalArray.from_breaks([0, 1, 2]),
+        pl.String,
+        ["(0, 1]", "(1, 2]"],
+    ),
+    "periods": (lambda: pd.period_range("2020-01", periods=1, freq="M"), pl.String, ["2020-01"]),
+    "sparse": (lambda: pd.arrays.SparseArray([0, 1]), pl.Int64, [0, 1]),
+    "times": (
+        lambda: pd.Series(["2020-01-02", None], dtype="datetime64[ns]"),
+        pl.Datetime("ns"),
+        [datetime.datetime(2020, 1, 2), None],
+    ),
+    "times in seconds": (
+        lambda: pd.Series(["2020-01-02"], dtype="datetime64[s]"),
+        pl.Datetime("us"),
+        [datetime.datetime(2020, 1, 2)],
+    ),
+    "times of a zone": (
+        lambda: pd.Series(["2020-01-02"], dtype="datetime64[ns, Europe/Berlin]"),
+        pl.Datetime("ns"),
+        [datetime.datetime(2020, 1, 2)],
+    ),
+    "dates": (
+        lambda: pd.Series([datetime.date(2020, 1, 2), None], dtype=object),
+        pl.Date,
+        [datetime.date(2020, 1, 2), None],
+    ),
+    "lists": (
+        lambda: pd.Series([[1, 2], [], None, (3,)], dtype=object),
+        pl.List(pl.Int64),
+        [[1, 2], [], None, [3]],
+    ),
+    "lists of text": (lambda: [["a", "b"], []], pl.List(pl.String), [["a", "b"], []]),
+    "lists of uuids": (lambda: [[ONE]], pl.List(pl.String), [[str(ONE)]]),
+    "arrays": (
+        lambda: [np.array([1.5, 2], dtype=np.float32), np.array([], dtype=np.float32)],
+        pl.List(pl.Float32),
+        [[1.5, 2.0], []],
+    ),
+    "arrays of text": (lambda: [np.array(["a", "b"])], pl.List(pl.String), [["a", "b"]]),
+    "lists that are empty": (lambda: [[], []], pl.List(pl.Null), [[], []]),
+}
+"""How a column is made -> the type and the values it is read with."""
+
+REFUSED: dict[str, tuple[Make, str]] = {
+    "text and numbers": (
+        lambda: pd.Series([1, "b"], dtype=object),
+        r"column 'x' holds both 1 \(int\) and 'b' \(str\).*all text: \.astype\(str\)",
+    ),
+    "true and one": (
+        lambda: pd.Series([1, True], dtype=object),
+        r"holds both True \(bool\) and 1 \(int\)",
+    ),
+    "a list and text": (
+        lambda: pd.Series([["a"], "b"], dtype=object),
+        r"holds both \['a'\] \(list\) and 'b' \(str\)",
+    ),
+    "a list of both": (lambda: [[1, "b"]], r"holds both 1 \(int\) and 'b' \(str\)"),
+    "mappings": (lambda: [{"a": 1}], r"holds \{'a': 1\} \(dict\). Give text, numbers"),
+    "sets": (lambda: [{1}], r"holds \{1\} \(set\). Give text, numbers"),
+    "complex numbers": (lambda: [1j], r"column 'x' holds .*complex.*Give text, numbers"),
+}
+
+
+def _read(values: Any) -> pl.Series:
+    frame = pd.DataFrame({"x": pd.Series(values), "y": 1})
+    return PandasFrame(frame, "the users table").read({"x": "x"}, {})["x"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_columns_of_pandas_are_read_as_what_they_are(name: str):
+    make, kind, values = READ[name]
+    read = _read(make())
+    assert read.dtype == kind
+    assert read.to_list() == values
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_columns_that_cannot_be_read_are_refused_with_a_remedy(name: str):
+    make, says = REFUSED[name]
+    with pytest.raises(InputError, match=rf"the users table: {says}|the users table: .*{says}"):
+        _read(make())
+
+
+WITHOUT_PYARROW = """
+import sys
+
+class NotInstalled:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError("No module named 'pyarrow'", name=name)
+
+sys.meta_path.insert(0, NotInstalled())
+import warnings
+warnings.simplefilter("error")
+from tests.inputs import test_frames as all
+for name in all.READ:
+    all.test_columns_of_pandas_are_read_as_what_they_are(name)
+for name in all.REFUSED:
+    all.test_columns_that_cannot_be_read_are_refused_with_a_remedy(name)
+for test in all.OF_AUDITS:
+    test()
+assert "pyarrow" not in sys.modules
+print("read", len(all.READ), len(all.REFUSED), len(all.OF_AUDITS))
+"""
+
+
+def test_pandas_needs_no_pyarrow():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYARROW],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout == f"read {len(READ)} {len(REFUSED)} {len(OF_AUDITS)}\n"
+
+
+def test_a_frame_of_pandas_gives_the_same_result():
+    tables = make_tables()
+    options: dict[str, Any] = {"by": "gender,age:20,member", "metrics": "mrr@3,urd,urp"}
+    predictions, users, items, history = tables
+    expected = audit(predictions, users, items=items, history=history, **options)
+    held = [pd.DataFrame(table.to_dict(as_series=False)) for table in tables]
+    lists = pd.DataFrame(as_lists(predictions).to_dict(as_series=False))
+    for given_predictions in (held[0], lists):
+        result = audit(given_predictions, held[1], items=held[2], history=held[3], **options)
+        assert numbers_of(result) == numbers_of(expected)
+
+
+def test_recommendations_as_arrays_are_one_row_a_user():
+    """As `implicit` gives them: one row of ids and one of scores a user."""
+    ids, scores = np.array([[0, 1, 2], [2, 0, 1]]), np.array([[3.0, 2, 1], [3, 2, 1]])
+    frame = pd.DataFrame({"user_id": ["a", "b"], "item_id": [*ids], "score": [*scores]})
+    frame["label"] = [[0, 1, 0], [1, 0, 0]]
+    users = pd.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"]})
+    assert values_of(audit(frame, users, "group"), "mrr@5", ["a", "b"]) == [1 / 2, 1]
+
+
+def test_cut_numbers_are_attributes_in_their_order():
+    users = pd.DataFrame({"user_id": ["a", "b", "c"], "age": pd.cut([150, 50, 5], BREAKS)})
+    attribute = read_users(Table(users, "users"), ["age"]).attributes(np.arange(3))[0]
+    assert attribute.values == ("(0, 10]", "(10, 100]", "(100, 200]")
+    assert attribute.codes.tolist() == [2, 1, 0]
+    result = audit(one_each({"a": 1, "b": 2, "c": 3}), users, "age")
+    assert result.gap("mrr").disadvantaged.group == {"age": "(0, 10]"}
+
+
+def test_an_index_with_a_name_is_a_column():
+    predictions, users = one_each({"a": 1, "b": 2}), {"group": ["x", "y"]}
+    expected = audit(predictions, pd.DataFrame({"user_id": ["a", "b"], **users}), "group")
+    named = pd.DataFrame(users, index=pd.Index(["a", "b"], name="user_id"))
+    assert numbers_of(audit(predictions, named, "group")) == numbers_of(expected)
+    two = pd.DataFrame(predictions.to_dict(as_series=False)).set_index(["user_id", "item_id"])
+    assert numbers_of(audit(two, named, "group")) == numbers_of(expected)
+    # a column of that name is meant where there are both
+    both = named.assign(user_id=["b", "a"])
+    assert Table(both, "users").read({"user_id": "user_id"})["user_id"].to_list() == ["b", "a"]
+
+
+def test_an_index_without_a_name_is_named_in_the_remedy():
+    frame = pd.DataFrame({"group": ["x", "y"]}, index=["a", "b"])
+    remedy = r"no column 'user_id'.*rename_axis\('user_id'\)\.reset_index\(\)"
+    with pytest.raises(InputError, match=remedy):
+        audit(one_each({"a": 1, "b": 2}), frame, "group")
+    with pytest.raises(InputError) as caught:
+        audit(one_each({"a": 1, "b": 2}), frame.reset_index(drop=True), "group")
+    assert "reset_index" not in str(caught.value)
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([["a", "x", "y"]], columns=["user_id", "g", "g"])
+    with pytest.raises(InputError, match=r"users table: 2 columns are named 'g'. Give each a name"):
+        Table(frame, "users")
+    with pytest.raises(InputError, match="2 columns are named '1'"):
+        Table(pd.DataFrame([[1, 2]], columns=[1, "1"]), "users")
+
+
+def test_columns_that_are_not_read_may_hold_anything():
+    users = pd.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"], "notes": [1, "b"]})
+    assert audit(one_each({"a": 1, "b": 2}), users, "group").summary.n_users == 2
+    with pytest.raises(InputError, match="the users table: column 'notes' holds both 1"):
+        audit(one_each({"a": 1, "b": 2}), users, "notes")
+
+
+def test_the_kinds_of_columns_that_can_be_read_are_known():
+    frame = pd.DataFrame({"n": [1], "x": [0.5], "mixed": [{}], "is_new": [True]})
+    known = {"n": pl.Int64, "x": pl.Float64, "is_new": pl.Boolean}
+    assert PandasFrame(frame, "t").kinds() == known
+    assert Table(frame, "values").numeric_columns() == [*known]
+
+
+def test_names_of_columns_may_be_numbers():
+    users = pd.DataFrame([["a", "x"], ["b", "y"]])
+    result = audit(one_each({"a": 1, "b": 2}), users, "1", columns={"users.user_id": "0"})
+    assert result.summary.n_users == 2
+
+
+def test_a_frame_is_not_modified():
+    frame = pd.DataFrame({"x": pd.Series(["a", np.nan, None], dtype=object)})
+    before = [*map(repr, frame["x"])]
+    PandasFrame(frame, "t").read({"x": "x"}, {})
+    assert [*map(repr, frame["x"])] == before
+
+
+OF_AUDITS = [
+    test_a_frame_of_pandas_gives_the_same_result,
+    test_recommendations_as_arrays_are_one_row_a_user,
+    test_cut_numbers_are_attributes_in_their_order,
+    test_an_index_with_a_name_is_a_column,
+    test_an_index_without_a_name_is_named_in_the_remedy,
+    test_two_columns_of_one_name_are_refused,
+    test_columns_that_are_not_read_may_hold_anything,
+    test_the_kinds_of_columns_that_can_be_read_are_known,
+    test_names_of_columns_may_be_numbers,
+    test_a_frame_is_not_modified,
+]
+
+
+def test_columns_backed_by_arrow_are_read():
+    import pyarrow as pa
+
+    for kind, values in {pa.string(): ["a", None], pa.list_(pa.int64()): [[1], None]}.items():
+        assert _read(pd.Series(values, dtype=pd.ArrowDtype(kind))).to_list() == values
+    assert open_frame(pa.table({"a": [1]}), "users").columns == ["a"]
+
+
+@pytest.mark.parametrize("source", [{"user_id": [1]}, [1, 2], 7, np.zeros((2, 2))], ids=str)
+def test_what_is_no_table_is_refused(source: Any):
+    with pytest.raises(InputError, match=r"users: \w+ is not a table. Give a path or"):
+        Table(source, "users")
+
+
+VALUES = {
+    "Int64": st.integers(-(2**63), 2**63 - 1),
+    "float64": st.floats(allow_nan=False),
+    "object": st.text(max_size=4),
+    "string": st.text(max_size=4),
+    "boolean": st.booleans(),
+    "category": st.text(max_size=2),
+}
+
+
+@given(data=st.data(), kind=st.sampled_from([*VALUES]))
+def test_values_of_any_kind_come_back_with_their_gaps(data: st.DataObject, kind: str):
+    values = data.draw(st.lists(st.none() | VALUES[kind], min_size=1, max_size=12))
+    read = _read(pd.Series(values, dtype=kind)).to_list()
+    assert read == values
+
+
+@given(st.lists(st.none() | st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=8))
+def test_lists_of_any_length_come_back(lists: list[list[int] | None]):
+    if any(one is not None for one in lists):
+        assert _read(pd.Series(lists, dtype=object)).to_list() == lists
+    arrays = [None if one is None else np.array(one, dtype=np.int64) for one in lists]
+    if any(one is not None for one in arrays):
+        cells = np.empty(len(arrays), dtype=object)
+        cells[:] = arrays
+        assert _read(pd.Series(cells)).to_list() == lists
