@@ -79,13 +79,29 @@ def test_help_has_its_options_under_headings_in_plain_text():
 
 def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for arguments in ((), ("p.parquet", "--run", "run")):
+    two = (
+        ("p.parquet", "--run", "run"),
+        ("p.parquet", "--values", "v.parquet"),
+        ("--values", "v.parquet", "--run", "run"),
+    )
+    for arguments in ((), *two):
         ran = run_here("audit", *arguments)
         assert ran.code == 2
-        assert "Name either a table of predictions or a run" in ran.stderr
+        assert "Name one of recommendations with held-out interactions, scored candi" in ran.stderr
     ran = run_here("audit", "--run", "nowhere")
     assert ran.code == 2
     assert "no run there" in ran.stderr
     ran = run_here("audit", "p.parquet", "--by", "gender")
     assert ran.code == 2
     assert "--users is missing" in ran.stderr
+    # attributes may stand beside the values
+    ran = run_here("audit", "--values", "v.parquet")
+    assert ran.code == 2
+    assert "--by is missing" in ran.stderr
+
+
+@pytest.mark.parametrize("option", [("--test", "t.parquet"), ("--missing-lists", "drop")])
+def test_a_run_has_its_own_held_out_items(option):
+    ran = run_here("audit", "--run", "nowhere", *option)
+    assert ran.code == 2
+    assert f"A run has its own held-out items. Leave out {option[0]}." in ran.stderr

@@ -435,7 +435,7 @@ def test_an_option_that_cannot_be_parsed_is_an_error(
 @pytest.mark.parametrize(
     ("arguments", "missing"),
     [
-        (("audit",), "predictions"),
+        (("audit",), "Name one of recommendations with held-out interactions, scored candidates"),
         (("audit", "predictions.parquet", "--by", "gender"), "--users"),
         (("audit", "predictions.parquet", "--users", "users.parquet"), "--by"),
         (("adit",), "Did you mean 'audit'"),

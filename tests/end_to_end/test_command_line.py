@@ -543,6 +543,9 @@ def test_metrics_are_listed_with_their_definitions():
         assert entry.definition in words
     assert "needs --items" in words
     assert "needs --history" in words
+    options = {option for command in built_command().commands.values() for option in command.params}
+    flags = {flag for option in options for flag in option.opts}
+    assert {f"--{name}" for name in re.findall(r"needs --(\w+)", words)} <= flags
 
 
 def test_metrics_takes_debug():

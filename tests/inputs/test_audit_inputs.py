@@ -16,8 +16,8 @@ PREDICTIONS = one_each({"c": 1, "a": 2, "d": 3}, n_candidates=3)
 
 
 def read(by: str = "age,job", **options) -> AuditInputs:
-    tables = open_tables(PREDICTIONS, TableOptions(users=USERS))
-    return read_tables(tables, by.split(","), needs={"labels"}, **options)
+    given = TableOptions(users=USERS, by=by)
+    return read_tables(open_tables(PREDICTIONS, given), given, needs={"labels"}, **options)
 
 
 def test_users_are_sorted_by_id_and_know_their_lists():
@@ -28,7 +28,10 @@ def test_users_are_sorted_by_id_and_know_their_lists():
     assert inputs.ids_of_lists.to_list() == ["c", "a", "d"]
     ages = inputs.attributes[0]
     assert [ages.values[code] for code in ages.codes] == [10, 30, 40]
-    assert inputs.n_without_predictions == 1
+    # b, who has no list, is the second of the users in the order of their ids
+    assert inputs.absent.tolist() == [1]
+    assert inputs.rows.tolist() == [0, 2, 3]
+    assert inputs.is_expected.all() and not inputs.is_without_list.any()
     assert inputs.by == ("age", "job")
 
 
@@ -52,6 +55,8 @@ def test_some_users_keep_their_attributes_lists_and_scores():
     ages = some.attributes[0]
     assert [ages.values[code] for code in ages.codes] == [10, 40]
     assert some.user_of_list.tolist() == [0, 1]
+    assert some.rows.tolist() == [0, 3]
+    assert some.is_expected.tolist() == [True, True]
 
 
 def test_other_scores_leave_the_first_ones_as_they_are():

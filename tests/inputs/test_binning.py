@@ -300,7 +300,8 @@ def test_bins_follow_the_audited_users_only():
     result = audit(predictions, pl.concat([users, others]), "n:q2")
     assert result.groups("mrr")["n"].sort().to_list() == ["q1 [0, 3]", "q2 [4, 7]"]
     assert result.summary.attributes["n"].n_missing == 0
-    assert any("2 users of the users table have no predictions" in w for w in result.warnings)
+    (without,) = result.summary.missing
+    assert (without.kind, without.n_missing, without.n_users) == ("no list", 2, 10)
 
 
 @pytest.mark.parametrize("kind", [pl.Int8, pl.UInt16, pl.Float32, pl.Decimal(10, 2)])

@@ -230,10 +230,14 @@ def test_users_without_a_positive_are_undefined_counted_and_left_out():
     for name in ("auc", "mrr@5", "ndcg@5", "recall@5", "hit@5"):
         assert result.metrics[name].n_defined == 3
         assert result.metrics[name].n_undefined == 3
-        assert f"{name} is undefined for 3 of 6 users, who are left out of its means" in (
-            result.warnings
-        )
+        assert result.metrics[name].undefined_share == 3 / 6
         assert values_of(result, name, ["u2", "u4", "u5"]) == [None, None, None]
+    # all for the same reason, so they are counted once
+    (without,) = result.summary.missing
+    assert without.kind == "no relevant item"
+    assert without.metrics == ("auc", "mrr@5", "ndcg@5", "recall@5", "hit@5")
+    assert (without.n_missing, without.n_users, without.counts_as_zero) == (3, 6, False)
+    assert result.warnings == ()
     assert result.metrics["mrr@5"].mean == pytest.approx((1 + 1 / 2 + 1) / 3)
     gap = result.gap("mrr")
     assert (gap.advantaged.value, gap.advantaged.support) == (1, 1)
@@ -273,7 +277,12 @@ def test_too_few_users_with_a_defined_value_are_not_called_no_gap():
     result = audit(predictions, users, "group", min_support=4)
     assert result.metrics["mrr@5"].n_groups == 0
     assert result.metrics["mrr@5"].gap is None
-    assert build_view(result.summary).verdicts[0].status == "not tested"
+    verdict = build_view(result.summary).verdicts[0]
+    assert verdict.status == "inconclusive"
+    assert verdict.headline.startswith("Nothing can be said: 88% of users have no value")
+    # who lets them pass is told that there was nothing to test
+    let_pass = audit(predictions, users, "group", min_support=4, max_undefined=1)
+    assert build_view(let_pass.summary).verdicts[0].status == "not tested"
 
 
 def test_a_cut_off_past_the_longest_list_is_the_whole_list():

@@ -282,7 +282,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(missing: str):
     with pytest.raises(InputError) as caught:
         audit(predictions.rename({missing: "zzz"}), users, "group")
     message = str(caught.value)
-    assert message.startswith(f"the predictions table: no column '{missing}'.")
+    assert message.startswith(f"the predictions table: no column '{missing}'")
     assert "zzz" in message
     assert f"columns={{'{missing}': ...}}" in message
 

@@ -66,8 +66,10 @@ def test_items_not_in_the_items_table_are_counted_and_their_pairs_left_out():
     assert result.warnings == (
         "1 of 3 candidate items have no category (1 are not in the items table); pairs with them "
         "are left out of URD",
-        "urd@5 is undefined for 1 of 2 users, who are left out of its means",
     )
+    (undefined,) = result.summary.missing
+    assert (undefined.kind, undefined.metrics) == ("undefined", ("urd@5",))
+    assert (undefined.n_missing, undefined.n_users) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +153,10 @@ def test_users_without_history_are_undefined_counted_and_left_out():
     assert values_of(result, "urp@5", ["b"]) == [None]
     assert result.metrics["urp@5"].n_undefined == 1
     assert result.metrics["urp@5"].mean == pytest.approx(0)
-    assert result.warnings == (
-        "urp@5 is undefined for 1 of 2 users, who are left out of its means",
-    )
+    (undefined,) = result.summary.missing
+    assert (undefined.kind, undefined.metrics) == ("undefined", ("urp@5",))
+    assert (undefined.n_missing, undefined.n_users) == (1, 2)
+    assert result.warnings == ()
 
 
 def test_a_history_of_other_users_only_is_refused():

@@ -161,7 +161,12 @@ def test_users_without_predictions_are_left_out_and_counted():
     predictions, users = two_groups()
     more = pl.DataFrame({"user_id": ["x", "y"], "group": ["even", None]})
     result = audit(predictions, pl.concat([users, more]), "group")
-    assert result.warnings == ("2 users of the users table have no predictions and are left out",)
+    (without,) = result.summary.missing
+    assert (without.kind, without.n_missing, without.n_users) == ("no list", 2, 10)
+    # of the four odd ones none, of five even ones one, and the one without a group
+    shares = {end.group["group"]: (end.value, end.support) for end in without.shares}
+    assert shares == {"(missing)": (1, 1), "even": (1 / 5, 5), "odd": (0, 4)}
+    assert result.warnings == ()
     assert result.summary.n_users == 8
     assert result.gap("mrr").advantaged.support == 4
     assert result.per_user.height == 8

@@ -100,6 +100,14 @@ def pooled_auc(users: list[User]) -> float:
     return auc([candidate for candidates in users for candidate in candidates])
 
 
+def coverage(candidates: User, k: int) -> float:
+    n_filled = 0
+    for place in range(1, k + 1):
+        if place <= len(candidates):
+            n_filled += 1
+    return n_filled / k
+
+
 def urd(candidates: User, k: int, world: World) -> float:
     similarities = []
     for left, right in combinations(ranking(candidates)[:k], 2):
@@ -138,6 +146,8 @@ SLOW_FROM_LABELS: dict[str, Callable[[User, int], float]] = {
     "precision": precision,
     "map": average_precision,
 }
+
+SLOW_FROM_THE_LISTS_ALONE: dict[str, Callable[[User, int], float]] = {"coverage": coverage}
 
 SLOW_FROM_SIDE_DATA: dict[str, Callable[[User, int, World], float]] = {
     "urd": urd,

@@ -11,9 +11,16 @@ from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
 from fairrec.metrics.ranked import RankedLists
 from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, world_values
-from tests.metrics.slow_metrics import SLOW_FROM_LABELS, SLOW_FROM_SIDE_DATA, auc, pooled_auc
+from tests.metrics.slow_metrics import (
+    SLOW_FROM_LABELS,
+    SLOW_FROM_SIDE_DATA,
+    SLOW_FROM_THE_LISTS_ALONE,
+    auc,
+    pooled_auc,
+)
 
 LONGEST = 12
+SLOW_FROM_CANDIDATES = SLOW_FROM_LABELS | SLOW_FROM_THE_LISTS_ALONE
 CUTOFFS = [1, 2, 5, LONGEST, 3 * LONGEST]
 
 WORLDS = {
@@ -49,10 +56,10 @@ def assert_same(fast, slow) -> None:
 
 
 @pytest.mark.parametrize("called", WORLDS)
-@pytest.mark.parametrize("name", SLOW_FROM_LABELS)
-def test_metric_from_labels_equals_the_slow_loop(name, called):
+@pytest.mark.parametrize("name", SLOW_FROM_CANDIDATES)
+def test_metric_from_candidates_equals_the_slow_loop(name, called):
     for k in CUTOFFS:
-        slow = [SLOW_FROM_LABELS[name](one, k) for one in world_called(called).users]
+        slow = [SLOW_FROM_CANDIDATES[name](one, k) for one in world_called(called).users]
         assert_same(per_user(parse_metric(f"{name}@{k}"), lists_of(called, k)), slow)
 
 
@@ -77,7 +84,7 @@ def test_pooled_auc_equals_the_slow_loop(world):
 
 @pytest.mark.parametrize("called", WORLDS)
 def test_a_deeper_metric_beside_it_changes_nothing(called):
-    for name in (*SLOW_FROM_LABELS, *SLOW_FROM_SIDE_DATA):
+    for name in (*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA):
         metric = parse_metric(f"{name}@3")
         alone, shared = (per_user(metric, lists_of(called, k)) for k in (3, 20))
         np.testing.assert_array_equal(shared, alone, err_msg=name)
@@ -96,5 +103,5 @@ def test_the_worlds_hold_the_hard_cases():
 
 
 def test_every_metric_has_a_slow_loop():
-    slow = {*SLOW_FROM_LABELS, *SLOW_FROM_SIDE_DATA, "auc", "pooled_auc"}
+    slow = {*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA, "auc", "pooled_auc"}
     assert slow == set(METRICS)

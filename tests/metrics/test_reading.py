@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.metrics.reading import read_inputs
+from fairrec.metrics.reading import _upper_part, read_inputs
 from tests.builders import make_tables
+from tests.recommendations import Served
 
 TABLES = make_tables()
 
@@ -60,3 +62,99 @@ def test_side_data_is_read_where_a_metric_needs_it_or_someone_wants_it():
 def test_what_cannot_be_measured_is_refused(options, says):
     with pytest.raises(InputError, match=says):
         read(**options)
+
+
+def served_with(*lengths: int) -> Served:
+    """Users with lists of these lengths, and item 0 held out for each."""
+    return Served(
+        {user: [*range(length)] for user, length in enumerate(lengths)},
+        {user: {0: 1.0} for user in range(len(lengths))},
+    )
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ((10, 10), ["recall@10", "ndcg@10", "mrr@10"]),
+        ((12, 30), ["recall@10", "ndcg@10", "mrr@10"]),
+        ((4, 4), ["recall@4", "ndcg@4", "mrr@4"]),
+        ((4, 3), ["recall@4", "ndcg@4", "mrr@4", "coverage@4"]),
+        ((20, 9), ["recall@10", "ndcg@10", "mrr@10", "coverage@10"]),
+        ((5, 0), ["recall@5", "ndcg@5", "mrr@5", "coverage@5"]),
+    ],
+)
+def test_of_recommendations_they_are_no_deeper_than_the_lists(lengths, expected):
+    assert [*served_with(*lengths).audit().metrics] == expected
+
+
+def test_asked_for_metrics_keep_their_depth():
+    assert [*served_with(4, 3).audit(metrics="ndcg@20,hit").metrics] == ["ndcg@20", "hit@5"]
+
+
+@pytest.mark.parametrize("name", ["auc", "pooled_auc"])
+def test_a_metric_of_all_candidates_is_refused_for_recommendations(name):
+    with pytest.raises(InputError) as caught:
+        served_with(4, 3).audit(metrics=f"mrr,{name}")
+    assert str(caught.value) == (
+        f"Metric '{name}' compares the relevant candidates with all others, and recommendations "
+        "hold only the first places of them, so it is not defined here. From test: recall, ndcg, "
+        f"map, precision, hit, mrr, coverage. For '{name}', give all scored candidates with "
+        "labels, without test."
+    )
+
+
+def test_held_out_items_that_nobody_known_wants_are_named_as_the_reason():
+    served = Served({0: [1], 1: [1]}, {0: {1: 0.0}, 7: {1: 5.0}})
+    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
+    with pytest.raises(
+        InputError, match=r"'recall@1' is undefined for every user: nobody with a row of attributes"
+    ):
+        served.audit(users=users)
+
+
+def labelled(labels: list[float], **options):
+    predictions = pl.DataFrame(
+        {
+            "user_id": [0, 0, 1, 1],
+            "item_id": [1, 2, 1, 2],
+            "score": [2, 1, 2, 1],
+            "label": labels,
+        }
+    )
+    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
+    return read_inputs(predictions, users=users, by="group", **options)
+
+
+def test_labels_that_look_like_ratings_are_refused_with_a_threshold():
+    with pytest.raises(InputError) as caught:
+        labelled([1, 2, 5, 3])
+    assert str(caught.value) == (
+        "the predictions table: 'label' runs from 1 to 5 and is never 0, so every candidate would "
+        "be relevant for auc; these look like ratings. Say from which one on: "
+        "relevant='label>=4'. Or ask for ndcg alone, which weighs by them."
+    )
+    assert labelled([1, 2, 5, 3], metrics="ndcg")[0].warnings == ()
+    assert labelled([1, 2, 5, 3], relevant="label>=4")[0].candidates.labels.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ([0, 1, 1, 0], None),
+        ([0, 2, 2, 0], None),
+        ([1, 1, 1, 1], "the predictions table: every candidate is relevant, so no list can miss"),
+        ([0, 1, 5, 3], "'label' runs from 0 to 5: ndcg weighs by it, and metrics that count relev"),
+    ],
+)
+def test_what_labels_mean_is_said_where_it_is_in_doubt(labels, says):
+    warnings = labelled(labels, metrics="mrr")[0].warnings
+    assert len(warnings) == (says is not None)
+    assert all(warning.startswith(says) for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "threshold"), [(1, 5, 4), (0, 5, 3), (0, 1, 0.5), (1, 10, 6), (0.5, 5, 4)]
+)
+def test_the_threshold_proposed_is_in_the_upper_part(low, high, threshold):
+    assert low < _upper_part(low, high) <= high
+    assert _upper_part(low, high) == threshold

@@ -41,7 +41,7 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
 
 
 def test_the_metrics_are_those_of_the_documentation():
-    at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map"}
+    at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map", "coverage"}
     assert {name for name in METRICS if METRICS[name].has_cutoff} == at_k
     assert set(METRICS) == at_k | {"auc", "pooled_auc"}
 
@@ -51,7 +51,7 @@ def test_every_metric_says_what_it_is(name):
     found = METRICS[name]
     assert found.name == name
     assert found.definition.endswith(".")
-    assert found.needs <= {"labels", "items", "history"}
+    assert found.needs <= {"labels", "candidates", "items", "history"}
 
 
 def test_only_urp_has_no_better_end_and_urp_abs_is_better_when_low():
@@ -74,12 +74,14 @@ def test_a_cutoff_is_read_and_the_default_is_5():
     ("typed", "meant"), [("ndgc", "ndcg"), ("ndgc@3", "ndcg"), ("aucs", "auc")]
 )
 def test_an_unknown_metric_suggests_the_nearest(typed, meant):
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, hit"):
+    with pytest.raises(
+        UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, coverage, hit"
+    ):
         parse_metric(typed)
 
 
 def test_an_unknown_metric_far_from_all_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, hit, map"):
+    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, coverage, hit, map"):
         parse_metric("zzz@5")
 
 
@@ -182,7 +184,10 @@ def test_a_name_that_could_not_be_asked_for_is_refused(name):
 
 
 def test_an_unknown_need_is_refused():
-    with pytest.raises(MetricError, match=r"needs='prices' is not known\. Known: labels, items"):
+    with pytest.raises(
+        MetricError,
+        match=r"needs='prices' is not known\. Known: labels, candidates, items, history",
+    ):
         metric("mine", needs="prices")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairrec.core.errors import InputError
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.split import metric_names, n_shared_targets, read_split
@@ -47,4 +48,24 @@ def test_targets_that_are_in_both_are_counted():
 def test_the_target_and_its_cost_are_always_measured(metrics, items, has_labels, names):
     plan = MitigationOptions("urd@3")
     tables = replace(TABLES, metrics=metrics, items=items)
-    assert metric_names(plan, tables, has_labels) == names
+    bare = WORLD.predictions.drop("label")
+    predictions = WORLD.predictions if has_labels else bare
+    assert metric_names(plan, tables, predictions, None) == names
+    assert metric_names(plan, tables, predictions, WORLD.validation) == names
+    if has_labels and metrics is None:
+        # labels have to be in both
+        assert metric_names(plan, tables, predictions, bare) == ["urd@3"]
+
+
+def test_held_out_items_are_relevant_without_labels_and_give_no_auc():
+    plan = MitigationOptions("urd@3")
+    bare = WORLD.predictions.drop("label")
+    tables = replace(TABLES, metrics=None, test=WORLD.history)
+    assert metric_names(plan, tables, bare, None) == ["urd@3", "mrr@3", "ndcg@3"]
+    compared = replace(TABLES, metrics=None, relevant="score>=1")
+    assert metric_names(plan, compared, bare, None) == ["urd@3", "auc", "mrr@3", "ndcg@3"]
+
+
+def test_validation_targets_and_held_out_interactions_exclude_each_other():
+    with pytest.raises(InputError, match="validation holds candidates with labels, and test what"):
+        read_split(WORLD.predictions, WORLD.validation, replace(TABLES, test=WORLD.history), 0)

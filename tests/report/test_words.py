@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fairrec.report.words import group_label, number, p_value, plural, signed
+from fairrec.report.words import group_label, number, p_value, percent, plural, signed
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,26 @@ def test_a_group_is_named_on_one_line_by_all_its_conditions():
 
 def test_only_one_is_singular():
     assert [plural(n, "user") for n in (0, 1, 1000)] == ["0 users", "1 user", "1,000 users"]
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0, "0%"),
+        (1e-17, "0%"),
+        (-1e-17, "0%"),
+        (0.0004, "<0.1%"),
+        (0.0005, "0.1%"),
+        (0.03, "3%"),
+        (0.0312, "3.1%"),
+        (0.125, "12%"),
+        (0.5, "50%"),
+        (0.996, "99.6%"),
+        (0.9996, ">99.9%"),
+        (1 - 1e-16, "100%"),
+        (1 + 1e-15, "100%"),
+        (1, "100%"),
+    ],
+)
+def test_not_nothing_is_never_nothing_and_not_all_is_never_all(share, shown):
+    assert percent(share) == shown

@@ -5,13 +5,25 @@ from pytest import approx
 
 from fairrec.result.metric_result import metric_results
 from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.missing import Standing
 from tests.builders import audit, two_groups
 from tests.statistics.small_analysis import random_analysis
+
+STANDING = (Standing(0.25, is_conclusive=False, is_constant=True), Standing(0, True, False))
+
+
+def test_how_a_metric_stands_is_said_of_the_right_one():
+    analysis = random_analysis()
+    results = metric_results(analysis, analyse_metrics(analysis), STANDING)
+    for found, standing in zip(results.values(), STANDING, strict=True):
+        assert found.undefined_share == standing.undefined_share
+        assert found.is_conclusive == standing.is_conclusive
+        assert found.is_constant == standing.is_constant
 
 
 def test_numbers_of_a_metric_are_those_of_its_users():
     analysis = random_analysis(effect=0.6)
-    results = metric_results(analysis, analyse_metrics(analysis))
+    results = metric_results(analysis, analyse_metrics(analysis), STANDING)
     assert [*results] == ["mrr@5", "urp@5"]
     for name, values in zip(results, analysis.measured.values, strict=True):
         found = results[name]
@@ -28,7 +40,7 @@ def test_numbers_of_a_metric_are_those_of_its_users():
 
 def test_a_finding_is_named_by_attributes_and_values():
     analysis = random_analysis(effect=0.6)
-    found = metric_results(analysis, analyse_metrics(analysis))["mrr@5"]
+    found = metric_results(analysis, analyse_metrics(analysis), STANDING)["mrr@5"]
     (finding,) = found.findings
     assert finding.group == found.disadvantaged.group == {"a": 0, "b": 0}
     assert set(finding.contributions) == {"a", "b"}
@@ -41,7 +53,7 @@ def test_a_finding_is_named_by_attributes_and_values():
 
 def test_without_permutations_there_is_no_chance_level_and_no_finding():
     analysis = random_analysis(effect=0.6, permutations=0)
-    found = metric_results(analysis, analyse_metrics(analysis))["mrr@5"]
+    found = metric_results(analysis, analyse_metrics(analysis), STANDING)["mrr@5"]
     assert (found.is_tested, found.critical, found.chance) == (False, None, None)
     assert (found.findings, found.n_significant, found.detectable) == ((), 0, ())
     assert found.gap is not None

@@ -16,18 +16,28 @@ def test_an_audit_without_oddities_has_no_note():
     assert notes() == ()
 
 
-def test_users_without_predictions_are_counted():
+def test_users_who_are_missing_are_no_note_but_a_part_of_the_result():
     _, users = two_groups()
-    for names, says in ((["x"], "1 user of the users table has"), (["x", "y"], "2 users of the")):
-        more = pl.DataFrame({"user_id": names, "group": ["odd"] * len(names)})
-        (said,) = notes(users=pl.concat([users, more]))
-        assert said.startswith(says)
+    more = pl.DataFrame({"user_id": ["x"], "group": ["odd"]})
+    assert notes(users=pl.concat([users, more])) == ()
+    assert notes(one_each({f"u{i}": None if i < 2 else 1 for i in range(8)})) == ()
 
 
-def test_users_without_a_value_are_counted_for_each_metric():
-    predictions = one_each({f"u{i}": None if i < 2 else 1 for i in range(8)})
-    (said,) = notes(predictions)
-    assert said == "mrr@5 is undefined for 2 of 8 users, who are left out of its means"
+@pytest.mark.parametrize(
+    ("n_without", "says"),
+    [
+        (1, "1 of 8 users has recommendations and no held-out items: that user has no accuracy, "),
+        (2, "2 of 8 users have recommendations and no held-out items: those users have no accur"),
+    ],
+)
+def test_users_with_recommendations_and_nothing_held_out_are_counted(n_without, says):
+    predictions, _ = two_groups()
+    test = predictions.filter(label=1).select("user_id", "item_id")[n_without:]
+    (said,) = notes(predictions.drop("label"), test=test)
+    assert said.startswith(says)
+
+
+def test_groups_without_a_pooled_value_are_counted():
     (pooled,) = notes(
         one_each({f"u{i}": 1 if i % 2 else None for i in range(8)}), metrics="pooled_auc"
     )

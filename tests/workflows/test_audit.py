@@ -32,8 +32,14 @@ def calls_of(frame: FrameType | None) -> list[str]:
 
 def audit_tables(**options):
     tables = make_tables(40)
+    # everyone has something relevant: the share of users without is permuted too
+    everyone = tables.predictions.with_columns(
+        label=pl.when(pl.col("score") == pl.col("score").max().over("user_id"))
+        .then(1)
+        .otherwise("label")
+    )
     settings = {"metrics": "ndcg", "permutations": 3, "threads": 1, "min_support": 1, **options}
-    return fairrec.audit(tables.predictions, users=tables.users, by="gender", **settings)
+    return fairrec.audit(everyone, users=tables.users, by="gender", **settings)
 
 
 def test_from_the_audit_to_a_metric_it_is_not_far():
@@ -83,7 +89,8 @@ def test_without_labels_the_metrics_are_those_the_other_tables_allow():
 def test_without_labels_and_other_tables_nothing_can_be_measured():
     tables = make_tables(20)
     with pytest.raises(
-        InputError, match=r"without a label column.*columns={'label': \.\.\.}; or give items=\.\.\."
+        InputError,
+        match=r"without a label column.*columns={'label': \.\.\.}\. Or give items=\.\.\.",
     ):
         fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
 

@@ -80,12 +80,19 @@ def test_metric_without_a_reranker_of_its_own_is_refused():
 
     try:
         with pytest.raises(
-            InputError, match=r"No re-ranker is made for 'length@5'. Name one with reranker: "
+            InputError,
+            match=r"No re-ranker is made for 'length@5'.*order, name one with reranker: ",
         ):
             mitigate(WORLD, "length@5")
         assert mitigate(WORLD, "length@5", reranker="mmr").effect.chosen.verdict == "unchanged"
     finally:
         METRICS.remove("length")
+
+
+def test_no_order_changes_how_many_items_a_user_gets():
+    with pytest.raises(InputError, match=r"No re-ranker is made for 'coverage@5'.*never which or"):
+        mitigate(WORLD, "coverage@5")
+    assert mitigate(WORLD, "coverage@20", reranker="mmr").effect.chosen.verdict == "unchanged"
 
 
 def test_nothing_found_is_nothing_to_mitigate():

@@ -27,7 +27,7 @@ def metrics_command(*, debug: DebugOption = False) -> None:
     for name in METRICS:
         entry = METRICS[name]
         label = f"{name}@k" if entry.has_cutoff else name
-        needs = "".join(f" (needs --{need})" for need in sorted(entry.needs - {"labels"}))
+        needs = "".join(f" (needs --{need})" for need in sorted(entry.needs & {"items", "history"}))
         console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
 
 

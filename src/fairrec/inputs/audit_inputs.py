@@ -155,6 +155,11 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if sources["users"] is None:
         raise InputError("The users table is missing. Give a path or a table.")
+    if given.relevant is not None and sources["values"] is not None:
+        raise InputError(
+            f"{spelled('relevant')} is about held-out items or candidates, and {spelled('values')} "
+            "are measured already. Leave it out."
+        )
     if given.better and sources["values"] is None:
         raise InputError(
             f"{spelled('better')} says which end of a column of {spelled('values')} is better, and "

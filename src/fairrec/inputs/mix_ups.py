@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairrec.core.errors import InputError, listed
-from fairrec.core.options import spelled
+from fairrec.core.options import Blank, spelled
 from fairrec.inputs.tables import Table
 
 
@@ -22,7 +22,8 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
         raise InputError(
             f"{predictions.where}: no column 'item_id', so it holds no predictions. {columns} "
             f"If it holds users, give it as {spelled('users')}; if numbers per user, as "
-            f"{spelled('values')}; if the column has another name, map it by {spelled('columns')}."
+            f"{spelled('values')}; if the column has another name, map it: "
+            f"{spelled('columns', {'item_id': Blank('NAME')})}"
         )
     if users and not tables.get("values") and _has(users, "item_id") and _has_order(users):
         raise InputError(

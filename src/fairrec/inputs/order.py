@@ -69,7 +69,7 @@ def scores_in_order(
 def _in_one_order(
     scores: FloatArray, ranks: FloatArray, columns: dict[str, str], offsets: IntArray, where: str
 ) -> FloatArray:
-    """The scores, or the ranks turned round where equal scores need them; both have to agree."""
+    """The scores, or numbers by rank where equal scores need them; both have to agree."""
     is_apart = np.zeros(len(offsets) - 1, dtype=bool)
     _mark_out_of_place(offsets, scores, ranks, is_apart)
     # lists whose rows come in their order, which are most, need no sorting
@@ -87,8 +87,13 @@ def _in_one_order(
             f"{spelled('columns', {'rank': columns['rank']})} (1 is best) or "
             f"{spelled('columns', {'score': columns['score']})} (higher is better)"
         )
-    has_ties = bool((is_pair & (np.diff(scores[rows]) == 0)).any())
-    return -ranks if has_ties else scores
+    if not (is_pair & (np.diff(scores[rows]) == 0)).any():
+        return scores
+    # by rank, and by score where ranks are equal
+    lists = np.repeat(np.arange(len(lengths)), lengths)
+    in_order = np.empty(len(scores))
+    in_order[np.lexsort((-scores, ranks, lists))] = -np.arange(len(scores))
+    return in_order
 
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, where: str) -> None:

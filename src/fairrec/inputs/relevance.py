@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -49,10 +50,14 @@ class Relevance:
         written = _WRITTEN.fullmatch(given) if isinstance(given, str) else None
         if written is None:
             raise ValueError
-        return cls(written[1], written[2], float(to_number(written[3])))
+        threshold = float(to_number(written[3]))
+        if not math.isfinite(threshold):
+            raise ValueError
+        return cls(written[1], written[2], threshold)
 
     def __str__(self) -> str:
-        return f"{self.column}{self.comparison}{self.threshold:g}"
+        # to the last digit: a time in seconds has ten of them
+        return f"{self.column}{self.comparison}{repr(self.threshold).removesuffix('.0')}"
 
     def met_by(self, numbers: Any) -> Any:
         """Which of the numbers meet it."""

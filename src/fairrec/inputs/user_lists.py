@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists, read_candidates
+from fairrec.inputs.flat_lists import bounds_of
 from fairrec.inputs.held_out import read_held_out
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -82,6 +83,7 @@ def lists_and_held_out(
             "relevant",
         )
     has_held_out = held_out.n_per_user > 0
+    candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
     without_list = np.setdiff1d(np.flatnonzero(has_held_out), row_of_list)
     absent = without_list
     if given.missing_lists == "zero":
@@ -89,10 +91,34 @@ def lists_and_held_out(
         nothing = np.full(len(without_list), candidates.offsets[-1])
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
+    warnings += _about_the_rest(everyone, row_of_list, absent)
     labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
     candidates = replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list))
     return UserLists(
         candidates, row_of_list, has_held_out[row_of_list], absent, warnings=tuple(warnings)
+    )
+
+
+def _without_empty(
+    candidates: CandidateLists, row_of_list: IntArray, has_held_out: BoolArray
+) -> tuple[CandidateLists, IntArray]:
+    """Without the empty lists of users with held-out items: an empty list is none."""
+    lengths = np.diff(candidates.offsets)
+    is_kept = (lengths > 0) | ~has_held_out[row_of_list]
+    if is_kept.all():
+        return candidates, row_of_list
+    return replace(candidates, offsets=bounds_of(lengths[is_kept])), row_of_list[is_kept]
+
+
+def _about_the_rest(everyone: Users, row_of_list: IntArray, absent: IntArray) -> tuple[str, ...]:
+    """Users of the users table of whom nothing is known are counted."""
+    n_rest = len(everyone.ids) - len(row_of_list) - len(absent)
+    if not n_rest:
+        return ()
+    one = n_rest == 1
+    return (
+        f"{n_rest:,} user{'' if one else 's'} of {everyone.where} {'has' if one else 'have'} "
+        f"neither recommendations nor held-out items and {'is' if one else 'are'} left out",
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, UnknownNameError, listed, some_of, unknown_name
+from fairrec.core.errors import InputError, UnknownNameError, listed, plain, some_of, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -70,7 +70,7 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
         is_known &= values.is_not_nan().fill_null(value=False)
     if not is_known.any():
         raise InputError(
-            f"{table.where}: column '{column}' has no value at all. Leave it out: "
+            f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
             f"{spelled('metrics', Blank('COLUMNS'))}"
         )
     known = (

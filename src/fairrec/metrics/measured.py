@@ -74,6 +74,8 @@ def refuse_undefined(measured: Measured, candidates: CandidateLists) -> None:
 
 def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
     needs = metric.metric.needs
+    if "labels" in needs and candidates.held_out is not None:
+        return "nobody with a row of attributes has a held-out item that is relevant"
     if "labels" in needs and candidates.labels is not None and not (candidates.labels > 0).any():
         return "no candidate has a label above 0"
     if "items" in needs:

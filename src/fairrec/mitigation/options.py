@@ -130,8 +130,9 @@ class MitigationOptions(Options):
             name = default_reranker(self.target.metric.name)
         if name is None:
             raise InputError(
-                f"No re-ranker is made for '{self.target.name}'. Name one with "
-                f"{spelled('reranker')}: {', '.join(RERANKERS)}"
+                f"No re-ranker is made for '{self.target.name}'. Re-ranking changes the order of a "
+                "user's items, never which or how many there are. If the metric depends on their "
+                f"order, name one with {spelled('reranker')}: {', '.join(RERANKERS)}"
             )
         return name
 

@@ -51,6 +51,8 @@ def percent(share: float) -> str:
     >>> percent(0.642), percent(0.0312), percent(0.00001), percent(0.99999), percent(1.0)
     ('64%', '3.1%', '<0.1%', '>99.9%', '100%')
     """
+    # a mean of centred values may miss all and nothing by the last digits
+    share = round(share, 12) + 0.0
     if 0 < share < 0.0005:
         return "<0.1%"
     if 0.9995 < share < 1:

@@ -19,6 +19,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
+from fairrec.metrics.ranked import RankedLists
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
@@ -54,7 +55,8 @@ class Missing:
             value = float(self.analysis.estimates.value[self.position, group.position])
             difference = float(self.analysis.estimates.difference[self.position, group.position])
             largest = max(largest, value, value - difference)
-        return largest
+        # a mean of centred values may miss a share by the last digits
+        return round(largest, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Standing:
     undefined_share : users without a value, among those for whom one is expected
     is_conclusive : false where too many users have none, in all or in a group that differs from the
         rest in it, so that nothing found is no all-clear
-    is_constant : the same value for every user
+    is_constant : the same value for every user, none of whom is left to be scored
     """
 
     undefined_share: float
@@ -112,7 +114,7 @@ def standing_of(
             Standing(
                 share,
                 max(share, *in_groups, 0.0) <= max_undefined,
-                bool(len(known) and known.min() == known.max()),
+                bool(measured.is_complete and len(known) and known.min() == known.max()),
             )
         )
     return tuple(standing)
@@ -139,6 +141,7 @@ def _undefined(
 ) -> tuple[Missing, ...]:
     """Each set of users for whom some metrics are undefined."""
     looked_at = inputs.is_expected & measured.is_scored
+    has_none_relevant = _has_none_relevant(inputs)
     patterns: dict[bytes, list[MetricAtK]] = {}
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         is_undefined = np.isnan(row) & looked_at
@@ -148,6 +151,7 @@ def _undefined(
     for packed, metrics in patterns.items():
         bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=len(looked_at))
         by_label = all("labels" in metric.metric.needs for metric in metrics)
+        by_label = by_label and bool(has_none_relevant[bits == 1].all())
         outcomes.append(
             _Outcome(
                 "no relevant item" if by_label else "undefined",
@@ -156,6 +160,14 @@ def _undefined(
             )
         )
     return _tested(outcomes, measured.is_scored, measured.is_reference, grouping, options)
+
+
+def _has_none_relevant(inputs: AuditInputs) -> BoolArray:
+    """(n_users,), users for whom nothing is relevant."""
+    if inputs.candidates.labels is None:
+        return np.zeros(inputs.n_users, dtype=bool)
+    lists = RankedLists(inputs.candidates, 0, inputs.side)
+    return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
 def _absent(measured: Measured, inputs: AuditInputs, options: AuditOptions) -> tuple[Missing, ...]:

@@ -31,9 +31,19 @@ def audit(**options):
 def test_metric_without_a_group_has_a_place_without_a_chart(rare_metric):
     result = audit(metrics=["auc", rare_metric], min_support=5, permutations=99)
     view = build_page_view(result.summary, result.group_table)
-    assert "not tested: rare" in view.summary
+    # 298 of 300 users have no value
+    assert view.summary.startswith("Inconclusive in rare")
     page = page_html(result.summary, result.group_table)
     assert page.count('data-chart="chart-') == 1
+    let_pass = audit(metrics=["auc", rare_metric], min_support=5, permutations=99, max_undefined=1)
+    assert "not tested: rare" in build_page_view(let_pass.summary, let_pass.group_table).summary
+
+
+def test_who_is_missing_is_said_above_the_verdicts(rare_metric):
+    result = audit(metrics=["auc", rare_metric], permutations=19)
+    page = page_html(result.summary, result.group_table)
+    said = "rare is undefined for 298 of 300 users (99%)"
+    assert page.index("<h1>") < page.index(said) < page.index('id="verdicts"')
 
 
 def test_page_without_tests_speaks_of_none():

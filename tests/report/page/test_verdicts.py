@@ -37,9 +37,28 @@ def test_without_a_test_nothing_is_cleared():
     assert "no gap" not in text.lower() and "m1" not in text
 
 
-def card_of(gap: float | None, mean: float = 0.1, q95: float = 0.2, tested: bool = True):
+def test_what_is_inconclusive_is_said_before_what_is_clear():
+    text = said(m1="same for everyone", m2="no gap detected", m3="inconclusive", m4="not tested")
+    assert text == (
+        "Inconclusive in m3; no gap detected in m2; the same for everyone: m1; not tested: m4."
+    )
+    both = said(m1="inconclusive", m2="gap found")
+    assert both == "Gap found in m2; inconclusive in m1."
+
+
+def test_what_is_the_same_for_everyone_is_not_cleared_by_power():
+    assert said(m1="same for everyone") == "The same for everyone: m1."
+    assert said(m1="same for everyone", m2="no gap detected") == (
+        "No gap detected in m2, at this support and with this power; the same for everyone: m1."
+    )
+
+
+def card_of(
+    gap: float | None, mean: float = 0.1, q95: float = 0.2, tested: bool = True, **changes: object
+):
     chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
-    result = SimpleNamespace(gap=gap, chance=chance, mean=0.75)
+    parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
+    result = SimpleNamespace(gap=gap, chance=chance, **parts)
     return verdict_card(2, Verdict("auc", "gap found", "", "", ""), result)
 
 
@@ -66,3 +85,9 @@ def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none()
     assert (scale.gap_at, scale.chance_at, scale.q95_at) == (0, 0, 0)
     assert card_of(None).scale is None
     assert card_of(0.4, tested=False).scale is None
+    assert card_of(0.0, is_constant=True).scale is None
+
+
+def test_the_mean_is_of_those_with_a_value():
+    assert card_of(0.4).mean_over == "all users"
+    assert card_of(0.4, n_undefined=3).mean_over == "users with a value"

@@ -42,6 +42,13 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     assert lines[-1].endswith(r"fairrec audit \<file\>")
 
 
+def test_who_is_missing_is_said_before_any_verdict():
+    text = to_markdown(report_view(missing=("some *are* missing.", "more are.")))
+    parts = ("10 users\n\n", r"some \*are\* missing." "\n\n", "more are.\n\n", "| metric |")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
 def test_notes_have_a_heading_where_there_are_any():
     for layout, view, named in (
         (to_markdown, report_view, "warnings"),

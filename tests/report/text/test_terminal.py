@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import get_args
 
 from rich.console import Console
 
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
+from fairrec.report.text.verdict import Status, Verdict
 from tests.report.text.small_view import TABLE, mitigation_view, report_view
 
 
@@ -32,9 +34,28 @@ def test_verdicts_come_first_and_outside_text_is_no_markup():
     assert "nothing there" not in text
 
 
+def test_who_is_missing_is_said_before_any_verdict():
+    text = printed(print_text, report_view(missing=("some [b]are[/b].", "more are.")))
+    assert in_order(
+        text, "10 users", "missing: some [b]are[/b].", "missing: more are.", "auc  gap found"
+    )
+
+
+COLOURS = {
+    "gap found": "1;31",
+    "no gap detected": "1;32",
+    "inconclusive": "1;33",
+    "same for everyone": "1;33",
+    "not tested": "1;33",
+}
+
+
 def test_a_verdict_has_its_colour():
-    text = printed(print_text, report_view(), force_terminal=True, color_system="standard")
-    assert "\x1b[1;31mgap found" in text and "\x1b[1;32mno gap detected" in text
+    assert {*COLOURS} == {*get_args(Status)}
+    for status, colour in COLOURS.items():
+        view = report_view(verdicts=(Verdict("auc", status, "", "", ""),))
+        text = printed(print_text, view, force_terminal=True, color_system="standard")
+        assert f"\x1b[{colour}m{status}" in text
 
 
 def test_a_mitigation_begins_with_its_headline_and_its_stamps():

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
+import pytest
+
 import fairrec
-from fairrec.report.text.verdict import status_of
+from fairrec.report.text.verdict import status_of, verdict_of
 from fairrec.report.text.view import build_view
+from fairrec.result.schema import MetricResult
+from tests.builders import one_each
 from tests.report.text.planted_report import planted_result
 from tests.worlds import random_world
 
@@ -30,3 +37,55 @@ def test_without_permutations_nothing_is_called_a_gap():
         update={"chance": None, "findings": (), "detectable": (), "is_tested": False}
     )
     assert status_of(untested) == "not tested"
+
+
+def standing(**changes: Any) -> MetricResult:
+    """A metric with two groups and nothing found, changed."""
+    users, predictions = random_world(200, seed=1)
+    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=19)
+    return result.metrics["auc"].model_copy(update={"findings": (), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "no gap detected"),
+        ({"is_constant": True}, "same for everyone"),
+        ({"n_groups": 0}, "not tested"),
+        ({"n_groups": 0, "is_constant": True}, "not tested"),
+        ({"is_conclusive": False}, "inconclusive"),
+        ({"is_conclusive": False, "is_constant": True}, "inconclusive"),
+        ({"is_conclusive": False, "n_groups": 0}, "inconclusive"),
+        ({"is_tested": False}, "not tested"),
+        ({"is_tested": False, "is_conclusive": False}, "not tested"),
+    ],
+)
+def test_what_is_said_first_is_what_matters_most(changes, status):
+    result = standing(**changes)
+    assert status_of(result) == status
+    # a finding is one whatever else there is
+    found = planted_result().metrics["auc"].findings
+    assert status_of(result.model_copy(update={"findings": found})) == "gap found"
+
+
+def test_only_no_gap_detected_speaks_of_power():
+    users, predictions = random_world(200, seed=1)
+    summary = fairrec.audit(
+        predictions, users=users, by="gender", metrics="auc", permutations=19
+    ).summary
+    for changes in ({"is_constant": True}, {"is_conclusive": False}, {"is_tested": False}):
+        assert verdict_of("auc", standing(**changes), summary).power == ""
+    assert verdict_of("auc", standing(), summary).power
+
+
+def test_the_same_for_everyone_says_for_whom():
+    users = pl.DataFrame({"user_id": range(8), "group": [*"xy"] * 4})
+    for is_missing, who in ((0, "everyone"), (1, "everyone for whom it is defined")):
+        predictions = one_each({user: None if user < is_missing else 2 for user in range(8)})
+        result = fairrec.audit(
+            predictions, users=users, by="group", metrics="mrr", permutations=19, max_undefined=0.5
+        )
+        (verdict,) = build_view(result.summary).verdicts
+        assert verdict.status == "same for everyone"
+        assert verdict.headline == f"It is 0.500 for {who}, so groups cannot differ in it."
+        assert verdict.gap == ""

@@ -12,7 +12,7 @@ GROUPS_SHOWN = 3
 
 def missing_lines(summary: AuditSummary) -> tuple[str, ...]:
     """A line for each way in which users are missing, with the groups that differ in it."""
-    return tuple(f"{_who(one, summary)} {_where(one)}" for one in summary.missing)
+    return tuple(f"{_who(one, summary)} {_where(one)}".strip() for one in summary.missing)
 
 
 def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> str:
@@ -49,8 +49,8 @@ def _who(one: MissingUsers, summary: AuditSummary) -> str:
         return f"{of_all} of the users table have no predictions and are left out."
     metrics = ", ".join(plain(name) for name in one.metrics)
     are = "are" if len(one.metrics) > 1 else "is"
-    why = ", who have no relevant item among their candidates," if one.kind != "undefined" else ""
-    return f"{metrics} {are} undefined for {of_all}{with_held_out}{why} and left out there."
+    why = "have no relevant item among their candidates and " if one.kind != "undefined" else ""
+    return f"{metrics} {are} undefined for {of_all}{with_held_out}, who {why}are left out there."
 
 
 def _where(one: MissingUsers) -> str:
@@ -87,7 +87,7 @@ def _contrast(one: MissingUsers, group: Finding) -> str:
 
 def _largest(group: Finding) -> float:
     """The share in the group, or in the others where it is larger."""
-    return max(group.value, group.value - group.difference)
+    return round(max(group.value, group.value - group.difference), 12)
 
 
 def remedy(name: str, summary: AuditSummary) -> str:

@@ -39,9 +39,9 @@ def status_of(result: MetricResult) -> Status:
         return "not tested"
     if not result.is_conclusive:
         return "inconclusive"
-    if result.is_constant:
-        return "same for everyone"
-    return "no gap detected" if result.n_groups else "not tested"
+    if not result.n_groups:
+        return "not tested"
+    return "same for everyone" if result.is_constant else "no gap detected"
 
 
 def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
@@ -64,7 +64,8 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
     if status == "inconclusive":
         return why_inconclusive(name, result, summary)
     if status == "same for everyone":
-        return f"It is {number(result.mean)} for everyone, so groups cannot differ in it."
+        who = "everyone for whom it is defined" if result.n_undefined else "everyone"
+        return f"It is {number(result.mean)} for {who}, so groups cannot differ in it."
     if not result.n_groups:
         scored = "" if summary.search.users_scored == summary.search.users_total else "scored and "
         return f"No group has {smallest} {scored}for whom it is defined."

@@ -1,0 +1,258 @@
+"""Recommendations, held-out interactions and values per user, from files to a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from tests.builders import numbers_of, without_origin
+from tests.end_to_end.command_line import run_here
+from tests.mitigation.planted import WORSE, planted
+from tests.recommendations import Served, random_served
+
+AUDIT = ("audit", "recs.parquet", "--users", "users.parquet", "--by", "group")
+SETTINGS = ("--permutations", "19", "--format", "json")
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """Files of a small world in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    world = random_served(3)
+    world.recommendations("rank").write_parquet("recs.parquet")
+    world.test().write_csv("test.csv")
+    users_of(world).write_parquet("users.parquet")
+    return world
+
+
+def users_of(world: Served) -> pl.DataFrame:
+    return pl.DataFrame({"user_id": range(60), "group": ["a", "b", "b"] * 20})
+
+
+def printed(*arguments: str) -> dict[str, Any]:
+    ran = run_here(*arguments)
+    assert ran.code == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_the_command_and_the_library_agree_and_every_option_reaches_the_result(served):
+    options = ("--test", "test.csv", "--relevant", "rating>=2", "--missing-lists", "drop")
+    result = printed(*AUDIT, *options, "--max-undefined", "0.25", *SETTINGS)
+    library = fairrec.audit(
+        served.recommendations("rank"),
+        test=served.test(),
+        relevant="rating>=2",
+        missing_lists="drop",
+        users=users_of(served),
+        by="group",
+        max_undefined=0.25,
+        permutations=19,
+    )
+    mine, theirs = without_origin(result), numbers_of(library)
+    # notes name the tables
+    assert len(mine.pop("warnings")) == len(theirs.pop("warnings"))
+    assert mine == theirs
+    assert result["relevant"] == "rating>=2"
+    assert result["missing_lists"] == "drop"
+    assert result["max_undefined"] == 0.25
+    assert [*result["inputs"]] == ["predictions", "test", "users"]
+
+
+def test_the_command_in_a_result_repeats_it(served):
+    first = printed(*AUDIT, "--test", "test.csv", "--relevant", "rating>=2", *SETTINGS)
+    again = printed(*first["command"].replace("'", "").split()[1:])
+    assert without_origin(again) == without_origin(first)
+
+
+def test_the_call_in_a_result_repeats_it(served):
+    tables = {"predictions": served.recommendations(), "test": served.test()}
+    first = fairrec.audit(
+        **tables,
+        **{"users": users_of(served), "by": "group", "relevant": "rating>=2"},
+        **{"missing_lists": "drop", "max_undefined": 0.3, "permutations": 19, "metrics": "recall"},
+    )
+    known = {"fairrec": fairrec, **tables, "users": users_of(served)}
+    again = eval(first.summary.command, known)
+    assert numbers_of(again) == numbers_of(first)
+
+
+def test_values_and_their_better_end_by_command(served):
+    values = users_of(served).with_columns(
+        watch=pl.col("user_id") * 1.5, churn=pl.col("user_id") % 2
+    )
+    values.write_csv("values.csv")
+    options = ("--values", "values.csv", "--by", "group", "--better", "watch=higher,churn=lower")
+    result = printed("audit", *options, *SETTINGS)
+    assert {name: part["higher_is_better"] for name, part in result["metrics"].items()} == {
+        "watch": True,
+        "churn": False,
+    }
+    one = printed("audit", *options[:4], "--metrics", "churn", *SETTINGS)
+    assert [*one["metrics"]] == ["churn"]
+
+
+def test_who_is_missing_is_said_first_in_every_format(served):
+    for form in ("text", "markdown"):
+        ran = run_here(*AUDIT, "--test", "test.csv", "--permutations", "19", "--format", form)
+        words = " ".join(ran.stdout.replace("\\", "").split())
+        assert "with held-out items got no list, and count as 0 in accuracy and coverage." in words
+        assert words.index("got no list") < words.index("recall@6")
+
+
+def test_ids_that_do_not_meet_are_refused_with_both_files_named(served):
+    other = served.test().with_columns(item_id=pl.format("tt{}", "item_id"))
+    other.write_parquet("other.parquet")
+    ran = run_here(*AUDIT, "--test", "other.parquet")
+    assert ran.code == 2
+    assert ran.stderr.startswith("InputError: other.parquet: none of its items is ever recommended")
+    strangers = served.test().with_columns(user_id=pl.col("user_id") + 1000)
+    strangers.write_parquet("other.parquet")
+    ran = run_here(*AUDIT, "--test", "other.parquet")
+    assert ran.code == 2
+    assert "other.parquet: none of its" in ran.stderr and "is in users.parquet" in ran.stderr
+
+
+def test_ids_as_text_in_one_table_and_numbers_in_the_other_are_the_same(served):
+    text = served.test().with_columns(pl.col("user_id", "item_id").cast(pl.String))
+    options = {"users": users_of(served), "by": "group", "permutations": 19}
+    one = fairrec.audit(served.recommendations(), test=served.test(), **options)
+    other = fairrec.audit(served.recommendations(), test=text, **options)
+    assert numbers_of(one) == numbers_of(other)
+
+
+def score(users: Any, items: Any) -> np.ndarray:
+    """The order of the lists of `ordered`: rising items."""
+    return -np.asarray(items, dtype=float)
+
+
+def ordered(served: Served) -> Served:
+    return Served({user: sorted(items) for user, items in served.lists.items()}, served.held_out)
+
+
+@pytest.mark.parametrize("search", [None, "exact", "adaptive"])
+def test_a_model_that_is_asked_gives_the_numbers_of_its_scores(served, search):
+    world = ordered(served)
+    lists = world.recommendations()
+    options = {"test": world.test(), "users": users_of(served), "by": "group", "permutations": 19}
+    metrics = {"metrics": "recall@3,ndcg@3,mrr@3,coverage@3"}
+    expected = fairrec.audit(lists, **options, **metrics)
+    asked = fairrec.audit(
+        lists.drop("score"),
+        **options,
+        **metrics,
+        scorer=score,
+        **({"search": search} if search else {}),
+    )
+    assert asked.per_user.equals(expected.per_user)
+    assert asked.summary.missing == expected.summary.missing
+    for name, found in expected.metrics.items():
+        assert asked.metrics[name].mean == pytest.approx(found.mean)
+        assert asked.metrics[name].gap == pytest.approx(found.gap)
+
+
+def test_a_search_of_some_users_counts_those_without_a_list_as_0(served):
+    world = ordered(served)
+    result = fairrec.audit(
+        world.recommendations().drop("score"),
+        test=world.test(),
+        users=users_of(served),
+        by="group",
+        metrics="recall@3",
+        scorer=score,
+        search=fairrec.SearchOptions("adaptive", budget_users="60%"),
+        permutations=19,
+    )
+    assert 0 < result.summary.search.users_scored < 60
+    exact = fairrec.audit(
+        world.recommendations(),
+        test=world.test(),
+        users=users_of(served),
+        by="group",
+        metrics="recall@3",
+        permutations=0,
+    )
+    truth = dict(exact.per_user.select("user_id", "recall@3").iter_rows())
+    scored = result.per_user.filter(pl.col("recall@3").is_not_null())
+    assert scored.height
+    assert all(
+        truth[user] == value for user, value in scored.select("user_id", "recall@3").iter_rows()
+    )
+
+
+def test_search_bench_takes_held_out_interactions(served):
+    ran = run_here(
+        *("search-bench", "recs.parquet", "--test", "test.csv", "--relevant", "rating>=2"),
+        *("--missing-lists", "drop", "--users", "users.parquet", "--by", "group", "--seeds", "1"),
+        *("--metrics", "recall@3", "--searchers", "testsgd", "--budgets", "100%", "--out", "out"),
+    )
+    assert ran.code == 0, ran.stderr
+    assert pl.read_csv("out/accuracy.csv")["accuracy"].to_list() == [1.0]
+    ran = run_here("search-bench", "--shape", "movielens", "--test", "test.csv")
+    assert ran.code == 2
+    assert "--shape makes its own tables. Leave out --test." in ran.stderr
+
+
+def planted_files() -> None:
+    """A world in which old women are served badly, as recommendations and held-out items."""
+    world = planted("accuracy", n_users=240)
+    held_out = world.predictions.filter(label=1).select("user_id", "item_id")
+    world.predictions.drop("label").write_parquet("recs.parquet")
+    held_out.write_parquet("test.parquet")
+    for name in ("users", "history", "items"):
+        getattr(world, name).write_parquet(f"{name}.parquet")
+
+
+def test_mitigate_takes_held_out_interactions_and_agrees_with_labels(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    planted_files()
+    world = planted("accuracy", n_users=240)
+    options = {
+        **{"users": world.users, "by": "gender,age", "history": world.history, "metric": "ndcg@5"},
+        **{"metrics": "ndcg@5,recall@5", "permutations": 19, "groups": "worst:1"},
+    }
+    labelled = fairrec.mitigate(world.predictions, **options)
+    bare = world.predictions.drop("label")
+    held_out = fairrec.mitigate(bare, test=pl.read_parquet("test.parquet"), **options)
+    assert held_out.effect.chosen.before == pytest.approx(labelled.effect.chosen.before)
+    assert held_out.effect.chosen.after == pytest.approx(labelled.effect.chosen.after)
+    ran = run_here(
+        *("mitigate", "recs.parquet", "--test", "test.parquet", "--users", "users.parquet"),
+        *("--by", "gender,age", "--history", "history.parquet", "--metric", "ndcg@5"),
+        *("--metrics", "ndcg@5,recall@5", "--permutations", "19", "--groups", "worst:1"),
+        *("--out", "out"),
+    )
+    assert ran.code == 0, ran.stderr
+    assert ", ".join(f"{name}={value}" for name, value in WORSE.items()) in ran.stdout
+
+
+def test_mitigate_takes_the_tables_of_an_audit_with_held_out_interactions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    planted_files()
+    rated = pl.read_parquet("test.parquet").with_columns(stamp=1612345678)
+    rated.write_parquet("test.parquet")
+    audited = run_here(
+        *("audit", "recs.parquet", "--test", "test.parquet", "--users", "users.parquet"),
+        *("--relevant", "stamp>=1612345678", "--by", "gender,age", "--history", "history.parquet"),
+        *("--metrics", "ndcg@5", "--permutations", "19", "--out", "audited", "--no-report"),
+    )
+    assert audited.code == 0, audited.stderr
+    ran = run_here("mitigate", "audited", "--metric", "ndcg@5", "--out", "out")
+    # a condition that is rounded would be met by no row
+    assert ran.code == 0, ran.stderr
+
+
+def test_an_audit_of_values_has_nothing_to_re_rank(served):
+    users_of(served).with_columns(watch=pl.col("user_id")).write_csv("values.csv")
+    ran = run_here(
+        "audit", "--values", "values.csv", "--by", "group", "--out", "out", "--no-report"
+    )
+    assert ran.code == 0
+    ran = run_here("mitigate", "out", "--metric", "ndcg@5")
+    assert ran.code == 2
+    assert "this audit is of values per user. There are no lists to re-rank" in ran.stderr

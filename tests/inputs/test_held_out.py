@@ -1,0 +1,224 @@
+"""Held-out interactions: whose they are, what they count, and what is said about them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.relevance import Relevance
+from fairrec.inputs.tables import Table
+
+USER_IDS = pl.Series(["a", "b", "c"])
+
+
+def read(rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS) -> HeldOutItems:
+    table = pl.DataFrame(rows, schema=list(columns), orient="row", strict=False)
+    condition = None if relevant is None else Relevance.of(relevant)
+    return read_held_out(Table(table, "test"), user_ids, "the users table", condition)
+
+
+def by_user(held_out: HeldOutItems) -> list[dict]:
+    bounds = zip(held_out.offsets[:-1], held_out.offsets[1:], strict=True)
+    return [
+        dict(zip(held_out.item_ids[a:b].to_list(), held_out.gains[a:b].tolist(), strict=True))
+        for a, b in bounds
+    ]
+
+
+def test_items_stand_with_their_user_and_count_1_without_a_grade():
+    held_out = read([("c", 3), ("a", 1), ("c", 2)])
+    assert by_user(held_out) == [{1: 1}, {}, {2: 1, 3: 1}]
+    assert held_out.n_per_user.tolist() == [1, 0, 2]
+    assert held_out.warnings == ()
+
+
+GRADED = ("user_id", "item_id", "rating")
+
+
+def test_grades_are_gains_the_largest_first():
+    held_out = read([("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5)], GRADED)
+    assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
+    (said,) = held_out.warnings
+    assert said == (
+        "the test table: ndcg weighs held-out items by 'rating' (2 to 5), all other metrics count "
+        "each of them as relevant. To count some of them alone, all alike: relevant='rating>=3.5'"
+    )
+    # one grade for all weighs nothing
+    assert read([("a", 1, 4), ("b", 2, 4)], GRADED).warnings == ()
+
+
+def test_a_grade_of_0_is_not_relevant_and_said():
+    held_out = read([("a", 1, 0), ("a", 2, 1), ("b", 1, 0)], GRADED)
+    assert by_user(held_out) == [{2: 1}, {}, {}]
+    assert "; the 2 rows with 0 are not relevant" in held_out.warnings[0]
+
+
+def test_a_label_goes_before_a_rating():
+    columns = ("user_id", "item_id", "rating", "label")
+    assert by_user(read([("a", 1, 5, 1), ("a", 2, 5, 0)], columns))[0] == {1: 1}
+
+
+def test_a_condition_makes_all_that_meet_it_alike():
+    held_out = read([("a", 1, 4), ("a", 2, 3), ("b", 1, 5)], GRADED, relevant="rating>=4")
+    assert by_user(held_out) == [{1: 1}, {1: 1}, {}]
+    assert held_out.warnings == ("the test table: 2 of 3 held-out rows meet rating>=4",)
+
+
+def test_a_pair_that_comes_twice_counts_once_by_its_largest_gain():
+    held_out = read([("a", 1, 2), ("b", 1, 3), ("a", 1, 4), ("a", 1, 3)], GRADED)
+    assert by_user(held_out) == [{1: 4}, {1: 3}, {}]
+    assert held_out.warnings[-1] == (
+        "the test table: 2 of 4 held-out rows repeat a user and item; such a pair counts once"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        (["x"], "1 user of the test table ('x') is not in the users table and is left out"),
+        (
+            ["x", "y", "z", "v", "x"],
+            "4 users of the test table ('x', 'y', 'z' and 1 more) are not in the users table and "
+            "are left out",
+        ),
+    ],
+)
+def test_users_without_attributes_are_counted_and_left_out(others, says):
+    held_out = read([("a", 1), *((user, 1) for user in others)])
+    assert by_user(held_out) == [{1: 1}, {}, {}]
+    assert held_out.warnings == (says,)
+
+
+@pytest.mark.parametrize(
+    ("rows", "relevant", "says"),
+    [
+        (
+            [("x", 1, 1), ("y", 1, 1)],
+            None,
+            "the test table: none of its 2 users is in the users table. Users there: x, y. Check "
+            "that both tables use the same user ids.",
+        ),
+        (
+            [("a", 1, -1), ("a", 2, 1)],
+            None,
+            "the test table: column 'rating' has values below 0 (such as -1), which are no gains. "
+            "Say which rows are relevant: relevant='rating>0'",
+        ),
+        (
+            [("a", 1, 0), ("b", 1, 0)],
+            None,
+            "the test table: column 'rating' is 0 in every row, so nothing is relevant. Fix it, or "
+            "say which rows are relevant: relevant='rating>=0'",
+        ),
+        (
+            [("a", 1, 3)],
+            "rating>=9",
+            "the test table: no row meets relevant='rating>=9'. Nothing would be relevant; choose "
+            "another threshold.",
+        ),
+        (
+            [("a", 1, None), ("a", 2, 4)],
+            None,
+            "the test table, row 1: column 'rating' is empty (1 such values). Give a number in "
+            "every row.",
+        ),
+        (
+            [("a", 1, "good")],
+            None,
+            "the test table, row 1: column 'rating' holds 'good', which is not a number (1 such "
+            "values). Give numbers only.",
+        ),
+    ],
+    ids=["other users", "below 0", "all 0", "none meets it", "empty", "text"],
+)
+def test_what_cannot_be_used_is_refused_with_the_remedy(rows, relevant, says):
+    with pytest.raises(InputError) as caught:
+        read(rows, GRADED, relevant)
+    assert str(caught.value) == says
+
+
+@pytest.mark.parametrize("column", ["user_id", "item_id"])
+def test_a_missing_column_is_named(column):
+    kept = {"user_id": ["a"], "item_id": [1]}
+    del kept[column]
+    with pytest.raises(InputError, match=rf"the test table: no column '{column}'"):
+        read_held_out(Table(pl.DataFrame(kept), "test"), USER_IDS, "the users table")
+
+
+def labels(held_out: HeldOutItems, lists: list[list], rows: list[int], item_ids: pl.Series):
+    code = {item: at for at, item in enumerate(item_ids.to_list())}
+    items = np.array([code[item] for one in lists for item in one], dtype=np.int32)
+    offsets = np.cumsum([0, *map(len, lists)])
+    return held_out.labels(offsets, items, item_ids, np.array(rows)).tolist()
+
+
+def test_a_recommended_item_has_the_gain_it_has_for_its_own_user():
+    held_out = read([("a", 1, 2), ("b", 2, 5), ("b", 9, 3)], GRADED)
+    # the lists of c, b and a; 9 is held out and never recommended
+    found = labels(held_out, [[1, 2], [1, 2, 3], [3, 2, 1]], [2, 1, 0], pl.Series([1, 2, 3]))
+    assert found == [0, 0, 0, 5, 0, 0, 0, 2]
+    of_lists = held_out.of_lists(np.array([2, 1, 0]))
+    assert of_lists.n_relevant.tolist() == [0, 2, 1]
+    assert of_lists.gains.tolist() == [5, 3, 2]
+    assert of_lists.take(np.array([2, 1])).gains.tolist() == [2, 5, 3]
+
+
+@pytest.mark.parametrize(
+    ("test_items", "recommended"),
+    [([1, 7], ["1", "2"]), (["1", "7"], [1, 2]), ([1.0, 7.0], [1, 2]), (["i1", "7"], ["i1", "2"])],
+    ids=["numbers and text", "text and numbers", "fractions", "text"],
+)
+def test_ids_of_other_kinds_are_the_same_ids(test_items, recommended):
+    held_out = read([("a", item) for item in test_items])
+    assert labels(held_out, [recommended], [0], pl.Series(recommended)) == [1, 0]
+
+
+def test_user_ids_of_other_kinds_are_the_same_users():
+    held_out = read([(1, 5), (3, 6)], user_ids=pl.Series(["1", "2", "3"]))
+    assert held_out.n_per_user.tolist() == [1, 0, 1]
+
+
+def test_items_that_are_never_recommended_at_all_are_other_ids():
+    held_out = read([("a", "tt1"), ("b", "tt2")])
+    with pytest.raises(InputError) as caught:
+        labels(held_out, [[1, 2]], [0], pl.Series([1, 2]))
+    assert str(caught.value) == (
+        "the test table: none of its items is ever recommended. Items there: tt1, tt2; "
+        "recommended: 1, 2. Check that both tables use the same item ids."
+    )
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("abcx"), st.integers(0, 4), st.integers(0, 3)), min_size=1
+    ),
+    lists=st.lists(st.lists(st.integers(0, 6), unique=True), min_size=3, max_size=3),
+    rows_of_lists=st.permutations([0, 1, 2]),
+    seed=st.integers(0, 9),
+)
+def test_gains_and_labels_are_those_of_dictionaries_in_any_order_of_rows(
+    rows, lists, rows_of_lists, seed
+):
+    rows = [("a", 0, 1), *rows]
+    gains: dict[str, dict[int, float]] = {user: {} for user in "abc"}
+    for user, item, gain in rows:
+        if user in gains and gain:
+            gains[user][item] = max(gain, gains[user].get(item, 0))
+    shuffled = [rows[at] for at in np.random.default_rng(seed).permutation(len(rows))]
+    held_out = read(shuffled, GRADED)
+    assert by_user(held_out) == [gains[user] for user in "abc"]
+    for one in by_user(held_out):
+        assert [*one.values()] == sorted(one.values(), reverse=True)
+    found = labels(held_out, lists, rows_of_lists, pl.Series(range(7)))
+    expected = [
+        gains["abc"[row]].get(item, 0)
+        for row, items in zip(rows_of_lists, lists, strict=True)
+        for item in items
+    ]
+    assert found == expected

@@ -1,0 +1,187 @@
+"""Values per user, measured by somebody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError, UnknownNameError
+from fairrec.result.audit_result import AuditResult
+from tests.builders import make_tables, numbers_of, two_groups
+
+NAN, INF = float("nan"), float("inf")
+USERS = pl.DataFrame({"user_id": [*"abcd"], "group": [*"xxyy"]})
+
+
+def audit(values: Any, **options: Any) -> AuditResult:
+    given = {"users": USERS, "by": "group", "permutations": 0, "max_undefined": 1, **options}
+    return fairrec.audit(values=values, **given)
+
+
+def values(**columns: Any) -> pl.DataFrame:
+    return pl.DataFrame({"user_id": [*"dbac"], **columns}, strict=False)
+
+
+def per_user(result: AuditResult, name: str) -> list[float | None]:
+    assert result.per_user["user_id"].to_list() == [*"abcd"]
+    return result.per_user[name].to_list()
+
+
+def test_a_value_stands_with_its_user_and_a_group_has_their_mean():
+    result = audit(values(watch=[4, 2, 1, 3]))
+    assert per_user(result, "watch") == [1, 2, 3, 4]
+    gap = result.gap("watch")
+    # neither end is better, so the ends are the highest and the lowest
+    assert (gap.advantaged.group, gap.advantaged.value) == ({"group": "y"}, (3 + 4) / 2)
+    assert (gap.disadvantaged.group, gap.disadvantaged.value) == ({"group": "x"}, (1 + 2) / 2)
+    assert result.metrics["watch"].higher_is_better is None
+    assert result.summary.n_candidates == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ([4.5, None, 1.0, 3.0], [1, None, 3, 4.5]),
+        ([4.5, NAN, 1.0, 3.0], [1, None, 3, 4.5]),
+        ([NAN, None, 1.0, 3.0], [1, None, 3, None]),
+        ([4, None, 1, 3], [1, None, 3, 4]),
+        ([True, False, None, True], [None, 0, 1, 1]),
+        (pl.Series([4, 2, None, 3], dtype=pl.UInt8), [None, 2, 3, 4]),
+    ],
+    ids=["null", "NaN", "both", "whole", "true or false", "small"],
+)
+def test_no_value_is_undefined_and_truth_counts_1(column, expected):
+    result = audit(values(x=column))
+    assert per_user(result, "x") == expected
+    n_missing = expected.count(None)
+    (undefined,) = result.summary.missing
+    assert (undefined.kind, undefined.n_missing, undefined.n_users) == ("undefined", n_missing, 4)
+
+
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        (
+            ["4", "high", "1", "2"],
+            "the values table, row 2: column 'x' holds 'high', which is not a number (1 such "
+            "values). Give numbers only.",
+        ),
+        (
+            [1.0, INF, 2.0, -INF],
+            "the values table, row 2: column 'x' is inf (2 such values). Every value must be "
+            "finite; drop those rows or fix the model that wrote them.",
+        ),
+        (
+            [None, NAN, None, None],
+            "the values table: column 'x' has no value at all. Leave it out: metrics=...",
+        ),
+    ],
+    ids=["text", "infinite", "nothing"],
+)
+def test_what_is_no_number_is_refused_with_the_remedy(column, says):
+    with pytest.raises(InputError) as caught:
+        audit(values(x=column), metrics="x")
+    assert str(caught.value) == says
+
+
+def test_by_default_all_columns_of_numbers_that_are_neither_ids_nor_attributes():
+    table = values(x=[1, 2, 3, 4], note=[*"pqrs"], flag=[True] * 4, age=[10, 20, 30, 40])
+    assert [*audit(table).metrics] == ["x", "flag", "age"]
+    # attributes may stand beside the values, in bins too
+    assert [*audit(table, users=None, by="age:20").metrics] == ["x", "flag"]
+    result = audit(table, users=None, by="note,age:20", metrics="flag,x,flag")
+    assert [*result.metrics] == ["flag", "x"]
+    assert [*result.summary.attributes] == ["note", "age"]
+
+
+def test_the_better_end_is_the_one_that_is_named():
+    table = values(churn=[4, 2, 1, 3], watch=[4, 2, 1, 3])
+    result = audit(table, better="churn=lower,watch=higher")
+    assert result.gap("churn").disadvantaged.group == {"group": "y"}
+    assert result.gap("watch").disadvantaged.group == {"group": "x"}
+    same = audit(table, better={"churn": "lower", "watch": "higher"})
+    assert numbers_of(same) == numbers_of(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"metrics": "wacht"}, "the values table: No column 'wacht'. Did you mean 'watch'?"),
+        ({"metrics": "user_id"}, "the values table: No column 'user_id'"),
+        ({"better": "wacht=lower"}, "better: No column 'wacht'. Did you mean 'watch'?"),
+        ({"better": "watch=low"}, "invalid better: expected name=higher or name=lower, such as "),
+        ({"users": USERS[:3]}, "the values table: user 'd' not in the users table. Every user wi"),
+        ({"scorer": lambda pairs: pairs}, "values are measured already: nothing is left to score"),
+        ({"search": "adaptive"}, "values are measured already.*Leave out search"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, says):
+    with pytest.raises((InputError, UnknownNameError), match=says):
+        audit(values(watch=[4, 2, 1, 3]), **options)
+
+
+def test_a_user_has_one_row():
+    twice = pl.concat([values(x=[1, 2, 3, 4]), values(x=[1, 2, 3, 4])[:1]])
+    with pytest.raises(InputError, match=r"row 5: user_id 'd' appears more than once\. Keep one"):
+        audit(twice)
+
+
+def test_a_table_without_numbers_is_refused_with_its_columns():
+    with pytest.raises(InputError) as caught:
+        audit(values(note=[*"pqrs"]))
+    assert str(caught.value) == (
+        "the values table: no column of numbers beside the ids and attributes. Columns here: "
+        "user_id, note. Name those to audit: metrics=..."
+    )
+
+
+def test_users_without_a_row_are_counted():
+    result = audit(values(x=[1, 2, 3, 4])[1:])
+    (without,) = result.summary.missing
+    assert (without.kind, without.n_missing, without.n_users) == ("no list", 1, 4)
+
+
+def test_ids_of_other_kinds_are_the_same():
+    numbers = pl.DataFrame({"user_id": [1, 2], "x": [1, 2]})
+    text = pl.DataFrame({"user_id": ["2", "1"], "group": ["p", "q"]})
+    assert audit(numbers, users=text).gap("x").advantaged.group == {"group": "p"}
+
+
+def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp_path: Path):
+    tables = make_tables()
+    options = {"permutations": 99, "metrics": "auc,mrr,urp", "history": tables.history}
+    first = fairrec.audit(tables.predictions, users=tables.users, by="gender", **options)
+    first.save(tmp_path / "out")
+    del options["metrics"], options["history"]
+    again = fairrec.audit(
+        values=tmp_path / "out" / "per_user.parquet", users=tables.users, by="member", **options
+    )
+    direct = fairrec.audit(
+        tables.predictions,
+        users=tables.users,
+        by="member",
+        metrics="auc,mrr,urp",
+        history=tables.history,
+        permutations=99,
+    )
+    assert [*again.metrics] == ["auc", "mrr@5", "urp@5"]
+    for name, found in direct.metrics.items():
+        mine = again.metrics[name]
+        assert mine.definition.endswith(found.definition)
+        ignored = {"definition"}
+        assert mine.model_dump(exclude=ignored) == found.model_dump(exclude=ignored)
+    assert again.group_table.equals(direct.group_table)
+
+
+def test_columns_with_the_name_of_a_metric_keep_its_bounds_unless_told_otherwise():
+    _, users = two_groups()
+    table = users.with_columns(**{"ndcg@10": np.linspace(0, 1, 8), "ndcg": np.linspace(0, 9, 8)})
+    result = fairrec.audit(values=table, by="group", permutations=0, better="ndcg=lower")
+    assert result.metrics["ndcg@10"].higher_is_better is True
+    # without a cut-off it is no name that an audit writes
+    assert result.metrics["ndcg"].higher_is_better is False

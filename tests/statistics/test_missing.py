@@ -1,0 +1,263 @@
+"""Users without a list or a value: counted, tested by group, and never an all-clear."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom
+
+import fairrec
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics import METRICS
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
+from fairrec.report.text.verdict import status_of
+from fairrec.result.audit_result import AuditResult
+from fairrec.statistics.missing import Missing, analyse_missing, standing_of
+from tests.builders import audit, one_each, two_groups
+
+N_USERS = 200
+ALPHA = 0.05
+
+
+def users_of(n_users: int = N_USERS) -> pl.DataFrame:
+    """Two attributes of two and four values, in groups of the same size."""
+    ids = np.arange(n_users)
+    return pl.DataFrame({"user_id": ids, "gender": ids % 2, "age": ids // 2 % 4})
+
+
+def labelled(has_relevant: np.ndarray, place: int = 1) -> pl.DataFrame:
+    """Candidates; who has a relevant one has it at this place."""
+    ranks = {user: place if has else None for user, has in enumerate(has_relevant.tolist())}
+    return one_each(ranks)
+
+
+def served(has_list: np.ndarray, hits: np.ndarray | None = None) -> dict[str, pl.DataFrame]:
+    """Recommendations of items 1 and 2, of which 1 is held out where there is to be a hit."""
+    ids = np.arange(len(has_list))
+    hits = np.ones(len(ids), dtype=bool) if hits is None else hits
+    return {
+        "predictions": pl.DataFrame(
+            {
+                "user_id": np.repeat(ids[has_list], 2),
+                "item_id": np.tile([1, 2], int(has_list.sum())),
+                "rank": np.tile([1, 2], int(has_list.sum())),
+            }
+        ),
+        "test": pl.DataFrame({"user_id": ids, "item_id": np.where(hits, 1, 9)}),
+    }
+
+
+def audited(tables: dict[str, pl.DataFrame], **options) -> AuditResult:
+    settings = {"by": "gender,age", "metrics": "recall@2", "permutations": 99, "alpha": ALPHA}
+    n_users = options.pop("n_users", N_USERS)
+    given = {"users": users_of(n_users), "min_support": 5, "threads": 1, **settings, **options}
+    return fairrec.audit(**tables, **given)
+
+
+def test_with_nobody_missing_nothing_is_added():
+    everyone = np.ones(N_USERS, dtype=bool)
+    hits = np.random.default_rng(0).random(N_USERS) < 0.5
+    for tables, metrics in (
+        (served(everyone, hits), "recall@2"),
+        ({"predictions": labelled(everyone)}, "mrr"),
+    ):
+        result = audited(tables, metrics=metrics)
+        assert result.summary.missing == ()
+        (found,) = result.metrics.values()
+        assert (found.undefined_share, found.is_conclusive) == (0, True)
+
+
+def test_a_group_without_lists_is_served_worst_and_said_to_be_missing():
+    users = users_of()
+    is_old = (users["age"] == 3).to_numpy()
+    rng = np.random.default_rng(1)
+    tables = served(~is_old, rng.random(N_USERS) < 0.5)
+    zero = audited(tables)
+    (without,) = zero.summary.missing
+    assert (without.kind, without.n_missing, without.n_users) == ("no list", 50, N_USERS)
+    assert without.counts_as_zero
+    assert without.findings[0].group == {"age": 3}
+    assert (without.findings[0].value, without.findings[0].difference) == (1, 1)
+    assert zero.findings("recall@2")[0].group == {"age": 3}
+    # without them the rest looks alike, and that is no all-clear
+    drop = audited(tables, missing_lists="drop")
+    assert drop.findings("recall@2") == ()
+    (without,) = drop.summary.missing
+    assert without.findings[0].group == {"age": 3}
+    assert drop.metrics["recall@2"].undefined_share == 50 / N_USERS
+    assert status_of(drop.metrics["recall@2"]) == "inconclusive"
+
+
+def test_a_group_without_hits_among_its_candidates_is_no_all_clear():
+    users = users_of()
+    has_none = ((users["gender"] == 0) & (users["age"] == 2)).to_numpy()
+    result = audited({"predictions": labelled(~has_none)}, metrics="mrr,ndcg")
+    (without,) = result.summary.missing
+    assert (without.kind, without.metrics) == ("no relevant item", ("mrr@5", "ndcg@5"))
+    assert without.findings[0].group == {"gender": 0, "age": 2}
+    assert {status_of(found) for found in result.metrics.values()} == {"inconclusive"}
+    # given what was held out, the group has 0 and is found
+    found = audited(served(np.ones(N_USERS, dtype=bool), ~has_none))
+    assert found.findings("recall@2")[0].group == {"gender": 0, "age": 2}
+    assert found.summary.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("n_missing", "max_undefined", "is_conclusive"),
+    [(10, 0.05, True), (11, 0.05, False), (10, 0.049, False), (1, 0, False), (0, 0, True)],
+)
+def test_as_many_as_are_let_pass_are_conclusive_and_one_more_is_not(
+    n_missing, max_undefined, is_conclusive
+):
+    # one for each group in turn, so that no group differs
+    has_relevant = np.arange(N_USERS) >= n_missing
+    result = audited(
+        {"predictions": labelled(has_relevant)}, metrics="mrr", max_undefined=max_undefined
+    )
+    found = result.metrics["mrr@5"]
+    assert not any(one.findings for one in result.summary.missing)
+    assert found.undefined_share == n_missing / N_USERS
+    assert found.is_conclusive == is_conclusive
+    assert result.summary.max_undefined == max_undefined
+
+
+def test_few_missing_who_are_all_of_one_group_are_no_all_clear():
+    users = users_of(1000)
+    is_small = np.zeros(1000, dtype=bool)
+    is_small[:40] = True
+    users = users.with_columns(age=pl.Series(np.where(is_small, 9, users["age"])))
+    tables = {"predictions": labelled(~is_small)}
+    result = fairrec.audit(
+        **tables, users=users, by="age", metrics="mrr", permutations=99, min_support=5
+    )
+    found = result.metrics["mrr@5"]
+    # 4% in all would be let pass, but of one group everybody is missing
+    assert found.undefined_share == 40 / 1000 < result.summary.max_undefined
+    assert not found.is_conclusive
+    let_pass = fairrec.audit(
+        **tables,
+        **{"users": users, "by": "age", "metrics": "mrr", "permutations": 99, "min_support": 5},
+        max_undefined=1,
+    )
+    assert let_pass.metrics["mrr@5"].is_conclusive
+
+
+def test_a_metric_undefined_where_all_is_relevant_does_not_say_that_nothing_is():
+    predictions, users = two_groups()
+    everything = predictions.with_columns(
+        label=pl.when(pl.col("user_id").is_in(["u0", "u1"])).then(1).otherwise("label")
+    )
+    result = audit(everything, users, "group", metrics="auc,mrr")
+    (undefined,) = result.summary.missing
+    assert (undefined.kind, undefined.metrics, undefined.n_missing) == ("undefined", ("auc",), 2)
+
+
+def test_metrics_undefined_for_the_same_users_are_told_together():
+    @fairrec.metric("odd_ones", needs=())
+    def odd_ones(lists):
+        """Undefined for the first user."""
+        return np.where(np.arange(lists.n_users) == 0, np.nan, np.arange(lists.n_users))
+
+    try:
+        predictions = labelled(np.arange(8) >= 2)
+        users = pl.DataFrame({"user_id": range(8), "group": [*"xy"] * 4})
+        result = audit(predictions, users, "group", metrics="mrr,odd_ones,hit")
+    finally:
+        METRICS.remove("odd_ones")
+    told = [(one.kind, one.metrics, one.n_missing) for one in result.summary.missing]
+    assert told == [
+        ("no relevant item", ("mrr@5", "hit@5"), 2),
+        ("undefined", ("odd_ones",), 1),
+    ]
+
+
+def test_shares_are_those_counted_by_hand():
+    # of x none of two, of y one of four, of z both
+    predictions = labelled(np.array([1, 1, 0, 1, 1, 1, 0, 0], dtype=bool))
+    users = pl.DataFrame({"user_id": range(8), "group": [*"xxyyyyzz"]})
+    result = audit(predictions, users, "group", metrics="mrr")
+    (without,) = result.summary.missing
+    shares = [(end.group["group"], end.value, end.support) for end in without.shares]
+    assert shares == [("z", 2 / 2, 2), ("y", 1 / 4, 4), ("x", 0, 2)]
+    assert without.share == 3 / 8
+
+
+def test_a_metric_that_is_the_same_for_everyone_is_constant():
+    everyone = np.ones(N_USERS, dtype=bool)
+    result = audited(served(everyone), metrics="recall@2,mrr@2,precision@3")
+    assert {found.is_constant for found in result.metrics.values()} == {True}
+    hits = np.arange(N_USERS) > 0
+    assert not audited(served(everyone, hits)).metrics["recall@2"].is_constant
+
+
+def test_of_a_sample_nobody_says_that_all_are_the_same():
+    everyone = np.ones(N_USERS, dtype=bool)
+    tables = served(everyone, np.arange(N_USERS) > 0)
+    tables["predictions"] = tables["predictions"].drop("rank")
+    result = audited(
+        tables,
+        scorer=lambda users, items: -np.asarray(items, dtype=float),
+        search=fairrec.SearchOptions("adaptive", budget_users="30%"),
+        seed=3,
+    )
+    found = result.metrics["recall@2"]
+    assert result.summary.search.users_scored < N_USERS
+    assert found.mean == 1
+    assert not found.is_constant
+
+
+def test_without_permutations_shares_are_counted_and_not_tested():
+    result = audited(
+        {"predictions": labelled(np.arange(N_USERS) > 50)}, permutations=0, metrics="mrr"
+    )
+    (without,) = result.summary.missing
+    assert not without.is_tested
+    assert without.findings == ()
+    assert without.n_missing == 51
+    assert without.shares
+
+
+N_WORLDS = 200
+TOLERATED = int(binom.ppf(0.97, N_WORLDS, ALPHA))
+
+
+def n_false_alarms(way: str) -> int:
+    """Worlds, of N_WORLDS, in which a group is said to be missing more often, though none is."""
+    n_alarms = 0
+    for seed in range(N_WORLDS):
+        is_there = np.random.default_rng(seed).random(N_USERS) >= 0.2
+        if way == "no relevant item":
+            options = {"metrics": "mrr"}
+            tables = {"predictions": labelled(is_there)}
+        else:
+            options = {"missing_lists": way}
+            tables = served(is_there)
+        result = audited(tables, seed=seed, max_undefined=0.5, **options)
+        (without,) = result.summary.missing
+        n_alarms += bool(without.findings)
+    return n_alarms
+
+
+@pytest.mark.parametrize("way", ["no relevant item", "zero", "drop"])
+def test_where_groups_are_alike_there_is_a_finding_no_more_often_than_alpha(way):
+    # and not never: a test that finds nothing would pass
+    assert 0 < n_false_alarms(way) <= TOLERATED
+
+
+def test_the_parts_by_themselves():
+    inputs, wanted = read_inputs(
+        labelled(np.arange(40) >= 4), users=users_of(40), by="gender", metrics="mrr,auc"
+    )
+    options = AuditOptions(permutations=19, min_support=2, threads=1)
+    grouping = Grouping.of(inputs.attributes, options)
+    measured = measure_everyone(inputs, wanted)
+    (missing,) = analyse_missing(measured, inputs, grouping, options)
+    assert isinstance(missing, Missing)
+    assert (missing.n_missing, missing.n_users, missing.largest_share) == (4, 40, 0)
+    for most, is_conclusive in ((0.1, True), (0.0999, False)):
+        standing = standing_of(measured, inputs, [missing], most)
+        assert [one.undefined_share for one in standing] == [0.1, 0.1]
+        assert {one.is_conclusive for one in standing} == {is_conclusive}
