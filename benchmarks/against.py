@@ -46,7 +46,8 @@ def commands(lists: Path, demo: Path) -> Mapping[str, Sequence[str | Path]]:
     tables = (
         *(demo / "predictions.parquet", "--users", demo / "users.parquet"),
         *("--items", demo / "items.parquet", "--history", demo / "history.parquet"),
-        *("--by", "gender,age", "--quiet", "--out", "OUT"),
+        # another checkout may have another default
+        *("--by", "gender,age", "--min-support", "0.001", "--quiet", "--out", "OUT"),
     )
     of_lists: tuple[str | Path, ...] = (
         "audit",

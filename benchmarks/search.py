@@ -23,6 +23,8 @@ AT, MIN_ACCURACY = 0.1, 0.99
 MIN_AT_END = 0.95
 NOISE = 2
 MAX_MILLISECONDS = 1
+MIN_SUPPORT = "0.001"
+"""The smallest group is the paper's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +192,8 @@ def _world(
     more: tuple[str, ...] = (),
 ) -> World:
     out = data.folder(shrink) / "search" / f"{Path(source[1]).name}-{searchers.replace(',', '-')}"
-    settings = ("--searchers", searchers, "--seeds", str(seeds), *more)
-    run_child((FAIRREC, "search-bench", *source, *settings, "--out", out, "--quiet"))
+    settings = ("--searchers", searchers, "--seeds", str(seeds), "--min-support", MIN_SUPPORT)
+    run_child((FAIRREC, "search-bench", *source, *settings, *more, "--out", out, "--quiet"))
     return World(*(_read(out / f"{table}.csv") for table in ("accuracy", "convergence")))
 
 

@@ -51,9 +51,11 @@ def page() -> str:
             with from_command_line():
                 flag = spelled(name)
             python = "" if flag == f"--{name.replace('_', '-')}" else f" (`{name}`)"
-            taken = option.kind.expected.replace("|", "\\|")
+            about, taken = (
+                text.replace("|", "\\|") for text in (option.help, option.kind.expected)
+            )
             shown = default if isinstance(default, str) else "must be given"
-            parts[-1] += f"\n| `{flag}`{python} | {option.help} | {taken} | {shown} |"
+            parts[-1] += f"\n| `{flag}`{python} | {about} | {taken} | {shown} |"
         parts[-1] += "\n"
     return "\n".join(parts)
 

@@ -19,6 +19,7 @@ from fairrec.workflows.demo import BY, run_demo
 IMAGES = Path(__file__).parent / "images"
 RUN = Path(__file__).parents[1] / "bench-data/runs/movielens-1m-deepfm"
 """Trained by `make bench`, or by `fairrec prepare` and `fairrec train` from MovieLens-1M."""
+PAPERS_GROUPS = ("--min-support", "0.001")
 
 
 def draw_demo() -> None:
@@ -63,7 +64,8 @@ def draw_mitigation() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     fairrec = Path(sys.executable).with_name("fairrec")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        command = [fairrec, "mitigate", RUN, "--metric", "urd@5", "--out", folder, "--quiet"]
+        command = [fairrec, "mitigate", RUN, "--metric", "urd@5", *PAPERS_GROUPS]
+        command += ["--out", folder, "--quiet"]
         subprocess.run(command, check=True, capture_output=True)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1140, "height": 1500})
@@ -78,7 +80,9 @@ def draw_search() -> None:
     """Searchers on MovieLens-1M with DeepFM, ten seeds: what `fairrec search-bench` draws."""
     fairrec = Path(sys.executable).with_name("fairrec")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([fairrec, "search-bench", "--run", RUN, "--out", folder], check=True)
+        subprocess.run(
+            [fairrec, "search-bench", "--run", RUN, *PAPERS_GROUPS, "--out", folder], check=True
+        )
         picture = (Path(folder) / "search.svg").read_text("utf-8")
     (IMAGES / "search.svg").write_text(picture, "utf-8")
 

@@ -43,6 +43,16 @@ def test_the_smallest_group_is_a_share_a_percentage_or_a_number(tables: Path, su
     assert audited("--by", "gender", "--min-support", support)["coverage"]["min_users"] == 12
 
 
+def test_unless_told_otherwise_the_smallest_group_has_ten_users(tables: Path):
+    ran = run_here(*AUDIT[:4], "--by", "gender,member", "--permutations", "0", "--format", "json")
+    coverage = json.loads(ran.stdout)["coverage"]
+    assert (coverage["min_support"], coverage["min_users"]) == (None, 10)
+    assert coverage["n_users_below"] > 0
+    ran = run_here(*AUDIT[:4], "--by", "age")
+    assert ran.code == 2
+    assert "--min-support 1: groups of any size" in ran.stderr
+
+
 def test_a_decimal_comma_in_a_budget_is_refused(tables: Path):
     ran = run_here(*AUDIT, "--by", "gender", "--search", "random", "--budget-users", "1,5%")
     assert (ran.code, ran.stdout) == (2, "")

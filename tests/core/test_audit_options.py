@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import fairrec
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, smallest_group
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, defaults
 from fairrec.mitigation.options import MitigationOptions
@@ -38,6 +38,31 @@ def test_an_audit_takes_them_so_from_python():
 @pytest.mark.parametrize("min_support", ["1%", 0.01])
 def test_a_percentage_is_a_share(min_support):
     assert AuditOptions.of(min_support=min_support).min_users(6040) == 61
+
+
+@pytest.mark.parametrize(
+    ("n_users", "usual", "papers"), [(4, 10, 1), (6038, 10, 7), (10_001, 11, 11)]
+)
+def test_unless_told_otherwise_a_group_has_ten_users_and_a_share_has_no_floor(
+    n_users, usual, papers
+):
+    assert AuditOptions().min_users(n_users) == usual
+    assert AuditOptions(min_support=0.001).min_users(n_users) == papers
+    assert AuditOptions(min_support=1).min_users(n_users) == 1
+
+
+@pytest.mark.parametrize(
+    ("min_support", "says"),
+    [
+        (None, "0.1% of users, at least 10"),
+        (0.001, "0.1% of users"),
+        (0.07, "7% of users"),
+        (1, "1 user"),
+        (2500, "2,500 users"),
+    ],
+)
+def test_the_smallest_group_in_words(min_support, says):
+    assert smallest_group(min_support) == says
 
 
 @pytest.mark.parametrize(

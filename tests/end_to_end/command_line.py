@@ -17,8 +17,11 @@ from typer.testing import CliRunner
 from fairrec.cli import app
 from tests.builders import Tables, make_tables
 
-AUDIT = ("audit", "predictions.parquet", "--users", "users.parquet", "--permutations", "19")
-"""An audit of the files of `write_tables`, which still needs `--by`."""
+AUDIT = (
+    *("audit", "predictions.parquet", "--users", "users.parquet"),
+    *("--permutations", "19", "--min-support", "1"),
+)
+"""An audit of the files of `write_tables`, groups of any size, which still needs `--by`."""
 
 
 @dataclass(frozen=True)

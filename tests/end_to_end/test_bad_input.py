@@ -144,6 +144,9 @@ def _(folder: Path) -> list[str]:
     return _change(folder, "users", lambda table: pl.concat([table, table[2:3]]))
 
 
+bad("edges that do not rise", "'age:40|20'", "no edges of bins", "age:18|25|40")(
+    options("--by", "age:40|20")
+)
 bad("support nobody has", "No group has 40 users", "48 users", "Lower --min-support")(
     options("--min-support", "40")
 )
@@ -166,9 +169,23 @@ bad("the user id as attribute", "'user_id' is the user id", "attributes of users
 )
 
 
-@bad("list attribute", "users.parquet", "'tags' holds List", "one value a user")
+@bad(
+    "list attribute",
+    "users.parquet",
+    "'tags' holds lists",
+    "one value a user",
+    "tags:first",
+    "tags:each",
+)
 def _(folder: Path) -> list[str]:
     _change(folder, "users", lambda table: table.with_columns(tags=pl.concat_list("gender")))
+    return ["--by", "tags"]
+
+
+@bad("joined values", "users.parquet", "'tags' has several values for", "tags:first", "tags:whole")
+def _(folder: Path) -> list[str]:
+    tags = pl.Series("tags", ["a", "a|b", "b"]).repeat_by(16).explode()
+    _change(folder, "users", lambda table: table.with_columns(tags))
     return ["--by", "tags"]
 
 

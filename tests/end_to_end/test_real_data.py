@@ -40,7 +40,13 @@ def popular_first(movielens):
 def test_movielens_has_the_groups_the_paper_counts(popular_first):
     users, items, history, predictions = popular_first
     result = fairrec.audit(
-        predictions, users=users, items=items, history=history, by=BY, permutations=99
+        predictions,
+        users=users,
+        items=items,
+        history=history,
+        by=BY,
+        min_support=0.001,
+        permutations=99,
     )
     coverage = result.summary.coverage
     assert coverage.n_full_possible == str(2 * 7 * 21)
@@ -53,7 +59,14 @@ def test_movielens_has_the_groups_the_paper_counts(popular_first):
 def test_group_values_on_movielens_equal_a_plain_group_by(popular_first):
     users, items, history, predictions = popular_first
     result = fairrec.audit(
-        predictions, users=users, items=items, history=history, by=BY, depth="full", permutations=0
+        predictions,
+        users=users,
+        items=items,
+        history=history,
+        by=BY,
+        depth="full",
+        min_support=0.001,
+        permutations=0,
     )
     per_user = result.per_user
     for metric in result.metrics:

@@ -15,6 +15,7 @@ from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from tests.builders import audit, two_groups
 
 NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
+EDGES = "18|25|40|65"
 
 
 def _bin(numbers: list[float], spec: str) -> tuple[list[int], list[str]]:
@@ -28,6 +29,10 @@ def _holds(label: str, number: float) -> bool:
         return float(match[1]) == number
     if match := re.fullmatch(rf"{NUMBER}-{NUMBER}", label):
         return float(match[1]) <= number <= float(match[2])
+    if match := re.fullmatch(rf"<{NUMBER}", label):
+        return number < float(match[1])
+    if match := re.fullmatch(rf"{NUMBER}\+|>={NUMBER}", label):
+        return number >= float(match[1] or match[2])
     if match := re.fullmatch(rf"\[{NUMBER}, {NUMBER}\)", label):
         return float(match[1]) <= number < float(match[2])
     if match := re.fullmatch(rf"q\d+ \[{NUMBER}, {NUMBER}\]", label):
@@ -71,6 +76,34 @@ def test_minus_zero_is_zero():
     assert _bin([-0.0, 5.0], "1")[1] == ["0", "5"]
 
 
+def test_own_edges_cut_whole_numbers():
+    codes, labels = _bin([17, 18, 24, 25, 39, 40, 64, 65, 90, -3], EDGES)
+    assert labels == ["<18", "18-24", "25-39", "40-64", "65+"]
+    assert codes == [0, 1, 1, 2, 2, 3, 3, 4, 4, 0]
+
+
+def test_own_edges_cut_fractions():
+    codes, labels = _bin([17.5, 24.9, 25, 64, 65], EDGES)
+    assert labels == ["<18", "[18, 25)", "[25, 40)", "[40, 65)", ">=65"]
+    assert codes == [0, 1, 2, 3, 4]
+    assert _bin([1, 2], "1.5|") == ([0, 1], ["<1.5", ">=1.5"])
+
+
+def test_own_edges_may_be_negative():
+    codes, labels = _bin([-11, -10, -1, 0, 4], "-10|0")
+    assert labels == ["<-10", "[-10, 0)", "0+"]
+    assert codes == [0, 1, 1, 2, 2]
+    assert _bin([-6, -5], "-5|")[1] == ["<-5", ">=-5"]
+
+
+def test_between_own_edges_that_follow_each_other_lies_one_whole_number():
+    assert _bin([0, 1, 2, 3], "1|2") == ([0, 1, 2, 2], ["<1", "1", "2+"])
+
+
+def test_only_bins_between_own_edges_that_hold_a_user_occur():
+    assert _bin([30, 90, 31], EDGES) == ([0, 1, 0], ["25-39", "65+"])
+
+
 def test_quantiles_part_distinct_numbers_evenly():
     codes, labels = _bin([*range(1, 11)], "q5")
     assert codes == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
@@ -97,7 +130,7 @@ def test_large_numbers_are_written_out():
 
 
 def test_no_numbers_give_no_bins():
-    for spec in ("10", "q5"):
+    for spec in ("10", "q5", EDGES):
         assert _bin([], spec) == ([], [])
 
 
@@ -109,9 +142,13 @@ def test_no_numbers_give_no_bins():
         ("1e3", Binning(width=1000.0)),
         ("q2", Binning(quantiles=2)),
         ("q10", Binning(quantiles=10)),
+        (EDGES, Binning(edges=(18, 25, 40, 65))),
+        ("-1.5| 0", Binning(edges=(-1.5, 0))),
+        ("40", Binning(width=40)),
+        ("40|", Binning(edges=(40,))),
     ],
 )
-def test_a_binning_is_a_width_or_a_number_of_quantiles(text: str, binning: Binning):
+def test_a_binning_is_a_width_a_number_of_quantiles_or_edges(text: str, binning: Binning):
     assert parse_binning(text, f"age:{text}") == binning
 
 
@@ -124,6 +161,18 @@ def test_a_binning_is_a_width_or_a_number_of_quantiles(text: str, binning: Binni
 )
 def test_anything_else_is_no_binning(text: str):
     with pytest.raises(InputError, match=r"is no binning.*age:10.*income:q5"):
+        parse_binning(text, f"age:{text}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("|", "||", "18||25", "25|18", "18|18", "18|x", "18|nan", "18|inf", "|18", "1|q5"),
+        *("1.0000000000001|2", "18|25||"),
+    ],
+)
+def test_edges_that_are_no_rising_numbers_are_refused(text: str):
+    with pytest.raises(InputError, match=r"are no edges of bins.*rising.*age:18\|25\|40"):
         parse_binning(text, f"age:{text}")
 
 
@@ -152,6 +201,22 @@ def test_every_number_lies_in_its_labelled_bin_and_bins_are_in_order(
     lows = [_low(label) for label in labels]
     assert lows == sorted(lows)
     assert all(low == pytest.approx(round(low / float(width)) * float(width)) for low in lows)
+
+
+@example(numbers=[17.0, 18.0, 25.5], edges=[18.0, 25.5])
+@given(
+    numbers=_numbers(WHOLE) | _numbers(CENTS),
+    edges=st.lists(WHOLE | CENTS, min_size=1, max_size=5, unique=True).map(sorted),
+)
+def test_every_number_lies_in_its_labelled_bin_between_own_edges(
+    numbers: list[float], edges: list[float]
+):
+    codes, labels = _bin(numbers, "|".join(map(str, edges)) + "|")
+    assert len(set(labels)) == len(labels)
+    assert set(codes) == set(range(len(labels)))
+    assert all(_holds(labels[code], number) for code, number in zip(codes, numbers, strict=True))
+    in_order = np.array(codes)[np.argsort(numbers, kind="stable")]
+    assert (np.diff(in_order) >= 0).all()
 
 
 @example(numbers=[1234567.0, 1234568.0, 3.0], n_bins=2)
@@ -189,6 +254,16 @@ def test_binned_attributes_name_the_groups():
     assert result.gap("mrr").advantaged.group == {"age": "10-19"}
     assert result.gap("mrr").disadvantaged.group == {"age": "20-29"}
     assert result.summary.attributes["age"].binning == "width 10"
+    assert result.warnings == ()
+
+
+def test_own_edges_name_the_groups_and_are_told():
+    predictions, users = two_groups(age=[17, 25, 12, 40, 10, 29, 17, 90])
+    result = audit(predictions, users, "age:18|25|")
+    assert result.gap("mrr").advantaged.group == {"age": "<18"}
+    assert result.gap("mrr").disadvantaged.group == {"age": "25+"}
+    assert result.summary.attributes["age"].binning == "edges 18, 25"
+    assert result.summary.by == ("age:18|25|",)
     assert result.warnings == ()
 
 

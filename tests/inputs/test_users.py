@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -178,6 +179,35 @@ def test_many_different_fractions_are_said_with_the_remedy():
     assert "x:q5" in warning
 
 
+def test_many_different_whole_numbers_are_said_with_the_remedy():
+    predictions, users = two_groups(60, x=[*range(60)])
+    (warning,) = audit(predictions, users, "x").warnings
+    assert "'x' has 60 different numbers" in warning
+    assert "x:q5" in warning
+    assert audit(predictions, users, "x:q5").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([f"name {i}" for i in range(60)], "60 different values for 60 users.*id or free text"),
+        ([f"name {i // 2}" for i in range(60)], None),
+        ([f"name {i}" for i in range(19)], None),
+        ([f"name {i}" for i in range(1001)] * 3, "has 1,001 different values; group its values"),
+        ([f"name {i}" for i in range(1001)] * 101, None),
+        ([*range(51)] * 99, "51 different numbers; .*x:q5"),
+        ([*range(51)] * 100, None),
+        ([*range(50)], None),
+    ],
+    ids=["own", "pairs", "few", "many", "large", "numbers", "enough", "fifty"],
+)
+def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], says: str | None):
+    warnings = _attribute(values).warnings
+    assert len(warnings) == (says is not None)
+    if says is not None:
+        assert re.search(says, warnings[0])
+
+
 def test_an_unknown_attribute_offers_the_nearest_name():
     predictions, users = two_groups(gender=["F", "M"] * 4, age=[1, 2] * 4)
     for asked in ("gendre", "gendre:q5"):
@@ -211,7 +241,7 @@ def test_no_attribute_at_all_is_refused(by: Any):
 @pytest.mark.parametrize(
     "values", [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []]], ids=["lists", "structs", "text"]
 )
-def test_an_attribute_of_lists_is_refused(values: list[Any]):
+def test_an_attribute_of_lists_or_structs_is_refused(values: list[Any]):
     predictions, users = two_groups(x=values * 4)
     with pytest.raises(InputError, match=r"users table: attribute 'x' holds.*one value a user"):
         audit(predictions, users, "x")

@@ -34,7 +34,9 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
             "label": [[1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0]],
         }
     )
-    result = fairrec.audit(predictions, users=users, by="gender", metrics=metrics, permutations=9)
+    result = fairrec.audit(
+        predictions, users=users, by="gender", metrics=metrics, permutations=9, min_support=1
+    )
     return {name: result.per_user[name].to_list() for name in result.metrics}
 
 
@@ -111,7 +113,9 @@ def test_a_metric_of_few_lines_is_audited_like_any_other():
             "label": [[1, 0], [0, 1]],
         }
     )
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="miss@1,miss@2")
+    result = fairrec.audit(
+        predictions, users=users, by="gender", metrics="miss@1,miss@2", min_support=1
+    )
     assert result.metric("miss@1").definition == "1 when none of the first k items is relevant."
     assert result.gap("miss@1").size == 1
     assert result.gap("miss@1").disadvantaged.group == {"gender": "M"}

@@ -83,7 +83,7 @@ def planted(
 
 
 def mitigate(world: Planted, metric: str, **options: Any) -> MitigationResult:
-    """A mitigation of the worst full combination, without tests against chance."""
+    """A mitigation of the worst full combination of any size, without tests against chance."""
     given = {
         "users": world.users,
         "by": "gender,age",
@@ -91,6 +91,7 @@ def mitigate(world: Planted, metric: str, **options: Any) -> MitigationResult:
         "history": world.history,
         "validation": world.validation,
         "groups": "worst:1",
+        "min_support": 1,
         "permutations": 0,
         "threads": 1,
         **options,

@@ -27,7 +27,12 @@ def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
 def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc():
     users, predictions = two_groups()
     result = fairrec.audit(
-        predictions, users=users, by="group", metrics="auc,pooled_auc", permutations=20
+        predictions,
+        users=users,
+        by="group",
+        metrics="auc,pooled_auc",
+        permutations=20,
+        min_support=1,
     )
     assert result.gap("auc").size == 0
     gap = result.gap("pooled_auc")
@@ -39,7 +44,12 @@ def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
     users, predictions = two_groups()
     users = users.with_columns(pl.Series("age", ["old", "young", "old"]))
     result = fairrec.audit(
-        predictions, users=users, by="group,age", metrics="auc,pooled_auc", permutations=20
+        predictions,
+        users=users,
+        by="group,age",
+        metrics="auc,pooled_auc",
+        permutations=20,
+        min_support=1,
     )
     groups = result.groups("pooled_auc")
     assert set(groups["depth"]) == {2}
@@ -52,7 +62,9 @@ def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
 
 def test_pooled_auc_can_be_asked_for_alone():
     users, predictions = two_groups()
-    result = fairrec.audit(predictions, users=users, by="group", metrics="pooled_auc")
+    result = fairrec.audit(
+        predictions, users=users, by="group", metrics="pooled_auc", min_support=1
+    )
     assert result.gap("pooled_auc").size == approx(1 - 3 / 4)
 
 
@@ -65,6 +77,7 @@ def test_labels_of_one_kind_leave_pooled_auc_undefined():
                 users=users,
                 by="group",
                 metrics="pooled_auc",
+                min_support=1,
             )
 
 
@@ -72,7 +85,7 @@ def test_groups_whose_candidates_are_all_alike_are_left_out_and_counted():
     users, predictions = two_groups()
     of_b = pl.col("user_id") == 3
     labels = predictions.with_columns(label=pl.when(of_b).then(1).otherwise("label"))
-    result = fairrec.audit(labels, users=users, by="group", metrics="pooled_auc")
+    result = fairrec.audit(labels, users=users, by="group", metrics="pooled_auc", min_support=1)
     found = result.metric("pooled_auc")
     assert (found.n_defined, found.n_undefined, found.n_groups) == (2, 1, 1)
     assert found.most_advantaged == found.most_disadvantaged

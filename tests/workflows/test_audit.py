@@ -102,3 +102,34 @@ def test_no_group_is_large_enough():
     )
     with pytest.raises(InputError, match="No group has 2 users"):
         fairrec.audit(lists, users=users, by="gender", metrics="ndcg", min_support=2)
+    with pytest.raises(InputError) as raised:
+        fairrec.audit(lists, users=users, by="gender", metrics="ndcg")
+    assert str(raised.value) == (
+        "No group has 10 users (smallest group: 0.1% of users, at least 10; 4 users in all). Lower "
+        "min_support (min_support=1: groups of any size), or name fewer attributes in by."
+    )
+
+
+def test_very_many_values_are_no_matter_of_the_smallest_group():
+    tables = make_tables(100)
+    numbers = tables.users.with_columns(x=pl.int_range(pl.len()) * 3)
+    with pytest.raises(InputError) as raised:
+        fairrec.audit(tables.predictions, users=numbers, by="x")
+    assert str(raised.value) == (
+        "No group has 10 users (smallest group: 0.1% of users, at least 10; 100 users in all). The "
+        "attribute 'x' has 100 different numbers; to group near ones, bin it: x:q5."
+    )
+    texts = numbers.with_columns(pl.col("x").cast(pl.String) + " street")
+    with pytest.raises(InputError, match=r"looks like an id or free text; leave it out") as raised:
+        fairrec.audit(tables.predictions, users=texts, by="x")
+    assert "min_support" not in str(raised.value)
+
+
+def test_the_smallest_group_is_told_as_it_was_asked_for():
+    usual, papers = (audit_tables(min_support=support) for support in (None, 0.001))
+    assert usual.summary.coverage.min_users == 10
+    assert usual.summary.coverage.min_support is None
+    assert "min_support=None" in usual.summary.command
+    assert papers.summary.coverage.min_users == 1
+    assert papers.summary.coverage.min_support == 0.001
+    assert "min_support=0.001" in papers.summary.command

@@ -367,3 +367,20 @@ def test_groups_that_nobody_reported_on_is_in_are_no_error():
     assert result.effect.chosen.verdict == "unchanged"
     assert result.predictions["score"].equals(kept["score"])
     assert "60 users have validation targets, 50 held-out targets" in result.summary.notes
+
+
+@pytest.mark.parametrize("by", ["gender,tags:each", "gender,tags:first", "gender,years:18|40|65"])
+def test_attributes_that_are_made_of_columns_choose_and_re_rank_groups(by):
+    world = planted("accuracy")
+    n_users = world.users.height
+    tags = pl.Series("tags", [["a", "b"], ["b"], ["a", "c"]] * (n_users // 3))
+    years = pl.Series("years", np.arange(n_users) % 80)
+    world = world._replace(users=world.users.with_columns(tags, years))
+    # whoever has validation targets, the attributes are those of the table
+    some = world.validation.filter(pl.col("user_id") % 3 > 0)
+    result = mitigate(world._replace(validation=some), "ndcg@5", by=by, strength=0.5)
+    assert result.reranker.by == tuple(by.split(","))
+    tables = {"users": world.users, "items": world.items, "history": world.history}
+    again = fairrec.rerank(result.reranker, world.predictions, **tables)
+    assert again["score"].equals(result.predictions["score"])
+    assert not again["score"].equals(again["model_score"])

@@ -33,7 +33,8 @@ def tasks() -> Iterator[list[Task]]:
 
 def audit(search: str, **options: Any) -> fairrec.AuditResult:
     tables = make_tables()
-    given = {"users": tables.users, "by": "gender,member", "metrics": "auc", "permutations": 19}
+    given = {"users": tables.users, "by": "gender,member", "metrics": "auc"}
+    given |= {"permutations": 19, "min_support": 1}
     return fairrec.audit(tables.predictions, **{**given, **options}, search=search)
 
 

@@ -7,8 +7,31 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fairrec.core.kinds import number, one_of, share_or_users, whole
-from fairrec.core.options import GROUPS, STATISTICS, Option, Options
+from fairrec.core.options import GROUPS, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
+
+USUAL_SHARE, LEAST_USERS = 0.001, 10
+"""The smallest group unless told otherwise. Fewer users than that are mostly noise, and tell what
+single persons were shown."""
+
+
+def smallest_group(min_support: float | None) -> str:
+    """How large a group must be, in words.
+
+    >>> smallest_group(None), smallest_group(0.001), smallest_group(50)
+    ('0.1% of users, at least 10', '0.1% of users', '50 users')
+    """
+    if min_support is None:
+        return f"{smallest_group(USUAL_SHARE)}, at least {LEAST_USERS}"
+    if min_support >= 1:
+        return f"{min_support:,.0f} user{'s' if min_support > 1 else ''}"
+    return f"{100 * min_support:.12g}% of users"
+
+
+def take_smaller_groups() -> str:
+    """What to do where no group is large enough."""
+    return f"Lower {spelled('min_support')} ({spelled('min_support', 1)}: groups of any size)"
+
 
 Depth = Annotated[
     int | Literal["full"],
@@ -19,9 +42,12 @@ Depth = Annotated[
     ),
 ]
 MinSupport = Annotated[
-    float,
+    float | None,
     Option(
-        share_or_users(), "Smallest group: a share of users (0.001, 1%), or a number from 1", GROUPS
+        share_or_users().or_none(),
+        "Smallest group: a share of users (0.001, 1%), or a number from 1",
+        GROUPS,
+        default=smallest_group(None),
     ),
 ]
 Top = Annotated[
@@ -69,7 +95,7 @@ class AuditOptions(Options):
     """How an audit is done."""
 
     depth: Depth = 3
-    min_support: MinSupport = 0.001
+    min_support: MinSupport = None
     permutations: Permutations = 1000
     alpha: Alpha = 0.05
     correction: Correction = "max"
@@ -81,13 +107,15 @@ class AuditOptions(Options):
     def min_users(self, n_users: int) -> int:
         """The smallest number of users a group must have.
 
-        >>> AuditOptions(min_support=0.001).min_users(6038)
-        7
+        >>> AuditOptions().min_users(6038), AuditOptions(min_support=0.001).min_users(6038)
+        (10, 7)
         """
-        if self.min_support >= 1:
-            return int(self.min_support)
+        least = LEAST_USERS if self.min_support is None else 1
+        support = USUAL_SHARE if self.min_support is None else self.min_support
+        if support >= 1:
+            return int(support)
         # 0.001 * 267,000 is a hair above 267 in binary
-        return max(1, math.ceil(self.min_support * n_users - 1e-9))
+        return max(least, math.ceil(support * n_users - 1e-9))
 
     @property
     def lattice_depth(self) -> int | None:

@@ -1,9 +1,12 @@
-"""Numbers -> bins, on request: `age:10` fixed width, `income:q5` quantiles."""
+"""Numbers -> bins, on request: `age:10` fixed width, `income:q5` quantiles, `age:18|25` edges."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,30 +16,42 @@ from fairrec.core.errors import InputError, plain
 
 @dataclass(frozen=True, slots=True)
 class Binning:
-    """How a numeric attribute is cut: bins of one width, or that many quantiles."""
+    """How a numeric attribute is cut: bins of one width, so many quantiles, or own inner edges."""
 
     width: float | None = None
     quantiles: int | None = None
+    edges: tuple[float, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """As the result tells it.
+
+        >>> Binning(edges=(18, 25)).in_words
+        'edges 18, 25'
+        """
+        if self.edges:
+            return f"edges {', '.join(f'{edge:.12g}' for edge in self.edges)}"
+        return f"{self.quantiles} quantiles" if self.quantiles else f"width {self.width:g}"
 
 
 def parse_binning(text: str, spec: str) -> Binning:
     """The binning after the colon of an attribute.
 
-    >>> parse_binning("10", "age:10")
-    Binning(width=10.0, quantiles=None)
-    >>> parse_binning("q5", "income:q5")
-    Binning(width=None, quantiles=5)
+    >>> parse_binning("10", "age:10").width, parse_binning("q5", "income:q5").quantiles
+    (10.0, 5)
+    >>> parse_binning("18|25|40", "age:18|25|40").edges, parse_binning("40|", "age:40|").edges
+    ((18.0, 25.0, 40.0), (40.0,))
     """
+    if "|" in text:
+        return Binning(edges=_parse_edges(text, spec))
     if re.fullmatch(r"q\d{1,15}", text) and int(text[1:]) >= 2:
         return Binning(quantiles=int(text[1:]))
-    try:
-        width = float(text)
-    except ValueError:
-        width = 0.0
-    if not (0 < width < np.inf):
+    width = _number(text)
+    if width is None or width <= 0:
         raise InputError(
             f"Attribute {plain(repr(spec))}: {plain(repr(text))} is no binning. Use a width above "
-            "0 (age:10) or a number of quantiles from 2 (income:q5)."
+            "0 (age:10), a number of quantiles from 2 (income:q5) or edges of your own "
+            "(age:18|25|40, a single one age:40|)."
         )
     return Binning(width=width)
 
@@ -50,10 +65,48 @@ def bin_numbers(numbers: FloatArray, binning: Binning) -> tuple[CodeArray, list[
     """
     if len(numbers) == 0:
         return np.zeros(0, dtype=np.int32), []
+    if binning.edges:
+        return _bins_between(numbers, binning.edges)
     if binning.width is not None:
         return _bins_of_width(numbers, binning.width)
     assert binning.quantiles is not None
     return _quantile_bins(numbers, binning.quantiles)
+
+
+def _parse_edges(text: str, spec: str) -> tuple[float, ...]:
+    """Rising numbers; a last mark without a number says that a single one is an edge too."""
+    edges = [_number(part) for part in text.removesuffix("|").split("|")]
+    found = [edge for edge in edges if edge is not None]
+    # labels show twelve digits, and an edge is the number its label shows
+    is_shown = all(float(f"{edge:.12g}") == edge for edge in found)
+    is_rising = all(low < high for low, high in pairwise(found))
+    if len(found) < len(edges) or not is_shown or not is_rising:
+        raise InputError(
+            f"Attribute {plain(repr(spec))}: {plain(repr(text))} are no edges of bins. Use rising "
+            "numbers of at most twelve digits: age:18|25|40 for below 18, 18-24, 25-39 and 40+."
+        )
+    return tuple(found)
+
+
+def _number(text: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number + 0.0 if math.isfinite(number) else None
+
+
+def _bins_between(numbers: FloatArray, edges: Sequence[float]) -> tuple[CodeArray, list[str]]:
+    """Below the first edge, from each edge to the next, from the last one on."""
+    bins, codes = np.unique(np.searchsorted(edges, numbers, side="right"), return_inverse=True)
+    whole = _are_whole(numbers) and _are_whole(np.array(edges))
+    labels = []
+    for place in bins:
+        low = edges[place - 1] if place else -math.inf
+        high = edges[place] if place < len(edges) else math.inf
+        labels.append(_label(low, high, whole))
+    return codes.astype(np.int32), labels
 
 
 def _bins_of_width(numbers: FloatArray, width: float) -> tuple[CodeArray, list[str]]:
@@ -65,16 +118,26 @@ def _bins_of_width(numbers: FloatArray, width: float) -> tuple[CodeArray, list[s
     place += numbers >= _edge(place + 1, width)
     place -= numbers < _edge(place, width)
     bins, codes = np.unique(place + 0.0, return_inverse=True)
-    whole = width == int(width) and (numbers == np.floor(numbers)).all()
-    labels = []
-    for low, high in zip(_edge(bins, width), _edge(bins + 1, width), strict=True):
-        if whole and width == 1:
-            labels.append(f"{low:.0f}")
-        elif whole and low >= 0:
-            labels.append(f"{low:.0f}-{high - 1:.0f}")
-        else:
-            labels.append(f"[{low:.12g}, {high:.12g})")
-    return codes.astype(np.int32), labels
+    whole = width == int(width) and _are_whole(numbers)
+    bounds = zip(_edge(bins, width), _edge(bins + 1, width), strict=True)
+    return codes.astype(np.int32), [_label(low, high, whole) for low, high in bounds]
+
+
+def _are_whole(numbers: FloatArray) -> bool:
+    return bool((numbers == np.floor(numbers)).all())
+
+
+def _label(low: float, high: float, whole: bool) -> str:
+    """What lies from `low` up to, but not including, `high`."""
+    if low == -math.inf:
+        return f"<{high:.12g}"
+    if high == math.inf:
+        return f"{low:.0f}+" if whole and low >= 0 else f">={low:.12g}"
+    if whole and high - low == 1:
+        return f"{low:.0f}"
+    if whole and low >= 0:
+        return f"{low:.0f}-{high - 1:.0f}"
+    return f"[{low:.12g}, {high:.12g})"
 
 
 def _edge(place: FloatArray, width: float) -> FloatArray:

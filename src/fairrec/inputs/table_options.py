@@ -68,7 +68,8 @@ By = Annotated[
     Any,
     Option(
         NAMES,
-        "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5",
+        "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5,"
+        "age:18|25|40; of several values a user the first or each: langs:first, langs:each",
         GROUPS,
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -13,22 +13,35 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.core.options import spelled
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
+from fairrec.inputs.several import HOW, one_value_each
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 Value = bool | int | float | str
 MISSING = "(missing)"
 """The value of a user whose attribute is not known: a group of its own, never dropped."""
 
-_LOOKS_CONTINUOUS = 50
+_MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
+_ENOUGH_EACH = 100
+"""With so many users for each value, on average, many values need no advice."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeSpec:
-    """One entry of `by`: the attribute, the column it is read from, its binning."""
+    """One entry of `by`: the attribute, the column it is read from, its binning.
+
+    Parameters
+    ----------
+    several : what becomes of several values, where that was said
+    warnings : what the reader should know about the column
+    is_further : whether the column became other attributes before, of which this one says no more
+    """
 
     name: str
     column: str
     binning: Binning | None = None
+    several: str | None = None
+    warnings: tuple[str, ...] = ()
+    is_further: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,38 @@ class Attribute:
     n_missing: int = 0
     binning: str | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def n_known(self) -> int:
+        """The users who have a value."""
+        return len(self.codes) - self.n_missing
+
+    @property
+    def advice(self) -> str | None:
+        """What to do where there are so many values that each may be a group of a few users."""
+        known = [value for value in self.values if value != MISSING]
+        if self.binning is not None or not known:
+            return None
+        n_values = len(known)
+        if all(isinstance(value, int | float) for value in known):
+            if n_values <= _MANY_NUMBERS:
+                return None
+            return (
+                f"attribute '{self.name}' has {n_values:,} different numbers; to group near ones, "
+                f"bin it: {self.name}:q5"
+            )
+        if n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known:
+            return (
+                f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
+                "users, so it looks like an id or free text; leave it out, or group its values "
+                "first"
+            )
+        if n_values <= _MANY_TEXTS:
+            return None
+        return (
+            f"attribute '{self.name}' has {n_values:,} different values; group its values first, "
+            "or leave it out"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +123,7 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
     names = [spec.name for spec in specs]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"Attribute '{name}' is named twice in {spelled('by')}. Name it once.")
+    _refuse_repeated(names)
     user_column = table.require("user_id")
     frame = table.read(
         {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
@@ -94,21 +137,50 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         frame, keys = frame[order], keys.gather(order)
     # text in CSV may be a number, and a float only stands for one
     ids = keys if table.is_csv or frame["user_id"].dtype.is_float() else frame["user_id"]
-    return Users(ids, keys, frame.drop("user_id"), specs, table.where)
+    specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table.where)
+    return Users(ids, keys, columns, specs, table.where)
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"Attribute '{plain(name)}' is named twice in {spelled('by')}. Name it once."
+            )
+
+
+def _with_one_value_each(
+    frame: pl.DataFrame, specs: Sequence[AttributeSpec], where: str
+) -> tuple[tuple[AttributeSpec, ...], pl.DataFrame]:
+    """Attributes with at most one value a user, and their columns."""
+    found: list[tuple[AttributeSpec, pl.Series]] = []
+    for spec in specs:
+        if spec.binning:
+            found.append((spec, frame[spec.name]))
+            continue
+        for one in one_value_each(frame[spec.name], spec.name, spec.several, where):
+            note = () if one.note is None else (one.note,)
+            of_one = replace(spec, name=one.name, warnings=note, is_further=one.is_further)
+            found.append((of_one, one.values))
+    _refuse_repeated([spec.name for spec, _ in found])
+    columns = {spec.name: values for spec, values in found}
+    return tuple(spec for spec, _ in found), pl.DataFrame(columns)
 
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
-    """`gender`, `age:10` or `income:q5`; a column whose name has a colon is taken as it is."""
+    """`gender`, `age:10`, `langs:first`; a column whose name has a colon is taken as it is."""
     column = table.attribute_column(text)
     if column is not None and column == table.find("user_id"):
         raise InputError(f"Attribute '{text}' is the user id itself. Name attributes of users.")
     if column is not None:
         return AttributeSpec(text, column)
-    name, colon, binning = text.rpartition(":")
+    name, colon, how = text.rpartition(":")
     if colon:
         column = table.attribute_column(name)
+        if column is not None and how in HOW:
+            return AttributeSpec(name, column, several=how)
         if column is not None:
-            return AttributeSpec(name, column, parse_binning(binning, text))
+            return AttributeSpec(name, column, parse_binning(how, text))
     known = [column for column in table.columns if column != table.find("user_id")]
     error = unknown_name("attribute", name if colon else text, known)
     raise UnknownNameError(f"{table.where}: {error}{table.hint}")
@@ -126,7 +198,7 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
             )
     n_missing = values.null_count()
     present = values.drop_nulls() if n_missing else values
-    warnings = []
+    warnings = [*spec.warnings]
     if spec.binning:
         present_codes, labels = _bin_column(present, spec, where)
         known: list[Value] = list(labels)
@@ -139,11 +211,6 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
         present = _as_plain_values(present, spec, where)
         present_codes, distinct = encode(present)
         known = distinct.to_list()
-        if present.dtype.is_float() and len(known) > _LOOKS_CONTINUOUS:
-            warnings.append(
-                f"attribute '{spec.name}' has {len(known):,} different numbers; to group near "
-                f"ones, bin it: {spec.name}:q5"
-            )
     if not n_missing:
         return _attribute(spec, present_codes, known, 0, warnings)
     if MISSING in known:
@@ -154,10 +221,12 @@ def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Att
         known.append(MISSING)
     codes = np.full(len(values), missing_code, dtype=np.int32)
     codes[values.is_not_null().to_numpy()] = present_codes
-    warnings.append(
-        f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} users; they form "
-        f"the value '{MISSING}'"
-    )
+    # of the attributes that a column became, the first tells it for all
+    if not spec.is_further:
+        warnings.append(
+            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} users; they "
+            f"form the value '{MISSING}'"
+        )
     return _attribute(spec, codes, known, n_missing, warnings)
 
 
@@ -190,11 +259,11 @@ def _attribute(
     n_missing: int,
     warnings: list[str],
 ) -> Attribute:
-    binning = None
-    if spec.binning:
-        quantiles = spec.binning.quantiles
-        binning = f"{quantiles} quantiles" if quantiles else f"width {spec.binning.width:g}"
-    return Attribute(spec.name, codes, tuple(values), n_missing, binning, tuple(warnings))
+    binning = spec.binning.in_words if spec.binning else None
+    made = Attribute(spec.name, codes, tuple(values), n_missing, binning)
+    if made.advice and made.n_known < _ENOUGH_EACH * len(values):
+        warnings.append(made.advice)
+    return replace(made, warnings=tuple(warnings))
 
 
 def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[CodeArray, list[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.audit_options import take_smaller_groups
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spelled
 from fairrec.groups.group import Group
@@ -132,7 +133,7 @@ def choose_worst(
     if not len(worst):
         raise InputError(
             f"No intersection of all attributes has {min_users:,} users with a value to choose by. "
-            f"Lower {spelled('min_support')} or name fewer attributes in {spelled('by')}."
+            f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         )
 
     return Choice(_named(worst, grouping), (), _named(sorted(set(tuned)), grouping), is_tuned)

@@ -12,7 +12,7 @@ SMALL_VALUES_SHOWN = 20
 VALUES_SHOWN = 50
 
 
-def coverage(grouping: Grouping, min_support: float) -> Coverage:
+def coverage(grouping: Grouping, min_support: float | None) -> Coverage:
     """Which groups and users are large enough to be looked at."""
     cells, lattice, min_users = grouping.cells, grouping.lattice, grouping.min_users
     depth = (lattice.codes != ANY).sum(axis=1)

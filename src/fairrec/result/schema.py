@@ -183,7 +183,10 @@ class DepthCoverage(Part):
 class Coverage(Part):
     """Which groups and users are large enough to be looked at, and which are not."""
 
-    min_support: float
+    min_support: float | None = Field(
+        description="as given: a share of users below 1, a number of users from 1; null where it "
+        "was not given, which is 0.1% of users, at least 10"
+    )
     min_users: int
     by_depth: dict[str, DepthCoverage]
     n_full_possible: str = Field(description="product of the value counts, as digits")

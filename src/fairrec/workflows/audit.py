@@ -17,8 +17,10 @@ from fairrec.core.audit_options import (
     Seed,
     Threads,
     Top,
+    smallest_group,
+    take_smaller_groups,
 )
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
@@ -100,7 +102,8 @@ def audit(
     >>> predictions = pl.DataFrame({
     ...     "user_id": [1, 2, 3, 4], "item_id": [[7, 8]] * 4, "label": [[1, 0]] * 4,
     ...     "score": [[0.2, 0.9], [0.3, 0.4], [0.9, 0.1], [0.8, 0.2]]})
-    >>> result = fairrec.audit(predictions, users=users, by="gender", metrics="mrr@5")
+    >>> result = fairrec.audit(
+    ...     predictions, users=users, by="gender", metrics="mrr@5", min_support=1)
     >>> result.gap("mrr@5").size
     0.5
     >>> result.gap("mrr@5").disadvantaged.group
@@ -209,10 +212,12 @@ def _named(
 def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
     grouping = Grouping.of(inputs.attributes, options)
     if not len(grouping.lattice):
+        advice = [plain(one.advice, 300) for one in inputs.attributes if one.advice]
+        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         raise InputError(
-            f"No group has {grouping.min_users:,} users ({spelled('min_support')} "
-            f"{options.min_support:g}, {grouping.n_users:,} users in all). Lower "
-            f"{spelled('min_support')} or name fewer attributes in {spelled('by')}."
+            f"No group has {grouping.min_users:,} users (smallest group: "
+            f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
+            + (f"The {'. The '.join(advice)}." if advice else remedy)
         )
     return grouping
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairrec.core.arrays import IntArray
+from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
@@ -100,9 +101,9 @@ def _space(inputs: AuditInputs, options: SearchBenchOptions) -> Grouping:
     if len(space.full) < 2:
         which = "Only one" if len(space.full) else "No"
         raise InputError(
-            f"{which} intersection of all attributes has {space.min_users:,} users "
-            f"({spelled('min_support')} {options.min_support:g}, {inputs.n_users:,} users in all), "
-            f"and a gap is between two. Lower {spelled('min_support')} or name fewer attributes in "
+            f"{which} intersection of all attributes has {space.min_users:,} users (smallest "
+            f"group: {smallest_group(options.min_support)}; {inputs.n_users:,} users in all), "
+            f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
             f"{spelled('by')}."
         )
     return space

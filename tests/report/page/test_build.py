@@ -12,6 +12,7 @@ import pytest
 
 import fairrec
 from fairrec.report.page.build import build_page_view
+from tests.builders import audit, two_groups
 from tests.report.page.planted_page import planted, planted_result, view_of
 
 GOLDEN = Path(__file__).parent / "golden_page.txt"
@@ -39,6 +40,20 @@ def test_the_view_of_a_fixed_world_reads_as_agreed():
     fixed = planted().summary.model_copy(update={"versions": {"python": "3"}})
     view = build_page_view(fixed, planted().group_table)
     assert "\n".join(as_text("page", view)) + "\n" == GOLDEN.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("min_support", "says"),
+    [
+        (None, "10 users (0.1% of users, at least 10)"),
+        (0.02, "10 users (2% of users)"),
+        (10, "10 users"),
+    ],
+)
+def test_the_smallest_group_is_told_with_its_rule(min_support, says):
+    predictions, users = two_groups(500)
+    result = audit(predictions, users, "group", min_support=min_support)
+    assert dict(view_of(result).reproduce.settings)["smallest group"] == says
 
 
 def test_a_search_shows_how_the_gap_grew():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.view import build_mitigation_view
 from fairrec.report.page.chart_view import SearchHistory
@@ -116,11 +117,12 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         "max": "max-statistic (Westfall-Young): family-wise error rate",
         "bh": "Benjamini-Hochberg: false discovery rate",
     }
-    support = summary.coverage.min_support
+    least, support = summary.coverage.min_users, summary.coverage.min_support
+    rule = "" if support is not None and support >= 1 else f" ({smallest_group(support)})"
     settings = (
         ("seed", str(summary.seed)),
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
-        ("smallest group", f"{plural(summary.coverage.min_users, 'user')} ({support:g})"),
+        ("smallest group", f"{plural(least, 'user')}{rule}"),
         ("permutations", f"{summary.permutations:,}"),
         ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),
