@@ -67,8 +67,8 @@ class Served:
         users = pl.DataFrame(
             {"user_id": self.users, "group": [f"g{i % 2}" for i in range(len(self.users))]}
         )
-        given = {"users": users, "by": "group", "permutations": 0, "max_undefined": 1, **options}
-        given = {"test": self.test(graded), **given}
+        given = {"users": users, "test": self.test(graded), "by": "group", "permutations": 0}
+        given = {**given, "max_undefined": 1, "min_support": 1, **options}
         return fairrec.audit(self.recommendations(form), **given)
 
 

@@ -19,8 +19,8 @@ USERS = pl.DataFrame({"user_id": [*"abcd"], "group": [*"xxyy"]})
 
 
 def audit(values: Any, **options: Any) -> AuditResult:
-    given = {"users": USERS, "by": "group", "permutations": 0, "max_undefined": 1, **options}
-    return fairrec.audit(values=values, **given)
+    settings = {"permutations": 0, "max_undefined": 1, "min_support": 1}
+    return fairrec.audit(values=values, **{"users": USERS, "by": "group", **settings, **options})
 
 
 def values(**columns: Any) -> pl.DataFrame:
@@ -181,7 +181,9 @@ def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp
 def test_columns_with_the_name_of_a_metric_keep_its_bounds_unless_told_otherwise():
     _, users = two_groups()
     table = users.with_columns(**{"ndcg@10": np.linspace(0, 1, 8), "ndcg": np.linspace(0, 9, 8)})
-    result = fairrec.audit(values=table, by="group", permutations=0, better="ndcg=lower")
+    result = fairrec.audit(
+        values=table, by="group", permutations=0, min_support=1, better="ndcg=lower"
+    )
     assert result.metrics["ndcg@10"].higher_is_better is True
     # without a cut-off it is no name that an audit writes
     assert result.metrics["ndcg"].higher_is_better is False

@@ -83,7 +83,13 @@ def test_the_same_for_everyone_says_for_whom():
     for is_missing, who in ((0, "everyone"), (1, "everyone for whom it is defined")):
         predictions = one_each({user: None if user < is_missing else 2 for user in range(8)})
         result = fairrec.audit(
-            predictions, users=users, by="group", metrics="mrr", permutations=19, max_undefined=0.5
+            predictions,
+            users=users,
+            by="group",
+            metrics="mrr",
+            permutations=19,
+            max_undefined=0.5,
+            min_support=1,
         )
         (verdict,) = build_view(result.summary).verdicts
         assert verdict.status == "same for everyone"
