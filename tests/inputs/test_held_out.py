@@ -25,7 +25,13 @@ def read(rows, columns=("user_id", "item_id"), relevant=None, user_ids=USER_IDS)
 def by_user(held_out: HeldOutItems) -> list[dict]:
     bounds = zip(held_out.offsets[:-1], held_out.offsets[1:], strict=True)
     return [
-        dict(zip(held_out.item_ids[a:b].to_list(), held_out.gains[a:b].tolist(), strict=True))
+        dict(
+            zip(
+                held_out.item_ids.gather(held_out.items[a:b]).to_list(),
+                held_out.gains[a:b].tolist(),
+                strict=True,
+            )
+        )
         for a, b in bounds
     ]
 

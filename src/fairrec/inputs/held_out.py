@@ -12,7 +12,7 @@ from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.ids import positions_in
+from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.relevance import Relevance, compared_column
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
@@ -42,17 +42,19 @@ class HeldOut:
 class HeldOutItems:
     """The held-out items of all users of the users table.
 
-    User `u` has `item_ids[offsets[u]:offsets[u + 1]]`, the largest gain first.
+    User `u` has `items[offsets[u]:offsets[u + 1]]`, the largest gain first.
 
     Parameters
     ----------
     offsets : (n_users + 1,)
-    item_ids : as they are compared
+    items : (n_held_out,), positions in `item_ids`
+    item_ids : distinct, as they are compared
     gains : (n_held_out,), above 0
     warnings : what the reader should know about the table
     """
 
     offsets: IntArray
+    items: CodeArray
     item_ids: pl.Series
     gains: FloatArray
     warnings: tuple[str, ...]
@@ -76,11 +78,11 @@ class HeldOutItems:
         ----------
         offsets, items, item_ids : the recommendations, as of `CandidateLists`
         """
-        at = positions_in(self.item_ids, item_ids)
+        at = positions_in(self.item_ids, item_ids)[self.items]
         if len(at) and len(items) and at.max() < 0:
             raise InputError(
                 f"{self.where}: none of its items is ever recommended. Items there: "
-                f"{listed(self.item_ids.unique().sort().head(3).to_list())}; recommended: "
+                f"{listed(self.item_ids.head(3).to_list())}; recommended: "
                 f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
                 "item ids."
             )
@@ -121,28 +123,42 @@ def read_held_out(
     users = ids_as_integers_or_text(frame["user_id"], table.where)
     rows = positions_in(users, user_ids)
     warnings += _about_unknown_users(users, rows, table.where, users_where)
-    pairs = pl.DataFrame(
-        {
-            "row": rows,
-            "item": ids_as_integers_or_text(frame["item_id"], table.where),
-            "gain": gains,
-        }
-    ).filter((pl.col("row") >= 0) & (pl.col("gain") > 0))
-    once = pairs.group_by("row", "item").agg(pl.col("gain").max())
-    if once.height < pairs.height:
+    items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    is_counted = (rows >= 0) & (gains > 0)
+    rows, items, gains = _once(rows[is_counted], items[is_counted], gains[is_counted])
+    n_repeated = int(is_counted.sum()) - len(rows)
+    if n_repeated:
         warnings.append(
-            f"{table.where}: {pairs.height - once.height:,} of {pairs.height:,} held-out rows "
-            "repeat a user and item; such a pair counts once"
+            f"{table.where}: {n_repeated:,} of {len(rows) + n_repeated:,} held-out rows repeat a "
+            "user and item; such a pair counts once"
         )
-    once = once.sort("row", "gain", "item", descending=[False, True, False])
-    n_per_user = np.bincount(once["row"].to_numpy(), minlength=len(user_ids))
     return HeldOutItems(
-        bounds_of(n_per_user),
-        once["item"],
-        once["gain"].to_numpy(),
+        bounds_of(np.bincount(rows, minlength=len(user_ids))),
+        items,
+        item_ids,
+        gains,
         tuple(warnings),
         table.where,
     )
+
+
+def _once(
+    rows: CodeArray, items: CodeArray, gains: FloatArray
+) -> tuple[CodeArray, CodeArray, FloatArray]:
+    """Each pair once, by its largest gain; user by user, the largest gain first."""
+    if not len(rows):
+        return rows, items, gains
+    pair = rows.astype(np.int64) * (int(items.max()) + 1) + items
+    # stable, because a table that comes user by user is almost in order
+    order = np.argsort(pair, kind="stable")
+    starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    gains = np.maximum.reduceat(gains[order], starts)
+    first = order[starts]
+    rows, items = rows[first], items[first]
+    if gains.min() < gains.max():
+        by_gain = np.lexsort((-gains, rows))
+        rows, items, gains = rows[by_gain], items[by_gain], gains[by_gain]
+    return rows, items, gains
 
 
 def _graded_by(table: Table) -> str | None:

@@ -72,6 +72,8 @@ def _in_one_order(
     """The scores, or numbers by rank where equal scores need them; both have to agree."""
     is_apart = np.zeros(len(offsets) - 1, dtype=bool)
     _mark_out_of_place(offsets, scores, ranks, is_apart)
+    if not is_apart.any():
+        return scores
     # lists whose rows come in their order, which are most, need no sorting
     lengths = np.diff(offsets)
     rows = np.flatnonzero(np.repeat(is_apart, lengths))

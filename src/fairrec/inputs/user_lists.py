@@ -84,7 +84,9 @@ def lists_and_held_out(
         )
     has_held_out = held_out.n_per_user > 0
     candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
-    without_list = np.setdiff1d(np.flatnonzero(has_held_out), row_of_list)
+    is_without = has_held_out.copy()
+    is_without[row_of_list] = False
+    without_list = np.flatnonzero(is_without)
     absent = without_list
     if given.missing_lists == "zero":
         row_of_list = np.concatenate([row_of_list, without_list])
@@ -138,4 +140,6 @@ def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> Us
 
 def _others(everyone: Users, rows: IntArray) -> IntArray:
     """The other rows of the users table."""
-    return np.setdiff1d(np.arange(len(everyone.ids)), rows)
+    is_other = np.ones(len(everyone.ids), dtype=bool)
+    is_other[rows] = False
+    return np.flatnonzero(is_other)
