@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, some_of
+from fairrec.core.kernels import kernel
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _LOOKUP_ROOM = 1 << 26
@@ -77,12 +78,9 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if _has_room(low, high, len(values)):
             # a range that fits a table needs neither hashing nor sorting
-            slots = _as_int64(values) - low
-            is_present = np.zeros(high - low + 1, dtype=bool)
-            is_present[slots] = True
-            code_of_slot = np.cumsum(is_present, dtype=np.int32) - np.int32(1)
+            codes, is_present = _number(_as_int64(values), low, high - low + 1)
             distinct = pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
-            return code_of_slot[slots], distinct
+            return codes, distinct
     distinct = values.unique().sort()
     return positions_in(values, distinct), distinct
 
@@ -105,3 +103,21 @@ def _lookup(values: IntArray, keys: IntArray, low: int, high: int) -> CodeArray:
     # values outside the range of the keys read the last slot, which stays -1
     slots = np.where((values >= low) & (values <= high), values - low, high - low + 1)
     return table[slots]
+
+
+@kernel
+def _number(ids: IntArray, low: int, n_slots: int) -> tuple[CodeArray, BoolArray]:
+    """Codes of ids in the order of the ids, and which numbers from `low` on are ids."""
+    is_present = np.zeros(n_slots, dtype=np.bool_)
+    for row in range(len(ids)):
+        is_present[ids[row] - low] = True
+    code_of_slot = np.zeros(n_slots, dtype=np.int32)
+    n_codes = 0
+    for slot in range(n_slots):
+        if is_present[slot]:
+            code_of_slot[slot] = n_codes
+            n_codes += 1
+    codes = np.empty(len(ids), dtype=np.int32)
+    for row in range(len(ids)):
+        codes[row] = code_of_slot[ids[row] - low]
+    return codes, is_present
