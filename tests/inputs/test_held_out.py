@@ -39,7 +39,7 @@ def by_user(held_out: HeldOutItems) -> list[dict]:
 def test_items_stand_with_their_user_and_count_1_without_a_grade():
     held_out = read([("c", 3), ("a", 1), ("c", 2)])
     assert by_user(held_out) == [{1: 1}, {}, {2: 1, 3: 1}]
-    assert held_out.n_per_user.tolist() == [1, 0, 2]
+    assert held_out.has_rows.tolist() == [True, False, True]
     assert held_out.warnings == ()
 
 
@@ -186,7 +186,7 @@ def test_ids_of_other_kinds_are_the_same_ids(test_items, recommended):
 
 def test_user_ids_of_other_kinds_are_the_same_users():
     held_out = read([(1, 5), (3, 6)], user_ids=pl.Series(["1", "2", "3"]))
-    assert held_out.n_per_user.tolist() == [1, 0, 1]
+    assert held_out.has_rows.tolist() == [True, False, True]
 
 
 def test_items_that_are_never_recommended_at_all_are_other_ids():

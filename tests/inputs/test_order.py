@@ -125,20 +125,53 @@ def test_a_score_that_counts_up_like_a_rank_is_refused(start):
     with pytest.raises(InputError) as caught:
         scores(offsets, score=ranks)
     assert str(caught.value) == (
-        f"the predictions table: 'score' counts up from {start} in every user's list, as a rank "
-        "does, of which the first is best; of a score the highest is. Map it as what it is: "
+        "the predictions table: 'score' counts up in every user's list, as a rank does, of which "
+        "the first is best; of a score the highest is. Map it as what it is: "
         "columns={'rank': 'score'}, or columns={'score': 'score'} if higher is better"
     )
     assert scores(offsets, {"score": "score"}, score=ranks).tolist() == ranks
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda ranks: [*ranks[:-1], 9], id="one that skips"),
+        pytest.param(lambda ranks: [rank + 1 for rank in ranks], id="from 2"),
+        pytest.param(lambda ranks: [3, 1, 4, 2] * 5, id="in another order"),
+    ],
+)
+def test_ranks_are_recognised_with_gaps_and_in_any_order(change):
+    offsets, ranks = counting(5, 4)
+    with pytest.raises(InputError, match="counts up in every user's list, as a rank does"):
+        scores(offsets, score=change(ranks))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ([-1, -2, -3, -1, -2], r"'rank' has values below 0 \(such as -3\), and of ranks 1 is best"),
+        ([1, 1, 1, 1, 1], "'rank' is 1 in every row, so the order is not known"),
+    ],
+)
+def test_ranks_that_are_none_are_refused(ranks, says):
+    with pytest.raises(InputError, match=says):
+        scores(rank=ranks)
+
+
+def test_a_column_called_rank_is_never_a_score():
+    with pytest.raises(InputError, match="'rank' is a rank by its name"):
+        order.order_columns(
+            Table(pl.DataFrame({"rank": [1]}), "predictions", {"score": "rank"}), True
+        )
+
+
+@pytest.mark.parametrize(
     "spoil",
     [
         pytest.param(lambda offsets, ranks: (offsets[:5], ranks[:16]), id="few rows"),
-        pytest.param(lambda offsets, ranks: (offsets, [*ranks[:-1], 9]), id="one that skips"),
+        pytest.param(lambda offsets, ranks: (offsets, [*ranks[:-1], 9.5]), id="no whole number"),
         pytest.param(lambda offsets, ranks: (offsets, ranks[::-1]), id="counts down"),
-        pytest.param(lambda offsets, ranks: (offsets, [r + 1 for r in ranks]), id="from 2"),
+        pytest.param(lambda offsets, ranks: (offsets, [3, 1, 5, 2] * 5), id="no order, no 1 to n"),
         pytest.param(lambda offsets, ranks: (np.array([0, 20]), [*range(1, 21)]), id="one user"),
         pytest.param(lambda offsets, ranks: (np.arange(21), [1] * 20), id="one item each"),
     ],

@@ -71,24 +71,49 @@ def test_zero_and_drop_differ_in_those_without_a_list_alone():
     assert values_of(zero, "coverage@2", [*"abcd"]) == [1, 1, 0, 1 / 2]
     assert values_of(drop, "recall@2", [*"abd"]) == [1, 0, None]
     assert values_of(drop, "coverage@2", [*"abd"]) == [1, 1, 1 / 2]
-    (without,) = zero.summary.missing
-    assert (without.n_missing, without.n_users, without.counts_as_zero) == (1, 3, True)
-    (without,) = drop.summary.missing
-    assert (without.n_missing, without.n_users, without.counts_as_zero) == (1, 3, False)
+    for result, is_zero, kinds in (
+        (zero, True, ["no list", "no held-out items", "not evaluated"]),
+        (drop, False, ["no list", "no held-out items", "not evaluated"]),
+    ):
+        assert [one.kind for one in result.summary.missing] == kinds
+        without = result.summary.missing[0]
+        assert (without.n_missing, without.n_users, without.counts_as_zero) == (1, 3, is_zero)
     assert zero.metrics["recall@2"].undefined_share == 0
     assert drop.metrics["recall@2"].undefined_share == 1 / 3
     assert (zero.summary.missing_lists, drop.summary.missing_lists) == ("zero", "drop")
 
 
-def test_users_of_whom_nothing_is_known_are_counted():
-    assert read().warnings == (
-        "1 user of the users table has neither recommendations nor held-out items and is left out",
-    )
+def test_users_of_whom_nothing_is_known_are_kept_apart():
+    assert read().unseen.tolist() == [4]
     more = pl.concat([USERS, pl.DataFrame({"user_id": ["f"], "group": ["x"]})])
-    assert read(users=more).warnings == (
-        "2 users of the users table have neither recommendations nor held-out items and are left "
-        "out",
-    )
+    assert read(users=more).unseen.tolist() == [4, 5]
+
+
+def test_whoever_has_a_held_out_row_is_expected_relevant_or_not():
+    test = pl.DataFrame({"user_id": [*"abc"], "item_id": [1, 2, 3], "rating": [5, 1, 1]})
+    lists = pl.DataFrame({"user_id": [*"ab"], "item_id": [1, 2], "rank": [1, 1]})
+    given = TableOptions.of(test=test, users=USERS, by="group", relevant="rating>=4")
+    inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
+    assert inputs.user_ids.to_list() == [*"abc"]
+    assert inputs.is_expected.tolist() == [True, True, True]
+    assert inputs.is_without_list.tolist() == [False, False, True]
+    assert inputs.candidates.held_out.n_relevant.tolist() == [1, 0, 0]
+    assert inputs.unseen.tolist() == [3, 4]
+
+
+def test_items_that_are_numbers_here_and_text_there_are_noted():
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["1", "02"]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    result = audit(lists, USERS, "group", test=test, metrics="recall@2")
+    assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
+    assert any("whole numbers in the predictions table and text" in w for w in result.warnings)
+
+
+def test_not_a_single_hit_is_noted():
+    test = pl.DataFrame({"user_id": ["a", "b"], "item_id": [2, 1]})
+    lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
+    result = audit(lists, USERS, "group", test=test, metrics="recall@2")
+    assert any(w.startswith("not one recommended item is held out") for w in result.warnings)
 
 
 def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():

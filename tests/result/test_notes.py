@@ -23,20 +23,6 @@ def test_users_who_are_missing_are_no_note_but_a_part_of_the_result():
     assert notes(one_each({f"u{i}": None if i < 2 else 1 for i in range(8)})) == ()
 
 
-@pytest.mark.parametrize(
-    ("n_without", "says"),
-    [
-        (1, "1 of 8 users has recommendations and no held-out items: that user has no accuracy, "),
-        (2, "2 of 8 users have recommendations and no held-out items: those users have no accur"),
-    ],
-)
-def test_users_with_recommendations_and_nothing_held_out_are_counted(n_without, says):
-    predictions, _ = two_groups()
-    test = predictions.filter(label=1).select("user_id", "item_id")[n_without:]
-    (said,) = notes(predictions.drop("label"), test=test)
-    assert said.startswith(says)
-
-
 def test_groups_without_a_pooled_value_are_counted():
     (pooled,) = notes(
         one_each({f"u{i}": 1 if i % 2 else None for i in range(8)}), metrics="pooled_auc"

@@ -256,7 +256,7 @@ def test_the_parts_by_themselves():
     measured = measure_everyone(inputs, wanted)
     (missing,) = analyse_missing(measured, inputs, grouping, options)
     assert isinstance(missing, Missing)
-    assert (missing.n_missing, missing.n_users, missing.largest_share) == (4, 40, 0)
+    assert (missing.n_missing, missing.n_users, missing.is_too_much(0)) == (4, 40, False)
     for most, is_conclusive in ((0.1, True), (0.0999, False)):
         standing = standing_of(measured, inputs, [missing], most)
         assert [one.undefined_share for one in standing] == [0.1, 0.1]

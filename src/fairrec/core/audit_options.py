@@ -80,7 +80,7 @@ MaxUndefined = Annotated[
     float,
     Option(
         share(),
-        "Share of users without a value from which nothing found is no all-clear",
+        "Nothing found is an all-clear while no more than this share of users has no value or no list",
         STATISTICS,
     ),
 ]

@@ -13,7 +13,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
 from fairrec.inputs.ids import encode, positions_in
-from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.relevance import Relevance, advised, compared_column
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 
@@ -190,7 +190,7 @@ def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
     return [
         f"{table.where}: ndcg weighs held-out items by '{plain(column)}' ({low:g} to {high:g}), "
         f"all other metrics count each of them as relevant{zero}. To count some of them alone, all "
-        f"alike: {spelled('relevant', f'{column}>={(low + high) / 2:g}')}"
+        f"alike: {advised(column, low, high)}"
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.relevance import advised
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
@@ -57,7 +58,7 @@ def read_inputs(
         given,
         needs={need for metric in wanted for need in metric.metric.needs},
         wants=wants,
-        reserved={*reserved, *(metric.name for metric in wanted)},
+        reserved={*reserved, *_names_taken(wanted, given)},
         has_scores=has_scores,
         values=columns,
     )
@@ -68,6 +69,14 @@ def read_inputs(
     if given.relevant is None and "predictions" in opened:
         inputs = _with_labels_explained(inputs, wanted)
     return inputs, wanted
+
+
+def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
+    """The names that metrics may have in the result."""
+    names = {metric.name for metric in wanted}
+    if given.metrics is None and given.test is not None:
+        names |= {f"{name}@{k}" for name in _OF_RECOMMENDATIONS for k in range(1, _DEEPEST + 1)}
+    return names
 
 
 def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[MetricAtK, ...]:
@@ -165,7 +174,7 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
         return inputs
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
-    threshold = spelled("relevant", f"{column}>={_upper_part(low, high):g}")
+    threshold = advised(column, low, high)
     if 0 < low < high:
         raise InputError(
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
@@ -187,9 +196,3 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
     else:
         return inputs
     return replace(inputs, warnings=(*inputs.warnings, note))
-
-
-def _upper_part(low: float, high: float) -> float:
-    """A number in the upper half, whole where that is possible: 4 of 1 to 5."""
-    middle = (low + high) / 2
-    return float(np.ceil(middle + 0.5)) if high - low >= 2 else middle

@@ -35,7 +35,7 @@ def metric_results(
             undefined_share=stands.undefined_share,
             is_conclusive=stands.is_conclusive,
             is_constant=stands.is_constant,
-            n_groups=int(analysis.is_tested[i].sum()),
+            n_groups=int((analysis.is_tested[i] & (moments.n_others[i] > 0)).sum()),
             is_tested=math.isfinite(analysis.critical),
             gap=about.gap,
             advantaged=best[0] if best else None,

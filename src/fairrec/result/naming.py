@@ -19,7 +19,7 @@ from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import MetricAnalysis
-from fairrec.statistics.missing import Missing, standing_of
+from fairrec.statistics.missing import Missing, Standing
 from fairrec.statistics.pooled import PooledAnalysis
 
 
@@ -28,6 +28,7 @@ def audit_summary(
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],
+    standing: Sequence[Standing],
     pooled: Sequence[PooledAnalysis],
     searched: Searched | None,
     *,
@@ -43,7 +44,6 @@ def audit_summary(
     """
     options = analysis.options
     of_pooled = pooled_results(analysis, pooled)
-    standing = standing_of(analysis.measured, inputs, missing, options.max_undefined)
     results = metric_results(analysis, found, standing) | of_pooled
     return AuditSummary(
         fairrec_version=__version__,

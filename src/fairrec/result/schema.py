@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairrec.inputs.users import Value
 from fairrec.scoring.ledger.ledger_file import Spent
+
+_MAX_UNDEFINED = 0.05
 
 
 class Part(BaseModel):
@@ -103,8 +105,8 @@ class MetricResult(Part):
     )
     is_conclusive: bool = Field(
         default=True,
-        description="false where nothing found is no all-clear: too many users have no value, in "
-        "all or in a group that differs from the rest in it",
+        description="false where nothing found is no all-clear: too many users have no value, or "
+        "too many of a group that differs from the rest have none or got no list",
     )
     is_constant: bool = Field(default=False, description="the same value for every user")
     n_groups: int = Field(description="groups with enough users, all depths")
@@ -128,6 +130,15 @@ class MetricResult(Part):
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_results(cls, data: Any) -> Any:
+        """Results from before users without a value were judged give no all-clear over them."""
+        if isinstance(data, dict) and "undefined_share" not in data and data.get("n_undefined"):
+            share = data["n_undefined"] / (data["n_defined"] + data["n_undefined"])
+            return {**data, "undefined_share": share, "is_conclusive": share <= _MAX_UNDEFINED}
+        return data
 
 
 class MissingUsers(Part):
@@ -302,7 +313,8 @@ class AuditSummary(Part):
     permutations: int
     coverage: Coverage
     max_undefined: float = Field(
-        default=1.0, description="undefined_share from which nothing found is no all-clear"
+        default=_MAX_UNDEFINED,
+        description="the largest undefined_share with which nothing found is one",
     )
     missing: tuple[MissingUsers, ...] = Field(
         default=(), description="users without a list or without a value"

@@ -41,7 +41,7 @@ from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.missing import analyse_missing
+from fairrec.statistics.missing import Missing, analyse_missing, standing_of
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.workflows.search import measure_by_search
 
@@ -154,11 +154,14 @@ def audit(
         else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
     )
     analysis = analyse(measured, grouping, options, progress)
+    progress("looking for who is missing", 0, 0)
+    missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
     return _named(
         inputs,
         wanted,
         analysis,
+        missing,
         searched,
         command=command or _as_call(inputs, wanted, options, how, asked),
         started=started,
@@ -178,27 +181,29 @@ def audit_inputs(
     grouping = _grouping(inputs, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress)
+    missing = analyse_missing(measured, inputs, grouping, options)
     command = command or _as_call(inputs, wanted, options)
-    return _named(inputs, wanted, analysis, command=command, started=started)
+    return _named(inputs, wanted, analysis, missing, command=command, started=started)
 
 
 def _named(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
     analysis: Analysis,
+    missing: Sequence[Missing],
     searched: Searched | None = None,
     *,
     command: str,
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
-    missing = analyse_missing(analysis.measured, inputs, analysis.grouping, analysis.options)
     pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
         missing,
+        standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined),
         pooled,
         searched,
         wanted=wanted,
@@ -218,12 +223,6 @@ def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
             f"No group has {grouping.min_users:,} users (smallest group: "
             f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
             + (f"The {'. The '.join(advice)}." if advice else remedy)
-        )
-    if (grouping.lattice.n_users == grouping.n_users).all():
-        raise InputError(
-            f"All {grouping.n_users:,} users are in one group "
-            f"({plain(grouping.group(0).label)}), so there is nothing to compare it with. Name "
-            f"other attributes in {spelled('by')}, or cut numbers finer."
         )
     return grouping
 

@@ -73,8 +73,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         who = "everyone for whom it is defined" if result.n_undefined else "everyone"
         return f"It is {number(result.mean)} for {who}, so groups cannot differ in it."
     if not result.n_groups:
-        scored = "" if summary.search.users_scored == summary.search.users_total else "scored and "
-        return f"No group has {smallest} {scored}for whom it is defined."
+        return _no_groups(result, summary)
     looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
     if status == "not tested":
         return f"{looked_at}, without a test against chance."
@@ -92,6 +91,14 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         f"{group_label(first.group)} ({signed(first.difference)}, {users_known(first)} "
         f"{'user' if first.n_users == 1 else 'users'})."
     )
+
+
+def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
+    if result.n_defined >= summary.coverage.min_users and result.gap is not None:
+        return "All users are in one group, so there is nothing to compare it with."
+    scored = "" if summary.search.users_scored == summary.search.users_total else "scored and "
+    smallest = plural(summary.coverage.min_users, "user")
+    return f"No group has {smallest} {scored}for whom it is defined."
 
 
 def _served(finding: Finding, result: MetricResult) -> str:
