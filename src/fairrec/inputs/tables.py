@@ -255,7 +255,8 @@ def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int
     if values.dtype != pl.String:
         return f": column '{column}' is of type {values.dtype}. Give numbers only."
     numbers = values.cast(pl.Float64, strict=False)
-    bad = (numbers.is_null() | ~numbers.is_finite()).arg_true()
+    # beside text an empty field is not what is wrong
+    bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
     if not len(bad):
         return f": column '{column}' holds numbers as text. Store them as numbers."
     at = int(bad[0])

@@ -24,7 +24,8 @@ def reader_notes(
     said: list[str] = []
     attributes = inputs.attributes
     said += inputs.warnings
-    said += [note for table in inputs.tables.values() for note in table.notes]
+    # one table may be both values and users
+    said += dict.fromkeys(note for table in inputs.tables.values() for note in table.notes)
     n_without = int((~inputs.is_expected).sum())
     if n_without:
         have, they = ("has", "that user") if n_without == 1 else ("have", "those users")
