@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,10 @@ from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
 """What may stand between two fields, in words."""
+
+_NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
+"""The first line by which Excel is told the separator."""
+_NAMED_COLUMNS = "The first line has to name the columns."
 
 
 class TextFile:
@@ -32,14 +37,17 @@ class TextFile:
     def __init__(self, source: Path | bytes, where: str, usual: Sequence[str]) -> None:
         self._source = source
         self._where = where
-        records = _first_lines(source)
-        self._separator = _separator_of(records, usual)
-        self._header = _fields(records, self._separator)[0]
+        lines = _first_lines(source)
+        named = _NAMED_SEPARATOR.fullmatch(lines[0])
+        self._n_skipped = 1 if named and any(lines[1:]) else 0
+        lines = lines[self._n_skipped :]
+        self._separator = named[1] if named and self._n_skipped else _separator_of(lines, usual)
+        self._header = _fields(lines, self._separator)[0]
         _refuse_twice(self._header, where)
         self.columns = (
             self._header if self._separator == "::" else self._scan().collect_schema().names()
         )
-        self.hint = ""
+        self.hint = _about_header(self._header)
         if len(self.columns) == 1:
             known = ", ".join([*SEPARATORS.values()][:-1])
             self.hint = (
@@ -114,6 +122,7 @@ class TextFile:
             separator=self._separator,
             infer_schema_length=0,
             schema_overrides=dict.fromkeys(numbers, pl.Float64),
+            skip_lines=self._n_skipped,
             glob=False,
         )
 
@@ -176,12 +185,23 @@ def _separator_of(lines: Sequence[str], usual: Sequence[str]) -> str:
     return usual[0]
 
 
+def _about_header(header: Sequence[str]) -> str:
+    """What to try where a column is missing and the first line looks like data, or nothing."""
+    for name in header:
+        try:
+            float(name)
+        except ValueError:
+            continue
+        return f"{plain(repr(name))} looks like data. {_NAMED_COLUMNS}"
+    return ""
+
+
 def _refuse_twice(header: Sequence[str], where: str) -> None:
     for name, number in Counter(header).items():
         if name and number > 1:
             raise InputError(
                 f"{where}: {number} columns are named {plain(repr(name))}. Give each a name of "
-                "its own."
+                f"its own. {_NAMED_COLUMNS}"
             )
 
 
