@@ -464,3 +464,20 @@ def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFram
     for user in set(predictions["user_id"]):
         kept = [row for row in found if row[0] == user]
         assert kept == [row for row in predictions.iter_rows() if row[0] == user]
+
+
+@pytest.mark.parametrize("path", [".", "..", "sub/.."])
+def test_a_folder_without_a_name_of_its_own_is_named_and_advice_for_others_is_not_given(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "parts"
+    (folder / "sub").mkdir(parents=True)
+    monkeypatch.chdir(folder / "sub" if path == ".." else folder)
+    pl.DataFrame({"user_id": [1]}).write_parquet(folder / "a.parquet")
+    pl.DataFrame({"user_id": [1], "more": [2]}).write_parquet(folder / "b.parquet")
+    with pytest.raises(InputError) as caught:
+        Table(path, "users").read({"user_id": "user_id"})
+    said = str(caught.value)
+    assert said.startswith("parts: cannot be read as Parquet (")
+    assert "hint" not in said
+    assert "extra_columns=" not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +41,11 @@ class Table:
         self.name = name
         self.mapping = mapping or {}
         self.path = Path(source) if isinstance(source, str | Path) else None
-        self.where = plain(self.path.name) if self.path else f"the {name} table"
+        # '.' and '..' name nothing
+        said = self.path and (
+            self.path.resolve().name if self.path.name in ("", "..") else self.path.name
+        )
+        self.where = plain(said) if said else f"the {name} table"
         with self._read_errors():
             self._source = (
                 open_path(self.path, self.where) if self.path else open_frame(source, name)
@@ -179,6 +184,8 @@ class Table:
             yield
         except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+            # advice for callers of Polars helps nobody here
+            reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
             remedy = "Check that the file is whole and its ending tells its format."
             if self.path and len(files_of(self.path)) > 1:
