@@ -14,7 +14,7 @@ import polars as pl
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.columns import find_column, plain_name, recbole_type
+from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
 from fairrec.inputs.frames import open_frame
 from fairrec.inputs.ids import whole_or_text
@@ -25,6 +25,9 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
+
+_LIST = r"(?s)^\s*\[.*\]\s*$"
+"""A list as Python writes it: '[1, 2, 3]'."""
 
 
 class Table:
@@ -94,9 +97,7 @@ class Table:
 
     def attribute_column(self, name: str) -> str | None:
         """The column an attribute is read from, by exact or plain name, or None."""
-        if name in self.columns:
-            return name
-        return next((column for column in self.columns if plain_name(column) == name), None)
+        return named_column(name, self.columns)
 
     def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
         """The named columns as a frame: new name -> column of the table.
@@ -113,6 +114,9 @@ class Table:
             )
         if table.height == 0:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
+        for name in (*IDS, "categories", *NUMBERS):
+            if name in columns:
+                self._refuse_written_lists(table[name], columns[name])
         for name in IDS:
             if name in columns and not isinstance(table[name].dtype, pl.List | pl.Array):
                 self._refuse_nulls(table[name], columns[name])
@@ -164,6 +168,22 @@ class Table:
                 f"{self.where}, row {row + 1}: column '{column}' is empty "
                 f"({values.null_count():,} such rows). Fill it in or drop those rows."
             )
+
+    def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
+        """Refuse lists written as text, each of which would be a single value."""
+        if values.dtype != pl.String:
+            return
+        # most columns show in a few values that they are none
+        if not all(part.str.contains(_LIST).all() for part in (values.head(100), values)):
+            return
+        if not values.str.contains(r"[,\s]").any():
+            return
+        shown = values.drop_nulls()[0]
+        raise InputError(
+            f"{self.where}: column '{plain(column)}' holds lists written as text "
+            f"({plain(repr(shown), 40)}). Save the table as Parquet, where lists stay lists, or "
+            "write one row for each of their values; several categories are joined with '|'."
+        )
 
     def _as_typed(self, values: pl.Series, column: str, role: Role) -> pl.Series:
         """What text stands for where RecBole's name of the column has a type."""
