@@ -116,7 +116,7 @@ def test_a_marker_among_numbers_is_no_value_and_said(marker: str, role: Role):
     text = pl.Series(["1", marker, "2.5", None, marker])
     values, notes = meant(text, "x", role, has_decimal_comma=False)
     assert values.to_list() == [1, None, 2.5, None, None]
-    said = f"2 values are {marker!r} in column 'x' and count as no value"
+    said = f"2 values are '{marker}' in column 'x' and count as no value"
     assert notes == ([said] if marker else [])
 
 
@@ -126,7 +126,7 @@ def test_a_marker_among_names_is_a_name_unless_it_can_be_none(marker: str):
     values, notes = meant(text, "x", Role.LABEL, has_decimal_comma=False)
     is_none = marker in NO_NAME
     assert values.to_list() == ["a", None if is_none else marker, "b"]
-    said = f"1 value is {marker!r} in column 'x' and counts as no value"
+    said = f"1 value is '{marker}' in column 'x' and counts as no value"
     assert notes == ([said] if is_none and marker else [])
     # words that are read for whatever they are, and markers alone, stay as they are
     assert meant(text, "x", Role.ANY, has_decimal_comma=False)[0].to_list() == ["a", marker, "b"]

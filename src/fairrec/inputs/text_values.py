@@ -74,7 +74,7 @@ def _without_markers(
         return text, []
     found = text.filter(is_marker).value_counts(sort=True, name="n")
     notes = [
-        f"{n:,} value{' is' if n == 1 else 's are'} {marker!r} in column '{plain(column)}' and "
+        f"{n:,} value{' is' if n == 1 else 's are'} '{marker}' in column '{plain(column)}' and "
         f"{'counts' if n == 1 else 'count'} as no value"
         for marker, n in found.sort("n", found.columns[0], descending=[True, False]).rows()
         if marker  # an empty field is empty, quoted or not
