@@ -88,7 +88,7 @@ def test_text_among_numbers_is_refused_with_its_row(column: str, tmp_path: Path)
     assert f"row 3: column '{column}' holds 'high'" in _refusal(as_lists(texts), users)
 
 
-@pytest.mark.parametrize("bad", ["nan", "NaN", "inf", "-Infinity", "NA", "1,5"])
+@pytest.mark.parametrize("bad", ["nan", "NaN", "inf", "-Infinity", "n.a.", "1,5"])
 def test_a_bad_number_in_csv_is_named_with_its_row(bad: str, tmp_path: Path):
     predictions, users = two_groups()
     path = tmp_path / "predictions.csv"

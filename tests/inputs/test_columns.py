@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.inputs.columns import ALIASES, COLUMNS, check_mapping, find_column
+from fairrec.inputs.columns import ALIASES, COLUMNS, check_mapping, find_column, refuse_unused
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from tests.builders import (
@@ -32,6 +34,22 @@ def test_every_alias_is_known_in_any_case(wanted: str, alias: str):
     assert _find(wanted, ["x", alias]) == alias
     assert _find(wanted, [alias.upper(), "x"]) == alias.upper()
     assert _find(wanted, ["x", alias.title()]) == alias.title()
+
+
+def test_every_alias_stands_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text(encoding="utf-8")
+    for wanted, aliases in ALIASES.items():
+        assert f"| `{wanted}` | {', '.join(f'`{alias}`' for alias in aliases)} |" in page
+
+
+@pytest.mark.parametrize("key", ["categories", "items.categories"])
+def test_a_mapping_may_leave_out_the_type_of_recbole(key: str):
+    typed = ["item_id:token", "kind:token_seq", "class:token_seq"]
+    assert find_column("categories", typed, "items", "i", {key: "class"}) == "class:token_seq"
+    assert find_column("categories", [*typed, "class"], "items", "i", {key: "class"}) == "class"
+    refuse_unused({key: "class"}, {"items": typed})
+    with pytest.raises(InputError, match="No column 'clas'"):
+        refuse_unused({"categories": "clas"}, {"items": typed})
 
 
 def test_the_aliases_of_the_design_are_known():

@@ -6,6 +6,7 @@ import gzip
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -163,6 +164,35 @@ def test_a_pattern_of_several_text_files_is_refused(tmp_path: Path):
         InputError, match=r"names 2 files, of which a\.csv is not Parquet.*make one"
     ):
         _rows(tmp_path / "*.csv")
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (
+            {"item": [1]},
+            "column 'user_id' is Int64 in day=1/p.parquet and absent in day=2/p.parquet",
+        ),
+        ({"user_id": [1], "b": [1]}, "column 'b' is absent in day=1/p.parquet and Int64 in day=2"),
+        ({"user_id": ["a"]}, "column 'user_id' is Int64 in day=1/p.parquet and String in day=2"),
+    ],
+)
+def test_parts_in_named_folders_that_differ_are_refused(
+    second: dict[str, Any], says: str, tmp_path: Path
+):
+    for day, columns in enumerate(({"user_id": [1]}, second), 1):
+        (tmp_path / f"day={day}").mkdir()
+        pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
+    with pytest.raises(InputError, match=f"^{tmp_path.name}: {says}"):
+        Table(tmp_path, "users")
+
+
+def test_columns_of_parts_in_named_folders_may_stand_in_another_order(tmp_path: Path):
+    for day, columns in enumerate(({"a": [1], "b": [2]}, {"b": [4], "a": [3]}), 1):
+        (tmp_path / f"day={day}").mkdir()
+        pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
+    read = Table(tmp_path, "users").read({"a": "a", "b": "b", "day": "day"})
+    assert read.rows() == [(1, 2, 1), (3, 4, 2)]
 
 
 def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Path):

@@ -464,3 +464,44 @@ def test_read_lists_hold_exactly_the_rows_of_the_table(tables: tuple[pl.DataFram
     for user in set(predictions["user_id"]):
         kept = [row for row in found if row[0] == user]
         assert kept == [row for row in predictions.iter_rows() if row[0] == user]
+
+
+@pytest.mark.parametrize("path", [".", "..", "sub/.."])
+def test_a_folder_without_a_name_of_its_own_is_named_and_advice_for_others_is_not_given(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "parts"
+    (folder / "sub").mkdir(parents=True)
+    monkeypatch.chdir(folder / "sub" if path == ".." else folder)
+    pl.DataFrame({"user_id": [1]}).write_parquet(folder / "a.parquet")
+    pl.DataFrame({"user_id": [1], "more": [2]}).write_parquet(folder / "b.parquet")
+    with pytest.raises(InputError) as caught:
+        Table(path, "users").read({"user_id": "user_id"})
+    said = str(caught.value)
+    assert said.startswith("parts: cannot be read as Parquet (")
+    assert "hint" not in said
+    assert "extra_columns=" not in said
+
+
+@pytest.mark.parametrize("column", ["user_id", "item_id", "score", "rating", "categories"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("texts", [["[1, 2, 3]", None, "[4]"], ["[1 2\n 3]", "[]", "[4 5]"]])
+def test_lists_written_as_text_are_refused(
+    column: str, ending: str, texts: list[str], tmp_path: Path
+):
+    path = tmp_path / f"t{ending}"
+    frame = pl.DataFrame({"n": [1, 2, 3], column: texts})
+    frame.write_csv(path) if ending == ".csv" else frame.write_parquet(path)
+    with pytest.raises(InputError) as caught:
+        Table(path, "predictions").read({column: column})
+    assert str(caught.value) == (
+        f"t{ending}: column '{column}' holds lists written as text ({texts[0]!r}). Save the table "
+        "as Parquet, where lists stay lists, or write one row for each of their values; several "
+        "categories are joined with '|'."
+    )
+
+
+@pytest.mark.parametrize("texts", [["[1]", "[2]"], ["[1, 2]", "b"]])
+def test_a_bracket_alone_makes_no_list(texts: list[str]):
+    frame = pl.DataFrame({"item_id": texts})
+    assert Table(frame, "items").read({"item_id": "item_id"})["item_id"].to_list() == texts

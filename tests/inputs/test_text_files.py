@@ -11,10 +11,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.inputs.sources import Role
 from fairrec.inputs.tables import Table
 from fairrec.inputs.text_files import SEPARATORS, TextFile
+from fairrec.inputs.users import read_users
+from fairrec.inputs.values import value_columns
 from tests.builders import audit, make_tables, numbers_of
 
 USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".inter": "\t"}
@@ -98,11 +100,52 @@ def test_a_file_of_one_column_is_refused_with_the_separators_that_are_known(
 def test_two_columns_of_one_name_are_refused(tmp_path: Path):
     path = tmp_path / "users.csv"
     path.write_text("user_id,g,g\n1,x,y\n")
-    with pytest.raises(InputError, match=r"users\.csv: 2 columns are named 'g'. Give each a name"):
+    with pytest.raises(InputError) as caught:
         Table(path, "users")
+    assert str(caught.value) == (
+        "users.csv: 2 columns are named 'g'. Give each a name of its own. The first line has to "
+        "name the columns."
+    )
     # pandas gives its index no name
     path.write_text(",user_id,\n0,1,y\n")
     assert Table(path, "users").find("user_id") == "user_id"
+
+
+@pytest.mark.parametrize("first", ["1,F,26", "u1,F,0.5"])
+def test_a_file_without_a_header_is_told_what_the_first_line_is_for(first: str, tmp_path: Path):
+    path = tmp_path / "users.csv"
+    path.write_text(f"{first}\nu2,M,31\n")
+    number = "1" if first[0] == "1" else "0.5"
+    said = f"'{number}' looks like data. The first line has to name the columns."
+    with pytest.raises(InputError) as caught:
+        Table(path, "users").require("user_id")
+    assert said in str(caught.value)
+    with pytest.raises(UnknownNameError) as unknown:
+        read_users(Table(path, "users", {"user_id": first[: first.index(",")]}), ["gender"])
+    assert str(unknown.value).endswith(said)
+    with pytest.raises(UnknownNameError) as no_value:
+        value_columns(Table(path, "values", {"user_id": first[: first.index(",")]}), ["watch"], ())
+    assert str(no_value.value).endswith(said)
+    path.write_text("user_id,g\n1,2\n")
+    assert Table(path, "users").hint == ""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "byte order mark"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_first_line_that_names_the_separator_is_no_header(
+    separator: str, quote: str, mark: bytes, end: str
+):
+    lines = [f"{quote}sep={separator}{quote}", f"a{separator}x", f"1{separator}2.5", ""]
+    file = _file(mark + end.join(lines).encode())
+    assert [*file.columns] == ["a", "x"]
+    for role in (Role.NUMBER, Role.ANY):
+        assert file.read({"x": "x"}, {"x": role})["x"].to_list() == [2.5]
+
+
+def test_that_line_alone_is_the_header():
+    assert _file("sep=;\n").columns[0] == "sep="
 
 
 def test_a_line_of_another_length_is_refused_where_two_characters_separate():

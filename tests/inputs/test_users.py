@@ -6,8 +6,10 @@ import json
 import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -27,6 +29,39 @@ def _attribute(values: Any) -> Attribute:
     users = read_users(Table(frame, "users"), ["x"])
     (attribute,) = users.attributes(frame["user_id"].to_numpy())
     return attribute
+
+
+@pytest.mark.parametrize("is_categorical", [False, True])
+def test_blanks_around_text_are_no_part_of_it_and_counted(is_categorical: bool):
+    kind = pl.Categorical if is_categorical else pl.String
+    found = _attribute(pl.Series(["F", "F ", "\tM", "M", None, " F\u00a0", "a b"], dtype=kind))
+    assert found.values == ("F", "M", "a b", MISSING)
+    assert found.codes.tolist() == [0, 0, 1, 1, 3, 0, 2]
+    said = "attribute 'x': blanks around the text of 3 of 7 users are not a part of it"
+    assert found.warnings[0] == said
+    assert not any("blanks" in note for note in _attribute(["F", "a b"]).warnings)
+
+
+def test_blanks_around_text_are_told_once_for_each_value():
+    frame = pl.DataFrame({"user_id": range(4), "x": ["en", "en|fr ", "fr", " en"]})
+    users = read_users(Table(frame, "users"), ["x:each"])
+    notes = [note for spec in users.specs for note in spec.warnings if "blanks" in note]
+    assert [spec.name for spec in users.specs] == ["x[en]", "x[fr]"]
+    assert len(notes) == 1
+
+
+def test_a_blank_field_of_a_text_file_is_no_value(tmp_path: Path):
+    path = tmp_path / "users.csv"
+    path.write_text("user_id,x\n0,F\n1,  \n2,F \n")
+    (found,) = read_users(Table(path, "users"), ["x"]).attributes(np.arange(3))
+    assert found.values == ("F", MISSING)
+    assert found.codes.tolist() == [0, 1, 0]
+
+
+def test_what_cannot_be_binned_is_shown():
+    frame = pl.DataFrame({"user_id": range(3), "x": ["26", "about 30", "31"]})
+    with pytest.raises(InputError, match=r"is not numeric \(it holds 'about 30'\)"):
+        read_users(Table(frame, "users"), ["x:10"]).attributes(np.arange(3))
 
 
 @pytest.mark.parametrize(

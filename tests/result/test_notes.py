@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
+import fairrec
 from tests.builders import audit, one_each, two_groups
 
 
@@ -51,3 +54,11 @@ def test_tests_that_cannot_find_anything_are_noted(options, says):
 
 def test_enough_permutations_for_all_groups_need_no_note():
     assert notes(permutations=99, correction="bh") == ()
+
+
+def test_what_is_said_of_a_table_that_is_both_values_and_users_is_said_once(tmp_path: Path):
+    path = tmp_path / "v.csv"
+    path.write_text("user_id;group;x\na;p;1\nb;q;2\nc;p;3\nd;q;4\n")
+    said = "v.csv: fields are separated by a semicolon, not by a comma"
+    result = fairrec.audit(values=path, by="group", permutations=0, min_support=1)
+    assert result.warnings.count(said) == 1

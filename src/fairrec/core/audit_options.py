@@ -80,7 +80,7 @@ MaxUndefined = Annotated[
     float,
     Option(
         share(),
-        "Nothing found is an all-clear while no more than this share of users has no value or no list",
+        "Nothing found is an all-clear while no more than this share has no value or no list",
         STATISTICS,
     ),
 ]

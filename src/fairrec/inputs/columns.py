@@ -67,6 +67,13 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
             raise unknown_name("column to map", name, ALIASES)
 
 
+def named_column(name: str, columns: Sequence[str]) -> str | None:
+    """The column of that name, or the first that has it without RecBole's type, or None."""
+    if name in columns:
+        return name
+    return next((column for column in columns if plain_name(column) == name), None)
+
+
 def find_column(
     wanted: str, columns: Sequence[str], table: str, where: str, mapping: Mapping[str, str]
 ) -> str | None:
@@ -77,8 +84,9 @@ def find_column(
     """
     for key in (f"{table}.{wanted}", wanted):
         column = mapping.get(key)
-        if column in columns:
-            return column
+        mapped = None if column is None else named_column(column, columns)
+        if mapped is not None:
+            return mapped
         if column is not None and "." in key:
             raise InputError(
                 f"{where}: no column {plain(repr(column))}, which {spelled('columns')} gives for "
@@ -100,9 +108,9 @@ def find_column(
 
 def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> None:
     """Refuse a mapping to a column that no table has: it would be ignored without a word."""
-    known = {column for names in columns.values() for column in names}
+    known = [column for names in columns.values() for column in names]
     for wanted, column in mapping.items():
         # one for a table that is there is refused where that table is read
-        if column not in known and wanted.partition(".")[0] not in columns:
-            error = unknown_name("column", column, known)
+        if named_column(column, known) is None and wanted.partition(".")[0] not in columns:
+            error = unknown_name("column", column, {*known})
             raise InputError(f"{spelled('columns', {wanted: column})}: {error}")

@@ -122,7 +122,7 @@ def open_path(path: Path, where: str) -> Source:
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
                 "Only Parquet is read in parts: make one file of them, or save them as Parquet."
             )
-    return Rows.of(_scan_parts(files, _root(path)))
+    return Rows.of(_scan_parts(files, _root(path), where))
 
 
 def _open_file(file: Path, where: str) -> Source:
@@ -184,7 +184,7 @@ def _root(path: Path) -> Path:
     return path
 
 
-def _scan_parts(files: Sequence[Path], root: Path) -> pl.LazyFrame:
+def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
     """The rows of all parts, with a column for each `name=value` in the folders below the root.
 
     Polars itself would take such names from the folders above the root as well.
@@ -197,12 +197,28 @@ def _scan_parts(files: Sequence[Path], root: Path) -> pl.LazyFrame:
         name: whole_or_text(pl.Series(name, [one.get(name) for one in named], dtype=pl.String))
         for name in dict.fromkeys(name for one in named for name in one)
     }
+    parts = [_scan_parquet(file) for file in files]
+    shown = [plain(file.relative_to(root)) for file in files]
+    _refuse_different([part.collect_schema() for part in parts], shown, where)
     return pl.concat(
-        _scan_parquet(file).with_columns(
+        part.select(parts[0].collect_schema().names()).with_columns(
             pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
         )
-        for at, file in enumerate(files)
+        for at, part in enumerate(parts)
     )
+
+
+def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
+    """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
+    first = parts[0]
+    for part, file in zip(parts, shown, strict=True):
+        for name in (*first, *part):
+            if first.get(name) != part.get(name):
+                raise InputError(
+                    f"{where}: column {plain(repr(name))} is {first.get(name, 'absent')} in "
+                    f"{shown[0]} and {part.get(name, 'absent')} in {file}. Give each part the same "
+                    "columns of the same types."
+                )
 
 
 def _scan_parquet(file: Path) -> pl.LazyFrame:

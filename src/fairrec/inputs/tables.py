@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
-from fairrec.inputs.columns import find_column, plain_name, recbole_type
+from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
 from fairrec.inputs.frames import open_frame
 from fairrec.inputs.ids import whole_or_text
@@ -27,6 +28,9 @@ _EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
+
+_LIST = r"(?s)^\s*\[.*\]\s*$"
+"""A list as Python writes it: '[1, 2, 3]'."""
 
 
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
@@ -46,7 +50,11 @@ class Table:
         self.name = name
         self.mapping = mapping or {}
         self.path = Path(source) if isinstance(source, str | Path) else None
-        self.where = plain(self.path.name) if self.path else f"the {name} table"
+        # '.' and '..' name nothing
+        said = self.path and (
+            self.path.resolve().name if self.path.name in ("", "..") else self.path.name
+        )
+        self.where = plain(said) if said else f"the {name} table"
         with self._read_errors():
             self._source = (
                 open_path(self.path, self.where) if self.path else open_frame(source, name)
@@ -95,9 +103,7 @@ class Table:
 
     def attribute_column(self, name: str) -> str | None:
         """The column an attribute is read from, by exact or plain name, or None."""
-        if name in self.columns:
-            return name
-        return next((column for column in self.columns if plain_name(column) == name), None)
+        return named_column(name, self.columns)
 
     def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
         """The named columns as a frame: new name -> column of the table.
@@ -114,6 +120,9 @@ class Table:
             )
         if table.height == 0:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
+        for name in (*IDS, "categories", *NUMBERS):
+            if name in columns:
+                self._refuse_written_lists(table[name], columns[name])
         for name in IDS:
             if name in columns and not isinstance(table[name].dtype, pl.List | pl.Array):
                 self._refuse_nulls(table[name], columns[name])
@@ -175,6 +184,22 @@ class Table:
                 f"({values.null_count():,} such rows). Fill it in or drop those rows."
             )
 
+    def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
+        """Refuse lists written as text, each of which would be a single value."""
+        if values.dtype != pl.String:
+            return
+        # most columns show in a few values that they are none
+        if not all(part.str.contains(_LIST).all() for part in (values.head(100), values)):
+            return
+        if not values.str.contains(r"[,\s]").any():
+            return
+        shown = values.drop_nulls()[0]
+        raise InputError(
+            f"{self.where}: column '{plain(column)}' holds lists written as text "
+            f"({plain(repr(shown), 40)}). Save the table as Parquet, where lists stay lists, or "
+            "write one row for each of their values; several categories are joined with '|'."
+        )
+
     def _as_typed(self, values: pl.Series, column: str, role: Role) -> pl.Series:
         """What text stands for where RecBole's name of the column has a type."""
         kind = recbole_type(column)
@@ -198,6 +223,8 @@ class Table:
             if not (is_panic or isinstance(error, _READ_ERRORS)):
                 raise
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+            # advice for callers of Polars helps nobody here
+            reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
             remedy = "Check that the file is whole and its ending tells its format."
             if self.path and len(files_of(self.path)) > 1:
@@ -279,7 +306,8 @@ def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int
     if values.dtype != pl.String:
         return f": column '{plain(column)}' is of type {values.dtype}. Give numbers only."
     numbers = values.cast(pl.Float64, strict=False)
-    bad = (numbers.is_null() | ~numbers.is_finite()).arg_true()
+    # beside text an empty field is not what is wrong
+    bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
     if not len(bad):
         return f": column '{plain(column)}' holds numbers as text. Store them as numbers."
     at = int(bad[0])

@@ -1,8 +1,9 @@
-"""Text files of fields: which character separates them, and what the text in them stands for."""
+"""Text files of fields: which character separates them, and how columns of them are read."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,18 +11,15 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.sources import Role
+from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
 """What may stand between two fields, in words."""
 
-_HEAD = 100
-"""How many lines the separator is found from."""
-
-_DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
-_INEXACT = r"^[+-]?(0\d|\d{16})"
-"""Text that a float would change: '007', and numbers of more digits than a float keeps."""
+_NAMED_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
+"""The first line by which Excel is told the separator."""
+_NAMED_COLUMNS = "The first line has to name the columns."
 
 
 class TextFile:
@@ -39,14 +37,17 @@ class TextFile:
     def __init__(self, source: Path | bytes, where: str, usual: Sequence[str]) -> None:
         self._source = source
         self._where = where
-        records = _first_lines(source)
-        self._separator = _separator_of(records, usual)
-        self._header = _fields(records, self._separator)[0]
+        lines = _first_lines(source)
+        named = _NAMED_SEPARATOR.fullmatch(lines[0])
+        self._n_skipped = 1 if named and any(lines[1:]) else 0
+        lines = lines[self._n_skipped :]
+        self._separator = named[1] if named and self._n_skipped else _separator_of(lines, usual)
+        self._header = _fields(lines, self._separator)[0]
         _refuse_twice(self._header, where)
         self.columns = (
             self._header if self._separator == "::" else self._scan().collect_schema().names()
         )
-        self.hint = ""
+        self.hint = _about_header(self._header)
         if len(self.columns) == 1:
             known = ", ".join([*SEPARATORS.values()][:-1])
             self.hint = (
@@ -62,26 +63,51 @@ class TextFile:
 
     def kinds(self) -> Mapping[str, pl.DataType]:
         """What the text in each column stands for, found by reading all of it."""
-        every = {column: column for column in self.columns}
-        return self.read(every, dict.fromkeys(every, Role.ANY)).schema
+        table = self._read_fields({column: column for column in self.columns})
+        return {column: self._kind(table[column], column) for column in self.columns}
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, read as text and turned into what they are read for."""
-        if self._separator == "::":
-            table = _split_lines(self._source, self._header, self._where, "::")
-            table = table.select(pl.col(column).alias(name) for name, column in columns.items())
-        else:
-            table = self._read_fields(columns, roles)
-        return table.with_columns(
-            self._meant(table[name], columns[name], roles[name])
-            for name in columns
-            if table[name].dtype == pl.String
-        )
-
-    def _read_fields(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        picked = [pl.col(column).alias(name) for name, column in columns.items()]
         others = {columns[name] for name, role in roles.items() if role is not Role.NUMBER}
         numbers = [column for column in columns.values() if column not in others]
+        table = self._read_fields(columns, numbers)
+        for name, column in columns.items():
+            if table[name].dtype == pl.String:
+                values, notes = self._meant(table[name], column, roles[name])
+                table = table.with_columns(values.alias(name))
+                said = (f"{self._where}: {note}" for note in notes)
+                self.notes += [note for note in said if note not in self.notes]
+            else:
+                self._refuse_thousands(table[name], column)
+        return table
+
+    def _kind(self, text: pl.Series, column: str) -> pl.DataType:
+        try:
+            return self._meant(text, column, Role.ANY)[0].dtype
+        except InputError:
+            # numbers that cannot be read: refused where they are wanted
+            return pl.Float64()
+
+    def _meant(self, text: pl.Series, column: str, role: Role) -> tuple[pl.Series, list[str]]:
+        try:
+            return meant(text, column, role, has_decimal_comma=self._separator != ",")
+        except InputError as error:
+            raise InputError(f"{self._where}: {error}") from error
+
+    def _refuse_thousands(self, numbers: pl.Series, column: str) -> None:
+        """Refuse numbers read at once whose text shows that they may be in thousands."""
+        if not may_be_in_thousands(numbers):
+            return
+        mark = pl.col(column).str.contains(".", literal=True)
+        n_marked = self._scan().select(mark.sum()).collect().item()
+        if 0 < n_marked < len(numbers) - numbers.null_count():
+            self._meant(self._scan().select(column).collect()[column], column, Role.NUMBER)
+
+    def _read_fields(self, columns: Mapping[str, str], numbers: Sequence[str] = ()) -> pl.DataFrame:
+        """Some columns as text, or as numbers where all of those that shall be are."""
+        picked = [pl.col(column).alias(name) for name, column in columns.items()]
+        if self._separator == "::":
+            return _split_lines(self._source, self._header, self._where, "::").select(picked)
         try:
             # at once, which takes a fifth of the memory of text
             return self._scan(numbers).select(picked).collect()
@@ -96,57 +122,13 @@ class TextFile:
             separator=self._separator,
             infer_schema_length=0,
             schema_overrides=dict.fromkeys(numbers, pl.Float64),
+            skip_lines=self._n_skipped,
             glob=False,
         )
 
-    def _meant(self, text: pl.Series, column: str, role: Role) -> pl.Series:
-        """The values that text stands for in its role."""
-        if role is Role.NAME:
-            return text
-        if role is Role.LABEL:
-            whole = whole_or_text(text)
-            is_as_written = column.endswith(":token") or _all(text, pl.Int64)
-            if whole.dtype != pl.String or is_as_written or text.str.contains(_INEXACT).any():
-                return whole
-        for kind in (pl.Int64, pl.Float64):
-            if _all(text, kind):
-                return text.cast(kind)
-        if _is_true_or_false(text):
-            return text.str.to_lowercase() == "true"
-        # of a label the comma may be a part, and it names the same value with it
-        is_number = role is not Role.LABEL and self._separator != ","
-        return self._with_decimal_comma(text, column) if is_number else text
-
-    def _with_decimal_comma(self, text: pl.Series, column: str) -> pl.Series:
-        if not text.str.contains(_DECIMAL_COMMA).all():
-            return text
-        numbers = text.str.replace(",", ".", literal=True)
-        if not _all(numbers, pl.Float64):
-            return text
-        said = f"{self._where}: the comma in column '{plain(column)}' is read as a decimal point"
-        if said not in self.notes:
-            self.notes.append(said)
-        return numbers.cast(pl.Float64)
-
-
-def _all(text: pl.Series, kind: type[pl.DataType]) -> bool:
-    """Whether all text is of a kind; most columns of words show in a few values that it is not."""
-    return all(
-        part.cast(kind, strict=False).null_count() == part.null_count()
-        for part in (text.head(_HEAD), text)
-    )
-
-
-def _is_true_or_false(text: pl.Series) -> bool:
-    words = text.drop_nulls()
-    return len(words) > 0 and all(
-        bool(part.str.to_lowercase().is_in(["true", "false"]).all())
-        for part in (words.head(_HEAD), words)
-    )
-
 
 def _first_lines(source: Path | bytes) -> list[str]:
-    head = _scan_lines(source, _HEAD)["line"].fill_null("").to_list()
+    head = _scan_lines(source, HEAD)["line"].fill_null("").to_list()
     if not any(head):
         raise pl.exceptions.NoDataError("the file is empty")
     return head
@@ -192,7 +174,7 @@ def _separator_of(lines: Sequence[str], usual: Sequence[str]) -> str:
         if any('"' in name for name in records[0]):
             continue  # it stands within quotes
         # the last one may go on in lines that were not looked at
-        whole = records[:-1] if len(records) > 1 and len(lines) == _HEAD else records
+        whole = records[:-1] if len(records) > 1 and len(lines) == HEAD else records
         counts[separator] = [len(record) for record in whole] or [1]
     split = [separator for separator, numbers in counts.items() if numbers[0] > 1]
     even = [separator for separator in split if len({*counts[separator]}) == 1]
@@ -203,12 +185,23 @@ def _separator_of(lines: Sequence[str], usual: Sequence[str]) -> str:
     return usual[0]
 
 
+def _about_header(header: Sequence[str]) -> str:
+    """What to try where a column is missing and the first line looks like data, or nothing."""
+    for name in header:
+        try:
+            float(name)
+        except ValueError:
+            continue
+        return f"{plain(repr(name))} looks like data. {_NAMED_COLUMNS}"
+    return ""
+
+
 def _refuse_twice(header: Sequence[str], where: str) -> None:
     for name, number in Counter(header).items():
         if name and number > 1:
             raise InputError(
                 f"{where}: {number} columns are named {plain(repr(name))}. Give each a name of "
-                "its own."
+                f"its own. {_NAMED_COLUMNS}"
             )
 
 

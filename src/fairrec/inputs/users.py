@@ -137,7 +137,7 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         frame, keys = frame[order], keys.gather(order)
     # text in CSV may be a number, and a float only stands for one
     ids = keys if table.is_csv or frame["user_id"].dtype.is_float() else frame["user_id"]
-    specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table.where)
+    specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table)
     return Users(ids, keys, columns, specs, table.where)
 
 
@@ -150,7 +150,7 @@ def _refuse_repeated(names: Sequence[str]) -> None:
 
 
 def _with_one_value_each(
-    frame: pl.DataFrame, specs: Sequence[AttributeSpec], where: str
+    frame: pl.DataFrame, specs: Sequence[AttributeSpec], table: Table
 ) -> tuple[tuple[AttributeSpec, ...], pl.DataFrame]:
     """Attributes with at most one value a user, and their columns."""
     found: list[tuple[AttributeSpec, pl.Series]] = []
@@ -158,13 +158,33 @@ def _with_one_value_each(
         if spec.binning:
             found.append((spec, frame[spec.name]))
             continue
-        for one in one_value_each(frame[spec.name], spec.name, spec.several, where):
-            note = () if one.note is None else (one.note,)
-            of_one = replace(spec, name=one.name, warnings=note, is_further=one.is_further)
+        values, n_blanks = _without_blanks(frame[spec.name], table.is_csv)
+        about_blanks = (
+            f"attribute '{plain(spec.name)}': blanks around the text of {n_blanks:,} of "
+            f"{len(values):,} users are not a part of it"
+        )
+        for one in one_value_each(values, spec.name, spec.several, table.where):
+            notes = () if one.note is None else (one.note,)
+            if n_blanks and not one.is_further:
+                notes = (about_blanks, *notes)
+            of_one = replace(spec, name=one.name, warnings=notes, is_further=one.is_further)
             found.append((of_one, one.values))
     _refuse_repeated([spec.name for spec, _ in found])
     columns = {spec.name: values for spec, values in found}
     return tuple(spec for spec, _ in found), pl.DataFrame(columns)
+
+
+def _without_blanks(values: pl.Series, is_csv: bool) -> tuple[pl.Series, int]:
+    """Text without blanks around it, so that 'F ' is 'F', and how many texts had some."""
+    if values.dtype not in (pl.String, pl.Categorical):
+        return values, 0
+    text = values.cast(pl.String)
+    bare = text.str.strip_chars()
+    n_blanks = int((bare != text).sum())
+    if not n_blanks:
+        return values, 0
+    # an empty field of a text file is no value
+    return bare.replace("", None) if is_csv else bare, n_blanks
 
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
@@ -269,9 +289,13 @@ def _attribute(
 def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[CodeArray, list[str]]:
     assert spec.binning is not None
     if not present.dtype.is_numeric() and len(present):
+        texts = present
+        if present.dtype == pl.String:
+            texts = present.filter(present.cast(pl.Float64, strict=False).is_null())
+        shown = texts[0] if len(texts) else present[0]
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds "
-            f"{plain(repr(present[0]))}), so it cannot be binned. "
+            f"{plain(repr(shown))}), so it cannot be binned. "
             f"Name it without the binning: {spelled('by', spec.name)}"
         )
     try:

@@ -15,27 +15,43 @@ from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 
 def value_columns(
-    table: Table, wanted: Sequence[str] | None, attributes: Collection[str]
-) -> tuple[str, ...]:
-    """The columns named; by default all with numbers that are neither ids nor attributes."""
+    table: Table,
+    wanted: Sequence[str] | None,
+    attributes: Collection[str],
+    with_end: Collection[str] = (),
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns named, and those left out because they hold no numbers.
+
+    By default all with numbers are taken that are neither ids nor attributes; of columns that
+    were named, none is left out.
+
+    Parameters
+    ----------
+    with_end : columns of which an end is called better, so that they have to hold numbers
+    """
     user_column = table.require("user_id")
     others = [column for column in table.columns if column != user_column]
     if wanted is not None:
         for name in wanted:
             if name not in others:
-                raise UnknownNameError(f"{table.where}: {unknown_name('column', name, others)}")
-        return tuple(dict.fromkeys(wanted))
-    found = tuple(
-        column
-        for column in table.numeric_columns()
-        if column in others and column not in attributes
-    )
+                raise UnknownNameError(
+                    f"{table.where}: {unknown_name('column', name, others)}{table.hint}"
+                )
+        return tuple(dict.fromkeys(wanted)), ()
+    others = [column for column in others if column not in attributes]
+    numeric = table.numeric_columns()
+    found = tuple(column for column in others if column in numeric)
+    left_out = tuple(column for column in others if column not in numeric)
+    for name in with_end:
+        if name in left_out:
+            # raises, because it holds something else
+            table.numbers(table.read({f"={name}": name})[f"={name}"], name)
     if not found:
         raise InputError(
             f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
             f"{listed(table.columns)}. Name those to audit: {spelled('metrics', Blank('COLUMNS'))}"
         )
-    return found
+    return found, left_out
 
 
 def read_values(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.relevance import advised
@@ -47,8 +47,9 @@ def read_inputs(
     given = TableOptions.of(**tables)
     opened = open_tables(predictions, given)
     columns: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     if "values" in opened:
-        columns = _columns_of(opened["values"], given)
+        columns, left_out = _columns_of(opened["values"], given)
         better = given.better or {}
         wanted = tuple(metric_of_column(name, better, opened["values"].where) for name in columns)
     else:
@@ -64,6 +65,8 @@ def read_inputs(
     )
     if columns:
         inputs = _with_ends_explained(inputs, wanted)
+    if left_out:
+        inputs = _with_left_out_named(inputs, left_out)
     if "test" in opened and given.metrics is None:
         wanted = _fitting(wanted, inputs)
     if given.relevant is None and "predictions" in opened:
@@ -131,14 +134,25 @@ def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: b
         )
 
 
-def _columns_of(table: Table, given: TableOptions) -> tuple[str, ...]:
-    """The columns of values to audit."""
+def _columns_of(table: Table, given: TableOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of values to audit, and those left out because they hold no numbers."""
     attributes = {name for text in given.by for name in (text, text.rpartition(":")[0])}
-    columns = value_columns(table, given.metrics, attributes)
+    columns, left_out = value_columns(table, given.metrics, attributes, given.better or {})
     for name in given.better or {}:
         if name not in columns:
             raise InputError(f"{spelled('better')}: {unknown_name('column', name, columns)}")
-    return columns
+    return columns, left_out
+
+
+def _with_left_out_named(inputs: AuditInputs, columns: tuple[str, ...]) -> AuditInputs:
+    """The same with a note about columns that could have been meant as values."""
+    is_one = len(columns) == 1
+    which = "a column holds" if is_one else f"{len(columns):,} columns hold"
+    note = (
+        f"{inputs.tables['values'].where}: {which} no numbers and {'is' if is_one else 'are'} left "
+        f"out: {listed(columns)}"
+    )
+    return replace(inputs, warnings=(*inputs.warnings, note))
 
 
 def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:

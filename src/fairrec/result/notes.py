@@ -24,7 +24,8 @@ def reader_notes(
     said: list[str] = []
     attributes = inputs.attributes
     said += inputs.warnings
-    said += [note for table in inputs.tables.values() for note in table.notes]
+    # one table may be both values and users
+    said += dict.fromkeys(note for table in inputs.tables.values() for note in table.notes)
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += inputs.side.warnings
     said += [

@@ -1,0 +1,148 @@
+"""What the text in a column stands for: numbers, names, true and false, or no value."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from fairrec.core.errors import InputError, plain
+from fairrec.inputs.ids import whole_or_text
+from fairrec.inputs.sources import Role
+
+HEAD = 100
+"""How many lines or values show most of what a file or column is not."""
+
+NO_NAME = ("", "NULL", "\\N")
+"""What stands for no value among names; 'NA' may be Namibia."""
+NO_NUMBER = (
+    *NO_NAME,
+    *("null", "NA", "N/A", "n/a", "NaN", "nan", "None", "#N/A", "#NV", "#WERT!"),
+)
+"""What stands for no value among numbers."""
+
+_DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
+_INEXACT = r"^[+-]?(0\d|\d{16})"
+"""Text that a float would change: '007', and numbers of more digits than a float keeps."""
+_THOUSANDS = {mark: rf"^-?[1-9]\d{{0,2}}([{mark}]\d{{3}})+$" for mark in ".,"}
+_NO_MARK = r"^[+-]?\d+$"
+
+
+def meant(
+    text: pl.Series, column: str, role: Role, has_decimal_comma: bool
+) -> tuple[pl.Series, list[str]]:
+    """The values that text stands for in its role, and what to say about them.
+
+    Parameters
+    ----------
+    has_decimal_comma : whether '3,5' may be a number
+    """
+    if role is Role.NAME:
+        return text, []
+    known, notes = _without_markers(text, column, NO_NAME if role is Role.LABEL else NO_NUMBER)
+    if role is Role.LABEL:
+        return _label(known, column), notes
+    if text.null_count() < known.null_count() == len(known):
+        return text, []
+    if _is_in_thousands(known):
+        raise _in_thousands(known, column)
+    values = _number(known)
+    if values.dtype == pl.String and has_decimal_comma:
+        values = _with_decimal_comma(known)
+        if values.dtype != pl.String:
+            notes.append(f"the comma in column '{plain(column)}' is read as a decimal point")
+    return (text, []) if values.dtype == pl.String else (values, notes)
+
+
+def may_be_in_thousands(numbers: pl.Series) -> bool:
+    """Whether numbers may have been written as '1.906' beside '900', told without their text."""
+    for part in (numbers.head(HEAD), numbers):
+        size = part.abs()
+        is_fraction = size != size.floor()
+        # '1.906' is read as 1.906; below 1 and from 1000 on nobody writes thousands so
+        thousandths = size * 1000
+        is_like = (size > 1) & (size < 1000) & ((thousandths - thousandths.round()).abs() < 1e-6)
+        if not (~is_fraction | is_like).all():
+            return False
+    return True
+
+
+def _without_markers(
+    text: pl.Series, column: str, markers: tuple[str, ...]
+) -> tuple[pl.Series, list[str]]:
+    """The text with null for what stands for no value, and how often which one did."""
+    is_marker = text.is_in(markers)
+    if not is_marker.any():
+        return text, []
+    found = text.filter(is_marker).value_counts(sort=True, name="n")
+    notes = [
+        f"{n:,} value{' is' if n == 1 else 's are'} '{marker}' in column '{plain(column)}' and "
+        f"{'counts' if n == 1 else 'count'} as no value"
+        for marker, n in found.sort("n", found.columns[0], descending=[True, False]).rows()
+        if marker  # an empty field is empty, quoted or not
+    ]
+    return text.set(is_marker.fill_null(value=False), None), notes
+
+
+def _is_in_thousands(text: pl.Series) -> bool:
+    """Whether '1.906' beside '900' may be nineteen hundred and six, or a little below two.
+
+    Where every value has three decimals, or some have more or fewer, they are decimals.
+    """
+    for mark, thousands in _THOUSANDS.items():
+        either = f"{_NO_MARK}|{thousands}"
+        if all(part.str.contains(either).all() for part in (text.head(HEAD), text)):
+            is_marked = text.str.contains(mark, literal=True)
+            return bool(is_marked.any()) and not is_marked.all()
+    return False
+
+
+def _in_thousands(text: pl.Series, column: str) -> InputError:
+    """The error about numbers with thousands separators."""
+    marked = text.filter(text.str.contains("[.,]"))
+    unmarked = text.filter(text.str.contains(_NO_MARK))
+    beside = f" beside {plain(repr(unmarked[0]))}" if len(unmarked) else ""
+    return InputError(
+        f"column '{plain(column)}' holds {plain(repr(marked[0]))}{beside}: the mark may stand "
+        f"between thousands or before decimals ({len(marked):,} such values). Write numbers "
+        "without thousands separators."
+    )
+
+
+def _label(text: pl.Series, column: str) -> pl.Series:
+    """Whole numbers, true and false as such; text that a number would change stays."""
+    whole = whole_or_text(text)
+    is_as_written = column.endswith(":token") or _all(text, pl.Int64)
+    if whole.dtype != pl.String or is_as_written or text.str.contains(_INEXACT).any():
+        return whole
+    # '1.906' beside '900' may be more or less, and as a name it is neither
+    return text if _is_in_thousands(text) else _number(text)
+
+
+def _number(text: pl.Series) -> pl.Series:
+    """Numbers, or true and false, where all text is; the text itself otherwise."""
+    for kind in (pl.Int64, pl.Float64):
+        if _all(text, kind):
+            return text.cast(kind)
+    return text.str.to_lowercase() == "true" if _is_true_or_false(text) else text
+
+
+def _with_decimal_comma(text: pl.Series) -> pl.Series:
+    if not text.str.contains(_DECIMAL_COMMA).all():
+        return text
+    numbers = text.str.replace(",", ".", literal=True)
+    return numbers.cast(pl.Float64) if _all(numbers, pl.Float64) else text
+
+
+def _all(text: pl.Series, kind: type[pl.DataType]) -> bool:
+    """Whether all text is of a kind; most columns of words show in a few values that it is not."""
+    return all(
+        part.cast(kind, strict=False).null_count() == part.null_count()
+        for part in (text.head(HEAD), text)
+    )
+
+
+def _is_true_or_false(text: pl.Series) -> bool:
+    words = text.drop_nulls()
+    return len(words) > 0 and all(
+        bool(part.str.to_lowercase().is_in(["true", "false"]).all())
+        for part in (words.head(HEAD), words)
+    )
