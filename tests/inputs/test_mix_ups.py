@@ -30,6 +30,7 @@ def test_tables_in_their_places_are_opened():
         (USERS, {"users": CANDIDATES}, "they look swapped.*gender.*users"),
         (USERS, {"users": USERS}, "no column 'item_id', so it holds no predictions.*gender"),
         (CANDIDATES, {"users": RECS}, "has items and scores, so it looks like predictions"),
+        (RECS, {"users": TEST, "test": USERS}, "the test table has no items.*swapped"),
         (TEST, {"users": USERS, "test": RECS}, "the test table has scores or ranks.*swapped"),
     ],
 )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fairrec.core.kinds import number, one_of, share_or_users, whole
+from fairrec.core.kinds import number, one_of, share, share_or_users, whole
 from fairrec.core.options import GROUPS, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
 
@@ -79,7 +79,7 @@ Correction = Annotated[
 MaxUndefined = Annotated[
     float,
     Option(
-        number(least=0, most=1),
+        share(),
         "Share of users without a value from which nothing found is no all-clear",
         STATISTICS,
     ),

@@ -155,6 +155,22 @@ def share_or_users() -> Kind:
     )
 
 
+def share() -> Kind:
+    """A share from 0 to 1, or a percentage.
+
+    >>> share().parse("5%"), share().parse(0.05)
+    (0.05, 0.05)
+    """
+    plain_share = number(least=0, most=1)
+
+    def parse(given: Any) -> float:
+        if isinstance(given, str) and given.strip().endswith("%") and given.strip("% ") != "0":
+            return percentage(given)
+        return float(plain_share.parse(given.strip("% ") if isinstance(given, str) else given))
+
+    return Kind(parse, "a share from 0 to 1 (0.05) or a percentage (5%)", "SHARE")
+
+
 def pairs(
     value: Callable[[Any], Any], expected: str, metavar: str = "NAME=VALUE", between: str = "="
 ) -> Kind:

@@ -35,6 +35,7 @@ class AuditInputs:
     is_expected : (n_users,), users for whom accuracy is expected: with held-out interactions those
         who have any, else all
     absent : users of the users table that ought to be served and are not audited: rows there
+    unseen : other users who are not audited, because the tables say nothing about them
     all_users : the users table
     given : the tables and what was said about them
     warnings : what the reader should know about the tables
@@ -48,6 +49,7 @@ class AuditInputs:
     rows: IntArray
     is_expected: BoolArray
     absent: IntArray
+    unseen: IntArray
     all_users: Users
     given: TableOptions
     tables: dict[str, Table]
@@ -214,6 +216,7 @@ def read_tables(
         rows=rows,
         is_expected=lists.is_expected[list_of_user],
         absent=lists.absent,
+        unseen=lists.unseen,
         all_users=everyone,
         given=given,
         tables=tables,

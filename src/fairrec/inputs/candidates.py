@@ -152,6 +152,7 @@ def _as_labels(
     if relevant is not None:
         return np.asarray(relevant.met_by(labels), dtype=np.float64)
     _refuse_negative(labels, column, table.where)
+    table.refuse_huge(labels, column)
     return labels
 
 
@@ -178,8 +179,8 @@ def _from_lists(
         is_list = isinstance(kind, pl.List | pl.Array)
         if kind.is_nested() and (not is_list or _inner(kind).is_nested() or name == "user_id"):
             raise InputError(
-                f"{table.where}: column '{column}' is of type {plain(kind)}. Give one value a "
-                "row, or for item_id, score and label a list of values."
+                f"{table.where}: column '{plain(column)}' is of type {plain(kind)}. Give one value "
+                "a row, or for item_id, score and label a list of values."
             )
     if nested != set(names):
         flat = sorted(parts[name] for name in parts if name not in nested)
@@ -236,8 +237,9 @@ def _refuse_unknown_users(
 def _refuse_negative(labels: FloatArray, column: str, where: str) -> None:
     if len(labels) and labels.min() < 0:
         raise InputError(
-            f"{where}: column '{column}' has values below 0 (such as {labels.min():g}). A label is "
-            "0 for an item that is not relevant and above 0 for one that is; turn -1 into 0."
+            f"{where}: column '{plain(column)}' has values below 0 (such as {labels.min():g}). A "
+            "label is 0 for an item that is not relevant and above 0 for one that is; turn -1 "
+            "into 0."
         )
 
 
@@ -282,6 +284,7 @@ def _refuse_duplicate_pairs(
     raise InputError(
         f"{where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
         f"({n_repeats:,} such rows in all). Keep one row for each user and item."
+        + (" If -1 fills up lists that are too short, drop those rows." if item_id == -1 else "")
     )
 
 

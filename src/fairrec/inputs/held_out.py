@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
@@ -50,6 +50,7 @@ class HeldOutItems:
     items : (n_held_out,), positions in `item_ids`
     item_ids : distinct, as they are compared
     gains : (n_held_out,), above 0
+    has_rows : (n_users,), users with a held-out row, relevant or not
     warnings : what the reader should know about the table
     """
 
@@ -57,13 +58,9 @@ class HeldOutItems:
     items: CodeArray
     item_ids: pl.Series
     gains: FloatArray
+    has_rows: BoolArray
     warnings: tuple[str, ...]
     where: str
-
-    @property
-    def n_per_user(self) -> IntArray:
-        """(n_users,), held-out items."""
-        return np.diff(self.offsets)
 
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
@@ -115,15 +112,20 @@ def read_held_out(
     warnings: list[str] = []
     if graded_by is not None:
         gains = table.numbers(frame["gain"], graded_by).to_numpy()
+        table.refuse_huge(gains, graded_by)
         if relevant is None:
             warnings += _about_grades(gains, graded_by, table)
         else:
             gains = np.asarray(relevant.met_by(gains), dtype=np.float64)
             warnings += _about_relevance(gains, relevant, table)
+    else:
+        warnings += _about_flags(table)
     users = ids_as_integers_or_text(frame["user_id"], table.where)
     rows = positions_in(users, user_ids)
     warnings += _about_unknown_users(users, rows, table.where, users_where)
     items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    has_rows = np.zeros(len(user_ids), dtype=bool)
+    has_rows[rows[rows >= 0]] = True
     is_counted = (rows >= 0) & (gains > 0)
     rows, items, gains = _once(rows[is_counted], items[is_counted], gains[is_counted])
     n_repeated = int(is_counted.sum()) - len(rows)
@@ -137,6 +139,7 @@ def read_held_out(
         items,
         item_ids,
         gains,
+        has_rows,
         tuple(warnings),
         table.where,
     )
@@ -189,6 +192,22 @@ def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
         f"all other metrics count each of them as relevant{zero}. To count some of them alone, all "
         f"alike: {spelled('relevant', f'{column}>={(low + high) / 2:g}')}"
     ]
+
+
+def _about_flags(table: Table) -> list[str]:
+    """A column of 0 and 1 that nobody looks at may say what is relevant."""
+    ids = {table.find(name) for name in ("user_id", "item_id")}
+    for column in table.numeric_columns():
+        if column in ids:
+            continue
+        values = table.read({column: column})[column].unique()
+        if len(values) == 2 and sorted(values.cast(pl.Float64).to_list()) == [0.0, 1.0]:
+            return [
+                f"'{plain(column)}' in {table.where} is 0 or 1 and is not looked at: every row "
+                "counts as relevant. If 0 means that it is not: "
+                f"{spelled('relevant', f'{column}>0')}"
+            ]
+    return []
 
 
 def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[str]:

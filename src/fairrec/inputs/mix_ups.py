@@ -30,6 +30,11 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
             f"{users.where} has items and scores, so it looks like predictions. Give the table "
             f"with one row a user and their attributes as {spelled('users')}."
         )
+    if test and users and _has(users, "item_id") and not _has(test, "item_id"):
+        raise InputError(
+            f"{test.where} has no items and {users.where} has: they look swapped. Give the "
+            f"held-out interactions as {spelled('test')} and the users as {spelled('users')}."
+        )
     if test and predictions and _has_order(test) and not _has_order(predictions):
         raise InputError(
             f"{test.where} has scores or ranks and {predictions.where} has none: they look "

@@ -8,6 +8,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import Blank, spelled
+from fairrec.inputs.columns import ALIASES, plain_name
 from fairrec.inputs.tables import Table
 
 _ENOUGH_ROWS = 20
@@ -22,6 +23,11 @@ def order_columns(table: Table, is_recommended: bool) -> dict[str, str]:
     """
     score = table.find("score")
     if score is not None and table.is_mapped("score"):
+        if plain_name(score).lower() in ("rank", *ALIASES["rank"]):
+            raise InputError(
+                f"{table.where}: '{plain(score)}' is a rank by its name, of which 1 is best, and "
+                f"no score. Map it as one: {spelled('columns', {'rank': score})}, or rename it."
+            )
         return {"score": score}
     if score is not None and not (is_recommended or table.is_mapped("rank")):
         return {"score": score}
@@ -55,6 +61,7 @@ def scores_in_order(
     """
     if "score" not in numbers:
         if "rank" in numbers:
+            _refuse_odd_ranks(numbers["rank"], columns["rank"], offsets, table.where)
             return -numbers["rank"]
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
@@ -99,30 +106,58 @@ def _in_one_order(
 
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, where: str) -> None:
-    """An error where every user's scores count 1, 2, 3 down the list, as ranks do."""
-    if len(scores) >= _ENOUGH_ROWS and len(offsets) > 2 and _all_count_up(offsets, scores):
+    """An error where every user's scores are 1, 2, 3 and so on, as ranks are."""
+    if len(scores) >= _ENOUGH_ROWS and len(offsets) > 2 and _all_look_like_ranks(offsets, scores):
         raise InputError(
-            f"{where}: '{plain(column)}' counts up from {scores[0]:g} in every user's list, as a "
-            "rank does, of which the first is best; of a score the highest is. Map it as what it "
-            f"is: {spelled('columns', {'rank': column})}, or "
+            f"{where}: '{plain(column)}' counts up in every user's list, as a rank does, of which "
+            "the first is best; of a score the highest is. Map it as what it is: "
+            f"{spelled('columns', {'rank': column})}, or "
             f"{spelled('columns', {'score': column})} if higher is better"
         )
 
 
+def _refuse_odd_ranks(ranks: FloatArray, column: str, offsets: IntArray, where: str) -> None:
+    """An error for ranks below 0, and for those that are the same all over."""
+    if len(ranks) and ranks.min() < 0:
+        raise InputError(
+            f"{where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and of "
+            f"ranks 1 is best. If higher is better, map it: {spelled('columns', {'score': column})}"
+        )
+    if len(ranks) > len(offsets) - 1 and ranks.min() == ranks.max():
+        raise InputError(
+            f"{where}: '{plain(column)}' is {ranks[0]:g} in every row, so the order is not known. "
+            "Give the place of each item, 1 for the first."
+        )
+
+
 @kernel
-def _all_count_up(offsets: IntArray, scores: FloatArray) -> bool:
-    n_long = 0
+def _all_look_like_ranks(offsets: IntArray, scores: FloatArray) -> bool:
+    """Whether all lists have rising whole numbers, or 1 to n in an order that no score has.
+
+    A score may well be n to 1 from the first row to the last: that list is in order.
+    """
+    n_lists, n_rising, n_falling = 0, 0, 0
     for one in range(len(offsets) - 1):
         start, stop = offsets[one], offsets[one + 1]
-        if stop - start < 2:
+        n = stop - start
+        if n < 2:
             continue
-        n_long += 1
-        if scores[start] != 0 and scores[start] != 1:
-            return False
-        for row in range(start + 1, stop):
-            if scores[row] != scores[row - 1] + 1:
+        n_lists += 1
+        is_rising, is_falling, is_numbered, total = True, True, True, 0.0
+        for row in range(start, stop):
+            score = scores[row]
+            if score != np.floor(score) or score < 0:
                 return False
-    return n_long > 1
+            is_numbered = is_numbered and 1 <= score <= n
+            total += score
+            if row > start:
+                is_rising = is_rising and score > scores[row - 1]
+                is_falling = is_falling and score < scores[row - 1]
+        if not is_rising and not (is_numbered and total == n * (n + 1) / 2):
+            return False
+        n_rising += is_rising
+        n_falling += is_falling
+    return n_lists > 1 and n_falling < n_lists
 
 
 @kernel

@@ -25,7 +25,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-_WRITTEN = re.compile(r"\s*(.+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
+_WRITTEN = re.compile(r"\s*([^<>=!]+?)\s*(>=|<=|==|!=|=|>|<)\s*([^<>=!]+?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,12 @@ RELEVANCE = Kind(
 def compared_column(table: Table, relevant: Relevance) -> str:
     """The column that a condition is about, by its name or another one it is known by."""
     column = table.attribute_column(relevant.column)
-    if column is None and relevant.column in ("rating", "label"):
-        column = table.find(relevant.column)
+    name = relevant.column.lower()
+    if column is None and name in ("rating", "label"):
+        column = table.find(name)
+    if column is None:
+        alike = [known for known in table.columns if known.lower() == name]
+        column = alike[0] if len(alike) == 1 else None
     if column is None:
         raise InputError(
             f"{table.where}: no column {plain(repr(relevant.column))}, which "

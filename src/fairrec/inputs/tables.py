@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
@@ -23,11 +23,16 @@ from fairrec.inputs.sources import Role
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
+_HUGE = 1e100
+_EXACT = 2**53
+"""Up to here every whole number is a float of its own."""
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
 _LIST = r"(?s)^\s*\[.*\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
+
+_READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
 
 
 class Table:
@@ -137,18 +142,27 @@ class Table:
         if values.null_count():
             at = int(values.is_null().arg_true()[0])
             raise InputError(
-                f"{self.where}, row {row_of(at)}: column '{column}' is empty "
+                f"{self.where}, row {row_of(at)}: column '{plain(column)}' is empty "
                 f"({values.null_count():,} such values). Give a number in every row."
             )
         numbers = values.cast(pl.Float64)
         if kind.is_float() and not numbers.is_finite().all():
             bad = (~numbers.is_finite()).arg_true()
             raise InputError(
-                f"{self.where}, row {row_of(int(bad[0]))}: column '{column}' is {numbers[bad[0]]} "
-                f"({len(bad):,} such values). Every value must be finite; drop those rows or fix "
-                "the model that wrote them."
+                f"{self.where}, row {row_of(int(bad[0]))}: column '{plain(column)}' is "
+                f"{numbers[bad[0]]} ({len(bad):,} such values). Every value must be finite; drop "
+                "those rows or fix the model that wrote them."
             )
         return numbers
+
+    def refuse_huge(self, numbers: FloatArray, column: str) -> None:
+        """Raise where squares of the numbers could overflow: such a number stands for none."""
+        at = int(np.argmax(np.abs(numbers))) if len(numbers) else 0
+        if len(numbers) and abs(numbers[at]) > _HUGE:
+            raise InputError(
+                f"{self.where}, row {at + 1}: column '{plain(column)}' is {numbers[at]:g}, too "
+                "large to reckon with. If it stands for no value, leave it empty."
+            )
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:
         """Raise where an id stands in more than one row."""
@@ -165,7 +179,7 @@ class Table:
         if values.null_count():
             row = values.is_null().arg_true()[0]
             raise InputError(
-                f"{self.where}, row {row + 1}: column '{column}' is empty "
+                f"{self.where}, row {row + 1}: column '{plain(column)}' is empty "
                 f"({values.null_count():,} such rows). Fill it in or drop those rows."
             )
 
@@ -202,7 +216,11 @@ class Table:
     def _read_errors(self) -> Iterator[None]:
         try:
             yield
-        except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+        except BaseException as error:
+            # a file that is damaged in odd ways makes Polars panic, which is no Exception
+            is_panic = type(error).__name__ == "PanicException"
+            if not (is_panic or isinstance(error, _READ_ERRORS)):
+                raise
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
@@ -265,6 +283,11 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
             "numbers or text."
         )
+    if len(whole) and max(abs(int(whole.min())), abs(int(whole.max()))) > _EXACT:  # type: ignore[arg-type]
+        raise InputError(
+            f"{where}: ids are floats beyond 2^53 (such as {ids.max()!r}), where neighbours cannot "
+            "be told apart any more. Store them as whole numbers or text."
+        )
     return whole
 
 
@@ -280,15 +303,15 @@ def _role(name: str, column: str, is_label: bool) -> Role:
 def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
     """What is wrong with a column that holds no numbers, after the name of the table."""
     if values.dtype != pl.String:
-        return f": column '{column}' is of type {values.dtype}. Give numbers only."
+        return f": column '{plain(column)}' is of type {values.dtype}. Give numbers only."
     numbers = values.cast(pl.Float64, strict=False)
     # beside text an empty field is not what is wrong
     bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
     if not len(bad):
-        return f": column '{column}' holds numbers as text. Store them as numbers."
+        return f": column '{plain(column)}' holds numbers as text. Store them as numbers."
     at = int(bad[0])
     what = "not a number" if numbers[at] is None else "not finite"
     return (
-        f", row {row_of(at)}: column '{column}' holds {plain(repr(values[at]))}, which is {what} "
-        f"({len(bad):,} such values). Give numbers only."
+        f", row {row_of(at)}: column '{plain(column)}' holds {plain(repr(values[at]))}, which is "
+        f"{what} ({len(bad):,} such values). Give numbers only."
     )

@@ -11,9 +11,9 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.flat_lists import bounds_of
-from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out import HeldOutItems, read_held_out
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import Table
+from fairrec.inputs.tables import Table, ids_as_integers_or_text
 from fairrec.inputs.users import Users
 from fairrec.inputs.values import read_values
 
@@ -27,12 +27,14 @@ class UserLists:
     row_of_list : (n_lists,), the user's row of the users table
     is_expected : (n_lists,), users for whom accuracy is expected
     absent : rows of users who ought to be served and have no list here
+    unseen : rows of users of whom the tables say nothing, neither lists nor held-out items
     """
 
     candidates: CandidateLists
     row_of_list: IntArray
     is_expected: BoolArray
     absent: IntArray
+    unseen: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -82,7 +84,7 @@ def lists_and_held_out(
             f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "
             "relevant",
         )
-    has_held_out = held_out.n_per_user > 0
+    has_held_out = held_out.has_rows
     candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
     is_without = has_held_out.copy()
     is_without[row_of_list] = False
@@ -93,11 +95,34 @@ def lists_and_held_out(
         nothing = np.full(len(without_list), candidates.offsets[-1])
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
-    warnings += _about_the_rest(everyone, row_of_list, absent)
     labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
-    candidates = replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list))
+    warnings += _about_kinds(held_out, candidates, table.where)
+    if not labels.any():
+        warnings += (
+            f"not one recommended item is held out for its user. Check that {held_out.where} is "
+            "the test table and no other, and that its ids are those of the recommendations",
+        )
     return UserLists(
-        candidates, row_of_list, has_held_out[row_of_list], absent, warnings=tuple(warnings)
+        replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list)),
+        row_of_list,
+        is_expected=has_held_out[row_of_list],
+        absent=absent,
+        unseen=_others(everyone, np.concatenate([row_of_list, absent])),
+        warnings=tuple(warnings),
+    )
+
+
+def _about_kinds(held_out: HeldOutItems, candidates: CandidateLists, where: str) -> tuple[str, ...]:
+    """Items that are numbers here and text there meet only where they are spelt alike."""
+    kinds = [
+        "whole numbers" if ids_as_integers_or_text(ids, "").dtype.is_integer() else "text"
+        for ids in (candidates.item_ids, held_out.item_ids)
+    ]
+    if kinds[0] == kinds[1]:
+        return ()
+    return (
+        f"item ids are {kinds[0]} in {where} and {kinds[1]} in {held_out.where}; they are compared "
+        "as text, so that '05' is not 5",
     )
 
 
@@ -112,18 +137,6 @@ def _without_empty(
     return replace(candidates, offsets=bounds_of(lengths[is_kept])), row_of_list[is_kept]
 
 
-def _about_the_rest(everyone: Users, row_of_list: IntArray, absent: IntArray) -> tuple[str, ...]:
-    """Users of the users table of whom nothing is known are counted."""
-    n_rest = len(everyone.ids) - len(row_of_list) - len(absent)
-    if not n_rest:
-        return ()
-    one = n_rest == 1
-    return (
-        f"{n_rest:,} user{'' if one else 's'} of {everyone.where} {'has' if one else 'have'} "
-        f"neither recommendations nor held-out items and {'is' if one else 'are'} left out",
-    )
-
-
 def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:
     """Empty lists, and the values of their users."""
     values, row_of_list = read_values(table, columns, everyone.keys, everyone.where)
@@ -135,7 +148,8 @@ def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> Us
         pl.Series([], dtype=pl.Int64),
     )
     is_expected = np.ones(len(row_of_list), dtype=bool)
-    return UserLists(nothing, row_of_list, is_expected, _others(everyone, row_of_list), values)
+    absent = _others(everyone, row_of_list)
+    return UserLists(nothing, row_of_list, is_expected, absent, values=values)
 
 
 def _others(everyone: Users, rows: IntArray) -> IntArray:

@@ -162,16 +162,13 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
-    """The default metrics no deeper than the lists, and coverage where some are not full."""
+    """The default metrics no deeper than the lists."""
     lengths = np.diff(inputs.candidates.offsets)
     k = int(min(_DEEPEST, max(lengths.max(initial=0), 1)))
-    fitting = [
+    return tuple(
         replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
         for metric in wanted
-    ]
-    if lengths.min(initial=k) < k:
-        fitting.append(parse_metric(f"coverage@{k}"))
-    return tuple(fitting)
+    )
 
 
 def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:

@@ -36,7 +36,7 @@ def metric_results(
             is_conclusive=stands.is_conclusive,
             is_constant=stands.is_constant,
             n_groups=int(analysis.is_tested[i].sum()),
-            is_tested=analysis.test is not None,
+            is_tested=math.isfinite(analysis.critical),
             gap=about.gap,
             advantaged=best[0] if best else None,
             disadvantaged=worst[0] if worst else None,

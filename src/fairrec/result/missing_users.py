@@ -14,7 +14,7 @@ from fairrec.statistics.missing import Missing
 SHARES_SHOWN = 50
 
 
-def missing_users(missing: Sequence[Missing]) -> tuple[MissingUsers, ...]:
+def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[MissingUsers, ...]:
     """The part of `result.json` about users who are missing."""
     return tuple(
         MissingUsers(
@@ -24,9 +24,8 @@ def missing_users(missing: Sequence[Missing]) -> tuple[MissingUsers, ...]:
             n_users=one.n_users,
             n_missing=one.n_missing,
             is_tested=one.analysis.test is not None,
-            findings=tuple(
-                finding_of(one.position, group, one.analysis) for group in one.found.findings
-            ),
+            is_too_much=one.is_too_much(max_undefined),
+            findings=tuple(finding_of(0, group, one.analysis) for group in one.found.findings),
             shares=_shares(one),
         )
         for one in missing
@@ -34,16 +33,17 @@ def missing_users(missing: Sequence[Missing]) -> tuple[MissingUsers, ...]:
 
 
 def _shares(missing: Missing) -> tuple[GroupValue, ...]:
-    analysis, i = missing.analysis, missing.position
+    analysis = missing.analysis
     is_single = (analysis.grouping.lattice.codes != ANY).sum(axis=1) == 1
-    groups = np.flatnonzero(is_single & (analysis.moments.n[i] > 0))
-    values = analysis.estimates.value[i, groups]
+    # a share of very few users is noise, and tells what happened to one of them
+    groups = np.flatnonzero(is_single & analysis.is_tested[0])
+    values = analysis.estimates.value[0, groups]
     first = groups[np.lexsort((groups, -values))][:SHARES_SHOWN]
     return tuple(
         GroupValue(
             group=analysis.grouping.group(int(at)).as_dict(),
-            value=float(analysis.estimates.value[i, at]),
-            support=int(analysis.moments.n[i, at]),
+            value=float(analysis.estimates.value[0, at]),
+            support=int(analysis.moments.n[0, at]),
         )
         for at in first
     )

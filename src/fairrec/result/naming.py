@@ -64,7 +64,7 @@ def audit_summary(
         permutations=options.permutations,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
-        missing=missing_users(missing),
+        missing=missing_users(missing, options.max_undefined),
         warnings=reader_notes(inputs, analysis, results, of_pooled),
         search=search_summary(searched, inputs.n_users, seconds),
         metrics={metric.name: results[metric.name] for metric in wanted},

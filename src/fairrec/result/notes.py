@@ -26,14 +26,6 @@ def reader_notes(
     said += inputs.warnings
     # one table may be both values and users
     said += dict.fromkeys(note for table in inputs.tables.values() for note in table.notes)
-    n_without = int((~inputs.is_expected).sum())
-    if n_without:
-        have, they = ("has", "that user") if n_without == 1 else ("have", "those users")
-        said.append(
-            f"{n_without:,} of {inputs.n_users:,} users {have} recommendations and no held-out "
-            f"items: {they} {have} no accuracy, but {'counts' if n_without == 1 else 'count'} in "
-            "every other metric"
-        )
     said += [warning for attribute in attributes for warning in attribute.warnings]
     said += inputs.side.warnings
     said += [

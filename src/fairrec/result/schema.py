@@ -133,9 +133,12 @@ class MetricResult(Part):
 class MissingUsers(Part):
     """Users without a list or a value; tested by group, in a family apart from the metrics."""
 
-    kind: Literal["no list", "no relevant item", "undefined"] = Field(
-        description="no list: not served at all; no relevant item: none among the candidates; "
-        "undefined: any other reason why metrics have no value"
+    kind: Literal[
+        "no list", "no relevant item", "undefined", "no held-out items", "not evaluated"
+    ] = Field(
+        description="no list: not served at all; no relevant item: none among the candidates or "
+        "held-out items; undefined: any other reason why metrics have no value; no held-out "
+        "items: a list, and nothing to judge it by; not evaluated: neither of the two"
     )
     metrics: tuple[str, ...] = Field(description="the metrics it concerns")
     counts_as_zero: bool = Field(
@@ -145,6 +148,10 @@ class MissingUsers(Part):
     n_users: int = Field(description="users who could be missing")
     n_missing: int
     is_tested: bool
+    is_too_much: bool = Field(
+        default=False,
+        description="a group differs in it so far that nothing found in a metric is no all-clear",
+    )
     findings: tuple[Finding, ...] = Field(
         description="groups whose share of missing users differs from the rest; value is the share"
     )

@@ -7,8 +7,9 @@ metrics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,13 +18,14 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.users import Attribute
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.ranked import RankedLists
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
-Kind = Literal["no list", "no relevant item", "undefined"]
+Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,50 +36,82 @@ class Missing:
     ----------
     metrics : those it concerns
     counts_as_zero : whether who is missing counts as 0 there, instead of being left out
+    is_no_fault : whether it may well be nobody's fault, such as activity: then it is too much only
+        where nobody is left to speak for a group
     n_users, n_missing : who could be missing, and who is; after a search of those drawn at random
-    analysis, position : of the share of users who are missing, among others in one analysis
+    analysis : of the share of users who are missing
     """
 
     kind: Kind
     metrics: tuple[str, ...]
     counts_as_zero: bool
+    is_no_fault: bool
     n_users: int
     n_missing: int
     analysis: Analysis
-    position: int
     found: MetricAnalysis
 
-    @property
-    def largest_share(self) -> float:
-        """The largest share in a group that differs from all others, or in these; 0 without any."""
-        largest = 0.0
-        for group in self.found.findings:
-            value = float(self.analysis.estimates.value[self.position, group.position])
-            difference = float(self.analysis.estimates.difference[self.position, group.position])
-            largest = max(largest, value, value - difference)
+    def is_too_much(self, allowed: float) -> bool:
+        """Whether nothing found is no all-clear, because a group differs from the rest in it.
+
+        More than the share that is allowed are missing in the group or among all others; or,
+        where that may be nobody's fault, too few are left.
+        """
+        analysis = self.analysis
+        groups = np.flatnonzero(analysis.is_significant[0])
+        share = analysis.estimates.value[0, groups]
+        of_others = share - analysis.estimates.difference[0, groups]
+        if self.is_no_fault:
+            n = analysis.moments.n[0, groups]
+            left = np.minimum(n * (1 - share), (self.n_users - n) * (1 - of_others))
+            return bool((left < analysis.grouping.min_users - 0.5).any())
         # a mean of centred values may miss a share by the last digits
-        return round(largest, 12)
+        return bool((np.maximum(share, of_others).round(12) > allowed).any())
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """Who is missing: (n_users,), 1 or 0, NaN for who could not be."""
+    """Who is missing among some users.
+
+    Parameters
+    ----------
+    values : (n_users,), 1 or 0, NaN for who could not be
+    attributes : of these users; None where they are the audited ones
+    is_scored, is_reference : whose outcome is known, as of `Measured`; None where everyone's is
+    """
 
     kind: Kind
     metrics: tuple[str, ...]
     values: FloatArray
+    attributes: tuple[Attribute, ...] | None = None
+    is_scored: BoolArray | None = None
+    is_reference: BoolArray | None = None
     counts_as_zero: bool = False
+    is_no_fault: bool = False
 
 
 def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
-    """Every way in which somebody is missing, with the groups that differ in it."""
-    return (
-        *_absent(measured, inputs, options),
-        *_without_list(measured, inputs, grouping, options),
-        *_undefined(measured, inputs, grouping, options),
-    )
+    """Every way in which somebody is missing, with the groups that differ in it.
+
+    Each is a family of its own, because a rare one would make the others hard to find; the
+    significance level is divided among them.
+    """
+    outcomes = [
+        *_absent(measured, inputs),
+        *_without_list(measured, inputs),
+        *_undefined(measured, inputs),
+        *_without_held_out(measured, inputs),
+        *_unseen(measured, inputs),
+    ]
+    alpha = options.alpha / max(1, len(outcomes))
+    permutations = options.permutations
+    if permutations:
+        # enough of them that something can be found at that level
+        permutations = max(permutations, math.ceil(2 / alpha))
+    options = replace(options, alpha=alpha, permutations=permutations, correction="max")
+    return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,65 +135,99 @@ def standing_of(
     measured: Measured, inputs: AuditInputs, missing: Sequence[Missing], max_undefined: float
 ) -> tuple[Standing, ...]:
     """How each metric stands."""
-    looked_at = measured.is_scored if measured.is_complete else measured.is_reference
-    is_expected = inputs.is_expected & looked_at
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
-    n_expected = int(is_expected.sum()) + n_dropped
+    has_none_relevant = _has_none_relevant(inputs)
     standing = []
     for metric, row in zip(measured.metrics, measured.values, strict=True):
-        share = (int(np.isnan(row[is_expected]).sum()) + n_dropped) / max(1, n_expected)
-        in_groups = [one.largest_share for one in missing if metric.name in one.metrics]
+        is_expected = _is_expected(metric, inputs)
+        if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
+            # who has nothing that was asked for has nothing to be found; tested by group alone
+            is_expected = is_expected & ~has_none_relevant
+        is_undefined, looked_at = _undefined_users(row, measured, has_none_relevant)
+        n_looked_at = int((is_expected & looked_at).sum())
+        share = int((is_undefined & is_expected & looked_at).sum()) / max(1, n_looked_at)
+        n_expected = int(is_expected.sum())
+        share = (share * n_expected + n_dropped) / max(1, n_expected + n_dropped)
+        concerned = [one for one in missing if metric.name in one.metrics]
         known = row[~np.isnan(row)]
         standing.append(
             Standing(
                 share,
-                max(share, *in_groups, 0.0) <= max_undefined,
+                round(share, 12) <= max_undefined
+                and not any(one.is_too_much(max_undefined) for one in concerned),
                 bool(measured.is_complete and len(known) and known.min() == known.max()),
             )
         )
     return tuple(standing)
 
 
-def _without_list(
-    measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
-) -> tuple[Missing, ...]:
+def _is_expected(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
+    """(n_users,), for whom a value is expected; accuracy alone needs held-out items."""
+    if "labels" in metric.metric.needs:
+        return inputs.is_expected
+    return np.ones(inputs.n_users, dtype=bool)
+
+
+def _undefined_users(
+    row: FloatArray, measured: Measured, has_none_relevant: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """(n_users,) each, who has no value, and of whom that is known and says what is usual."""
+    is_undefined = np.isnan(row)
+    if measured.is_complete:
+        return is_undefined, measured.is_scored
+    scored = measured.is_scored
+    if is_undefined[scored].any() and (is_undefined == has_none_relevant)[scored].all():
+        # labels tell it of everyone before anyone is scored
+        return has_none_relevant, np.ones(len(row), dtype=bool)
+    return is_undefined & scored, measured.is_reference
+
+
+def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     """Users with held-out items who got no list, and are audited all the same."""
     if inputs.candidates.held_out is None:
-        return ()
+        return []
     is_without = inputs.is_without_list & inputs.is_expected
     if not is_without.any():
-        return ()
+        return []
     values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
-    outcome = _Outcome("no list", _names(measured), values, counts_as_zero=True)
-    # known of everyone, whoever a search has scored
-    everyone = np.ones(len(values), dtype=bool)
-    return _tested([outcome], everyone, everyone, grouping, options)
+    return [_Outcome("no list", _names(measured.metrics), values, counts_as_zero=True)]
 
 
-def _undefined(
-    measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
-) -> tuple[Missing, ...]:
+def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     """Each set of users for whom some metrics are undefined."""
-    looked_at = inputs.is_expected & measured.is_scored
     has_none_relevant = _has_none_relevant(inputs)
-    patterns: dict[bytes, list[MetricAtK]] = {}
+    patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
     for metric, row in zip(measured.metrics, measured.values, strict=True):
-        is_undefined = np.isnan(row) & looked_at
-        if is_undefined.any():
-            patterns.setdefault(np.packbits(is_undefined).tobytes(), []).append(metric)
+        is_undefined, looked_at = _undefined_users(row, measured, has_none_relevant)
+        is_known = _is_expected(metric, inputs) & (looked_at | measured.is_scored)
+        if not (is_undefined & is_known).any():
+            continue
+        values = np.where(is_known, is_undefined.astype(np.float64), np.nan)
+        pattern = patterns.setdefault(values.tobytes(), ([], values, bool(looked_at.all())))
+        pattern[0].append(metric)
     outcomes = []
-    for packed, metrics in patterns.items():
-        bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=len(looked_at))
+    for metrics, values, is_everyone in patterns.values():
         by_label = all("labels" in metric.metric.needs for metric in metrics)
-        by_label = by_label and bool(has_none_relevant[bits == 1].all())
+        by_label = by_label and bool(has_none_relevant[values == 1].all())
         outcomes.append(
             _Outcome(
                 "no relevant item" if by_label else "undefined",
-                tuple(metric.name for metric in metrics),
-                np.where(looked_at, bits.astype(np.float64), np.nan),
+                _names(metrics),
+                values,
+                is_scored=None if is_everyone else measured.is_scored,
+                is_reference=None if is_everyone else measured.is_reference,
             )
         )
-    return _tested(outcomes, measured.is_scored, measured.is_reference, grouping, options)
+    return outcomes
+
+
+def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+    """Users with a list and no held-out items, who have no accuracy."""
+    metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
+    if inputs.is_expected.all() or not metrics:
+        return []
+    values = (~inputs.is_expected).astype(np.float64)
+    return [_Outcome("no held-out items", _names(metrics), values, is_no_fault=True)]
 
 
 def _has_none_relevant(inputs: AuditInputs) -> BoolArray:
@@ -170,53 +238,61 @@ def _has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs, options: AuditOptions) -> tuple[Missing, ...]:
+def _absent(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     """Users who are not audited at all, among all who ought to be."""
     if not len(inputs.absent):
-        return ()
+        return []
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
-    grouping = Grouping.of(inputs.all_users.attributes(rows), options)
-    everyone = np.ones(len(rows), dtype=bool)
-    is_absent = np.isin(rows, inputs.absent).astype(np.float64)
-    outcome = _Outcome("no list", _names(measured), is_absent)
-    return _tested([outcome], everyone, everyone, grouping, options)
+    values = np.isin(rows, inputs.absent).astype(np.float64)
+    attributes = inputs.all_users.attributes(rows)
+    return [_Outcome("no list", _names(measured.metrics), values, attributes)]
 
 
-def _names(measured: Measured) -> tuple[str, ...]:
-    return tuple(metric.name for metric in measured.metrics)
+def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+    """Users of whom the tables say nothing, among all of the users table.
+
+    Where others without held-out items have a list, these ought to have one too.
+    """
+    if not len(inputs.unseen):
+        return []
+    rows = np.arange(len(inputs.all_users.ids))
+    return [
+        _Outcome(
+            "not evaluated",
+            _names(measured.metrics),
+            np.isin(rows, inputs.unseen).astype(np.float64),
+            inputs.all_users.attributes(rows),
+            is_no_fault=bool(inputs.is_expected.all()),
+        )
+    ]
 
 
-def _tested(
-    outcomes: Sequence[_Outcome],
-    is_scored: BoolArray,
-    is_reference: BoolArray,
-    grouping: Grouping,
-    options: AuditOptions,
-) -> tuple[Missing, ...]:
-    """Shares by group, tested against chance."""
-    if not outcomes:
-        return ()
-    shares = Measured(
-        tuple(MetricAtK(_share_of(outcome), None) for outcome in outcomes),
-        np.array([outcome.values for outcome in outcomes]),
-        is_scored,
-        is_reference,
+def _names(metrics: Sequence[MetricAtK]) -> tuple[str, ...]:
+    return tuple(metric.name for metric in metrics)
+
+
+def _tested(outcome: _Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
+    """The share of users who are missing by group, tested against chance."""
+    if outcome.attributes is not None:
+        grouping = Grouping.of(outcome.attributes, options)
+    everyone = np.ones(len(outcome.values), dtype=bool)
+    share = Measured(
+        (MetricAtK(_share_of(outcome), None),),
+        outcome.values[np.newaxis],
+        everyone if outcome.is_scored is None else outcome.is_scored,
+        everyone if outcome.is_reference is None else outcome.is_reference,
     )
-    analysis = analyse(shares, grouping, options)
-    return tuple(
-        Missing(
-            outcome.kind,
-            outcome.metrics,
-            outcome.counts_as_zero,
-            n_users := int(analysis.moments.n_users[position]),
-            round(float(analysis.moments.mean[position]) * n_users),
-            analysis,
-            position,
-            found,
-        )
-        for position, (outcome, found) in enumerate(
-            zip(outcomes, analyse_metrics(analysis), strict=True)
-        )
+    analysis = analyse(share, grouping, options)
+    n_users = int(analysis.moments.n_users[0])
+    return Missing(
+        outcome.kind,
+        outcome.metrics,
+        outcome.counts_as_zero,
+        outcome.is_no_fault,
+        n_users,
+        round(float(analysis.moments.mean[0]) * n_users),
+        analysis,
+        analyse_metrics(analysis)[0],
     )
 
 

@@ -198,7 +198,8 @@ def _overall(
     centred = np.where(is_counted, values - mean[:, None], 0.0)
     sd = np.sqrt((centred**2).sum(axis=1) / np.maximum(n_users - 1, 1))
     # rounding leaves a trace of spread in a constant metric, which tests would magnify
-    sd[sd < 1e-12 * np.maximum(np.abs(mean), 1)] = 0.0
+    largest = np.abs(np.where(is_counted, values, 0)).max(axis=1, initial=0.0)
+    sd[sd < 1e-13 * largest] = 0.0
     return mean, sd, n_users
 
 

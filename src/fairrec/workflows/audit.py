@@ -219,6 +219,12 @@ def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
             f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
             + (f"The {'. The '.join(advice)}." if advice else remedy)
         )
+    if (grouping.lattice.n_users == grouping.n_users).all():
+        raise InputError(
+            f"All {grouping.n_users:,} users are in one group "
+            f"({plain(grouping.group(0).label)}), so there is nothing to compare it with. Name "
+            f"other attributes in {spelled('by')}, or cut numbers finer."
+        )
     return grouping
 
 

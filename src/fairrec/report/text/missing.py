@@ -17,7 +17,7 @@ def missing_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> str:
     """Why nothing found is no all-clear."""
-    concerned = [one for one in summary.missing if name in one.metrics]
+    concerned = _concerned(name, summary)
     reasons = []
     if result.undefined_share > summary.max_undefined:
         reasons.append(
@@ -25,32 +25,48 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
             f"{percent(summary.max_undefined)} would be let pass)"
         )
     for one in concerned:
-        worst = max(one.findings, key=_largest, default=None)
-        if worst is not None and _largest(worst) > summary.max_undefined:
-            reasons.append(_contrast(one, worst))
-    found = (
-        "No group with values differs from the rest by more than chance, but "
-        if result.is_tested and result.n_groups
-        else "Nothing can be said: "
-    )
+        if one.is_too_much and one.findings:
+            reasons.append(_contrast(one, max(one.findings, key=_largest), summary))
+    if result.findings:
+        found = "Who is missing may change the picture: "
+    elif result.is_tested and result.n_groups:
+        found = "No group with values differs from the rest by more than chance, but "
+    else:
+        found = "Nothing can be said: "
     return f"{found}{', and '.join(reasons)}."
 
 
 def _who(one: MissingUsers, summary: AuditSummary) -> str:
     of_all = f"{one.n_missing:,} of {plural(one.n_users, 'user')} ({percent(one.share)})"
-    with_held_out = " with held-out items" if "test" in summary.inputs else ""
     if one.kind == "no list":
-        if "values" in summary.inputs:
-            return f"{of_all} have no row in the table of values and are left out."
-        if one.counts_as_zero:
-            return f"{of_all}{with_held_out} got no list, and count as 0 in accuracy and coverage."
-        if with_held_out:
-            return f"{of_all}{with_held_out} got no list and are left out."
-        return f"{of_all} of the users table have no predictions and are left out."
+        return f"{of_all}{_without_list(one, summary)}"
+    if one.kind == "not evaluated":
+        return (
+            f"{of_all} of the users table have neither recommendations nor held-out items, and are "
+            "no part of this audit."
+        )
+    if one.kind == "no held-out items":
+        return (
+            f"{of_all} have recommendations and no held-out items, and so no accuracy; they count "
+            "in every other metric."
+        )
     metrics = ", ".join(plain(name) for name in one.metrics)
     are = "are" if len(one.metrics) > 1 else "is"
-    why = "have no relevant item among their candidates and " if one.kind != "undefined" else ""
-    return f"{metrics} {are} undefined for {of_all}{with_held_out}, who {why}are left out there."
+    is_test = "test" in summary.inputs
+    where = "held-out items" if is_test else "candidates"
+    why = f"have no relevant item among their {where} and " if one.kind != "undefined" else ""
+    whose = " with held-out items" if is_test and one.kind != "undefined" else ""
+    return f"{metrics} {are} undefined for {of_all}{whose}, who {why}are left out there."
+
+
+def _without_list(one: MissingUsers, summary: AuditSummary) -> str:
+    if "values" in summary.inputs:
+        return " have no row in the table of values and are left out."
+    if one.counts_as_zero:
+        return " with held-out items got no list, and count as 0 in accuracy and coverage."
+    if "test" in summary.inputs:
+        return " with held-out items got no list and are left out."
+    return " of the users table have no predictions and are left out."
 
 
 def _where(one: MissingUsers) -> str:
@@ -77,8 +93,14 @@ def _share(group: Finding) -> str:
     )
 
 
-def _contrast(one: MissingUsers, group: Finding) -> str:
-    what = "got no list" if one.kind == "no list" else "have no value"
+def _contrast(one: MissingUsers, group: Finding, summary: AuditSummary) -> str:
+    what = "have no value"
+    if one.kind == "not evaluated":
+        what = "are no part of this audit"
+    elif one.kind == "no held-out items":
+        what = "have no held-out items"
+    elif one.kind == "no list":
+        what = "have no row of values" if "values" in summary.inputs else "got no list"
     return (
         f"{percent(group.value)} of {group_label(group.group)} {what}, against "
         f"{percent(group.value - group.difference)} of all others"
@@ -90,22 +112,45 @@ def _largest(group: Finding) -> float:
     return round(max(group.value, group.value - group.difference), 12)
 
 
+def caveat(name: str, result: MetricResult, summary: AuditSummary) -> str:
+    """What qualifies the findings of a metric: users who are left out of it, where they matter."""
+    left_out = [one for one in _concerned(name, summary) if not one.counts_as_zero]
+    if result.undefined_share > summary.max_undefined or any(one.is_too_much for one in left_out):
+        return f"{why_inconclusive(name, result, summary)} {remedy(name, summary)}"
+    return ""
+
+
 def remedy(name: str, summary: AuditSummary) -> str:
     """What to do about a metric that is inconclusive."""
-    kinds = {one.kind for one in summary.missing if name in one.metrics}
-    if "no relevant item" in kinds and "test" not in summary.inputs:
+    concerned = _concerned(name, summary)
+    kinds = {one.kind for one in concerned if one.is_too_much}
+    kinds = kinds or {one.kind for one in concerned}
+    held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"
+    if "no relevant item" in kinds:
+        if "test" in summary.inputs:
+            return (
+                "Who has no relevant held-out item cannot be judged by accuracy. If that is no "
+                f"fault of the lists, leave these users out of {summary.inputs['test'].name}, or "
+                f"raise {spelled('max_undefined')}."
+            )
         return (
-            "If these are recommendations, give the held-out interactions "
-            f"({spelled('test', Blank('FILE'))}): a list that misses everything then counts as 0. "
-            "If they are candidates, give each user's relevant items among them."
+            f"If these are recommendations, {held_out}: a list that misses everything then counts "
+            "as 0. If they are candidates, give each user's relevant items among them."
         )
     if "no list" in kinds and "test" in summary.inputs:
         return "See who got no list before reading anything into it."
-    if "no list" in kinds:
+    if kinds & {"no list", "not evaluated", "no held-out items"}:
+        is_lists = "no list" in kinds and "values" not in summary.inputs
+        otherwise = held_out if is_lists else "find out why they are not there"
         return (
             "If these users were never to be served, leave them out of the users table; if they "
-            f"were, give the held-out interactions ({spelled('test', Blank('FILE'))})."
+            f"were, {otherwise}."
         )
     return (
         f"Find out why they have none, or raise {spelled('max_undefined')} if it does not matter."
     )
+
+
+def _concerned(name: str, summary: AuditSummary) -> list[MissingUsers]:
+    """The ways to be missing that concern a metric."""
+    return [one for one in summary.missing if name in one.metrics]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.text.missing import remedy, why_inconclusive
+from fairrec.report.text.missing import caveat, remedy, why_inconclusive
 from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
@@ -55,8 +55,14 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
             filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
         power=_power_sentence(result) if status == "no gap detected" else "",
-        remedy=remedy(name, summary) if status == "inconclusive" else "",
+        remedy=_remedy(name, status, result, summary),
     )
+
+
+def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
+    if status == "gap found":
+        return caveat(name, result, summary)
+    return remedy(name, summary) if status == "inconclusive" else ""
 
 
 def _headline(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
