@@ -364,8 +364,9 @@ def test_the_order_of_attributes_changes_no_group():
     assert sorted(one.rows(), key=str) == sorted(other.rows(), key=str)
 
 
+BARE = st.text(max_size=3).filter(lambda text: text == text.strip())
 VALUES = (
-    st.lists(st.none() | st.text(max_size=3), min_size=1, max_size=20),
+    st.lists(st.none() | BARE, min_size=1, max_size=20),
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20),
     st.lists(st.none() | st.booleans(), min_size=1, max_size=20),
     st.lists(st.none() | st.floats(allow_infinity=False, width=32), min_size=1, max_size=20),

@@ -32,7 +32,6 @@ _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 _LIST = r"(?s)^\s*\[.*\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
 
-
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
 
 
