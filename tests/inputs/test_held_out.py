@@ -52,7 +52,7 @@ def test_grades_are_gains_the_largest_first():
     (said,) = held_out.warnings
     assert said == (
         "the test table: ndcg weighs held-out items by 'rating' (2 to 5), all other metrics count "
-        "each of them as relevant. To count some of them alone, all alike: relevant='rating>=3.5'"
+        "each of them as relevant. To count some of them alone, all alike: relevant='rating>=4'"
     )
     # one grade for all weighs nothing
     assert read([("a", 1, 4), ("b", 2, 4)], GRADED).warnings == ()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.relevance import Relevance, advised, compared_column
 from fairrec.inputs.tables import Table
 from tests.builders import audit, make_tables, numbers_of
 
@@ -109,3 +109,17 @@ def test_a_condition_on_candidates_gives_the_labels_made_by_hand():
     assert asked.summary.relevant == "stars>=2.5"
     changed = {"relevant": None}
     assert {**numbers_of(asked), **changed} == numbers_of(expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "threshold"),
+    [(1, 5, "4"), (0, 5, "3"), (0, 1, "0.5"), (1, 10, "6"), (0.5, 5, "4")],
+)
+def test_the_threshold_advised_is_in_the_upper_part(low, high, threshold):
+    assert advised("rating", low, high) == f"relevant='rating>={threshold}'"
+
+
+@pytest.mark.parametrize("text", ["rating=>4", "rating>=4 and rating<=5", "a>b>=1"])
+def test_two_comparisons_are_none(text):
+    with pytest.raises(InputError, match="expected a column compared with a number"):
+        TableOptions.of(relevant=text)

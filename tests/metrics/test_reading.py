@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.metrics.reading import _upper_part, read_inputs
+from fairrec.metrics.reading import read_inputs
 from tests.builders import make_tables
 from tests.recommendations import Served
 
@@ -150,11 +150,3 @@ def test_what_labels_mean_is_said_where_it_is_in_doubt(labels, says):
     warnings = labelled(labels, metrics="mrr")[0].warnings
     assert len(warnings) == (says is not None)
     assert all(warning.startswith(says) for warning in warnings)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "threshold"), [(1, 5, 4), (0, 5, 3), (0, 1, 0.5), (1, 10, 6), (0.5, 5, 4)]
-)
-def test_the_threshold_proposed_is_in_the_upper_part(low, high, threshold):
-    assert low < _upper_part(low, high) <= high
-    assert _upper_part(low, high) == threshold

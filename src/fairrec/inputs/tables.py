@@ -30,6 +30,8 @@ _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
 """A whole number, perhaps with a fraction of nothing; '1,000' is a thousand."""
 
 _LIST = r"(?s)^\s*\[.*\]\s*$"
+_SEVERAL = r"^[\[(]\s*['\"\d-][^\[\]()]*[,\s][^\[\]()]*[\])]$"
+"""Numbers or quoted text with something between them, not any text in brackets."""
 """A list as Python writes it: '[1, 2, 3]'."""
 
 _READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
@@ -190,7 +192,7 @@ class Table:
         # most columns show in a few values that they are none
         if not all(part.str.contains(_LIST).all() for part in (values.head(100), values)):
             return
-        if not values.str.contains(r"[,\s]").any():
+        if not values.str.contains(_SEVERAL).any():
             return
         shown = values.drop_nulls()[0]
         raise InputError(
