@@ -143,7 +143,7 @@ def standing_of(
         if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
             # who has nothing that was asked for has nothing to be found; tested by group alone
             is_expected = is_expected & ~has_none_relevant
-        is_undefined, looked_at = _undefined_users(row, measured, has_none_relevant)
+        is_undefined, looked_at = _undefined_users(metric, row, measured, has_none_relevant)
         n_looked_at = int((is_expected & looked_at).sum())
         share = int((is_undefined & is_expected & looked_at).sum()) / max(1, n_looked_at)
         n_expected = int(is_expected.sum())
@@ -169,14 +169,15 @@ def _is_expected(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
 
 
 def _undefined_users(
-    row: FloatArray, measured: Measured, has_none_relevant: BoolArray
+    metric: MetricAtK, row: FloatArray, measured: Measured, has_none_relevant: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
     """(n_users,) each, who has no value, and of whom that is known and says what is usual."""
     is_undefined = np.isnan(row)
     if measured.is_complete:
         return is_undefined, measured.is_scored
     scored = measured.is_scored
-    if is_undefined[scored].any() and (is_undefined == has_none_relevant)[scored].all():
+    by_label = "labels" in metric.metric.needs
+    if by_label and (is_undefined == has_none_relevant)[scored].all():
         # labels tell it of everyone before anyone is scored
         return has_none_relevant, np.ones(len(row), dtype=bool)
     return is_undefined & scored, measured.is_reference
@@ -198,7 +199,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     has_none_relevant = _has_none_relevant(inputs)
     patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
     for metric, row in zip(measured.metrics, measured.values, strict=True):
-        is_undefined, looked_at = _undefined_users(row, measured, has_none_relevant)
+        is_undefined, looked_at = _undefined_users(metric, row, measured, has_none_relevant)
         is_known = _is_expected(metric, inputs) & (looked_at | measured.is_scored)
         if not (is_undefined & is_known).any():
             continue
