@@ -305,3 +305,10 @@ def test_positions_are_those_of_a_dictionary(data: st.DataObject):
 def test_positions_in_no_keys_are_nowhere():
     assert positions_in(pl.Series([3, 1]), pl.Series([], dtype=pl.Int64)).tolist() == [-1, -1]
     assert positions_in(pl.Series(["a"]), pl.Series([], dtype=pl.String)).tolist() == [-1]
+
+
+def test_floats_beyond_which_neighbours_are_one_are_refused():
+    near = pl.Series([float(2**53), 1.0])
+    assert ids_as_integers_or_text(near, "here").to_list() == [2**53, 1]
+    with pytest.raises(InputError, match=r"here: ids are floats beyond 2\^53"):
+        ids_as_integers_or_text(pl.Series([float(2**60), 1.0]), "here")

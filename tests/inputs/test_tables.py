@@ -505,3 +505,28 @@ def test_lists_written_as_text_are_refused(
 def test_a_bracket_alone_makes_no_list(texts: list[str]):
     frame = pl.DataFrame({"item_id": texts})
     assert Table(frame, "items").read({"item_id": "item_id"})["item_id"].to_list() == texts
+
+
+def test_a_file_over_which_polars_panics_is_refused(monkeypatch: pytest.MonkeyPatch):
+    class PanicException(BaseException):
+        """As the one of Rust, which is no Exception."""
+
+    table = Table(pl.DataFrame({"user_id": [1]}), "users")
+
+    def panic(*given: Any) -> None:
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr(type(table._source), "read", panic)
+    with pytest.raises(InputError, match="cannot be read as a table \\(index out of bounds\\)"):
+        table.read({"user_id": "user_id"})
+
+
+def test_an_interrupt_is_not_taken_for_a_broken_file(monkeypatch: pytest.MonkeyPatch):
+    table = Table(pl.DataFrame({"user_id": [1]}), "users")
+
+    def interrupt(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(table._source), "read", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        table.read({"user_id": "user_id"})

@@ -46,3 +46,17 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
         assert part.model_config["extra"] == "forbid"
     with pytest.raises(ValidationError, match="frozen"):
         RESULT.summary.seed = 1
+
+
+def test_an_older_result_gives_no_all_clear_over_users_without_a_value():
+    written = json.loads(RESULT.to_json())
+    for n_undefined, is_conclusive in ((0, True), (1, True), (30, False)):
+        auc = {
+            name: value
+            for name, value in written["metrics"]["auc"].items()
+            if name not in ("undefined_share", "is_conclusive", "is_constant")
+        }
+        auc |= {"n_defined": 70, "n_undefined": n_undefined}
+        older = AuditSummary.model_validate({**written, "metrics": {"auc": auc}})
+        assert older.metrics["auc"].is_conclusive is is_conclusive
+        assert older.metrics["auc"].undefined_share == n_undefined / (70 + n_undefined)
