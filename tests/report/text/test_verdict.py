@@ -95,3 +95,34 @@ def test_the_same_for_everyone_says_for_whom():
         assert verdict.status == "same for everyone"
         assert verdict.headline == f"It is 0.500 for {who}, so groups cannot differ in it."
         assert verdict.gap == ""
+
+
+def test_one_group_of_all_users_is_no_all_clear():
+    users, predictions = random_world(60, seed=2)
+    alike = users.with_columns(world=pl.lit("one"))
+    result = fairrec.audit(predictions, users=alike, by="world", metrics="auc", permutations=99)
+    (verdict,) = build_view(result.summary).verdicts
+    assert verdict.status == "not tested"
+    assert verdict.headline == "All users are in one group, so there is nothing to compare it with."
+
+
+def test_a_finding_says_who_is_left_out_where_that_may_change_the_picture():
+    # the old have no relevant candidate at all, the young one at place 1 or 3 by gender
+    users = pl.DataFrame(
+        {
+            "user_id": range(400),
+            "gender": [*"FM"] * 200,
+            "age": [*"yyyo"] * 100,
+        }
+    )
+    places = {
+        user: None if age == "o" else 1 if gender == "F" else 3
+        for user, gender, age in users.iter_rows()
+    }
+    result = fairrec.audit(
+        one_each(places), users=users, by="gender,age", metrics="mrr", permutations=99
+    )
+    (verdict,) = build_view(result.summary).verdicts
+    assert verdict.status == "gap found"
+    assert verdict.remedy.startswith("Who is missing may change the picture: 25% of users have no")
+    assert "give the held-out interactions (test=...)" in verdict.remedy
