@@ -126,3 +126,16 @@ def test_a_finding_says_who_is_left_out_where_that_may_change_the_picture():
     assert verdict.status == "gap found"
     assert verdict.remedy.startswith("Who is missing may change the picture: 25% of users have no")
     assert "give the held-out interactions (test=...)" in verdict.remedy
+
+
+def test_perfect_lists_are_asked_whether_they_were_joined():
+    users = pl.DataFrame({"user_id": range(40), "gender": [*"FM"] * 20})
+    given = {"users": users, "by": "gender", "metrics": "hit@10", "permutations": 99}
+    joined = fairrec.audit(one_each(dict.fromkeys(range(40), 2)), **given)
+    (verdict,) = build_view(joined.summary).verdicts
+    assert verdict.status == "same for everyone"
+    assert verdict.remedy.startswith("If these are recommendations that were joined")
+    recs = pl.DataFrame({"user_id": range(40), "item_id": 1, "rank": 1})
+    both = fairrec.audit(recs, test=recs.drop("rank"), **given)
+    (verdict,) = build_view(both.summary).verdicts
+    assert (verdict.status, verdict.remedy) == ("same for everyone", "")

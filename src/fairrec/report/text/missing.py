@@ -120,6 +120,16 @@ def caveat(name: str, result: MetricResult, summary: AuditSummary) -> str:
     return ""
 
 
+def if_joined(summary: AuditSummary) -> str:
+    """What to do where every list is perfect, as those are that were cut down to what was found."""
+    if "predictions" not in summary.inputs:
+        return ""
+    return (
+        "If these are recommendations that were joined with what was held out, give both tables "
+        f"instead ({spelled('test', Blank('FILE'))}): what was not recommended is lost in a join."
+    )
+
+
 def remedy(name: str, summary: AuditSummary) -> str:
     """What to do about a metric that is inconclusive."""
     concerned = _concerned(name, summary)

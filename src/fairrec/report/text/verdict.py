@@ -7,7 +7,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.text.missing import caveat, remedy, why_inconclusive
+from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
 from fairrec.report.words import group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, MetricResult
 
@@ -62,6 +62,8 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
 def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
     if status == "gap found":
         return caveat(name, result, summary)
+    if status == "same for everyone" and result.mean == 1 and "test" not in summary.inputs:
+        return if_joined(summary)
     return remedy(name, summary) if status == "inconclusive" else ""
 
 
