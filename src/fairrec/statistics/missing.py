@@ -28,6 +28,10 @@ from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 
 
+_HARDLY_ANYBODY = 0.05
+"""The share of a group, beside that of all others, below which its users do not speak for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
     """One way to be missing.
@@ -37,7 +41,7 @@ class Missing:
     metrics : those it concerns
     counts_as_zero : whether who is missing counts as 0 there, instead of being left out
     is_no_fault : whether it may well be nobody's fault, such as activity: then it is too much only
-        where nobody is left to speak for a group
+        where hardly anybody is left of a group
     n_users, n_missing : who could be missing, and who is; after a search of those drawn at random
     analysis : of the share of users who are missing
     """
@@ -55,16 +59,17 @@ class Missing:
         """Whether nothing found is no all-clear, because a group differs from the rest in it.
 
         More than the share that is allowed are missing in the group or among all others; or,
-        where that may be nobody's fault, too few are left.
+        where that may be nobody's fault, one of them is there less than a twentieth as often as
+        the other.
         """
         analysis = self.analysis
         groups = np.flatnonzero(analysis.is_significant[0])
         share = analysis.estimates.value[0, groups]
         of_others = share - analysis.estimates.difference[0, groups]
         if self.is_no_fault:
-            n = analysis.moments.n[0, groups]
-            left = np.minimum(n * (1 - share), (self.n_users - n) * (1 - of_others))
-            return bool((left < analysis.grouping.min_users - 0.5).any())
+            present = np.sort([1 - share, 1 - of_others], axis=0)
+            lost = 1 - present[0] / np.maximum(present[1], 1e-12)
+            return bool((lost.round(12) > max(1 - _HARDLY_ANYBODY, allowed)).any())
         # a mean of centred values may miss a share by the last digits
         return bool((np.maximum(share, of_others).round(12) > allowed).any())
 
