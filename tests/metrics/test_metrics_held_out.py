@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairrec
-from tests.metrics.slow_held_out import SLOW, value
-from tests.metrics.test_metrics_ranx import PEERS, ranx  # noqa: F401
+from tests.metrics.oracles.definitions import DEFINITIONS, value
+from tests.metrics.test_metrics_ranx import PEERS
 from tests.recommendations import FORMS, Served, random_served
 
 CUTOFFS = (1, 3, 10)
-NAMES = [f"{name}@{k}" for name in SLOW for k in CUTOFFS]
+NAMES = [f"{name}@{k}" for name in DEFINITIONS for k in CUTOFFS]
 
 
 def table_of(result) -> dict[str, dict[int, float]]:
@@ -30,7 +30,7 @@ def slow_table(served: Served) -> dict[str, dict[int, float]]:
             user: value(name, served.lists.get(user), served.held_out.get(user), k)
             for user in served.users
         }
-        for name in SLOW
+        for name in DEFINITIONS
         for k in CUTOFFS
     }
 
@@ -148,7 +148,7 @@ def test_a_join_by_hand_hides_what_was_never_recommended():
 
 
 @pytest.mark.parametrize("name", [*PEERS, "map"])
-def test_metric_is_the_one_of_ranx(name, ranx):  # noqa: F811
+def test_metric_is_the_one_of_ranx(name, ranx):
     # ranx has a value for who is in both alone; map is divided by R, ours by min(k, R)
     served = random_served(8, share_without_list=0, share_without_held_out=0)
     k = 7 if name == "map" else 3

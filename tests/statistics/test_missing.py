@@ -15,7 +15,7 @@ from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.text.verdict import status_of
 from fairrec.result.audit_result import AuditResult
-from fairrec.statistics.missing import Missing, analyse_missing, standing_of
+from fairrec.statistics.missing import Missing, analyse_missing
 from tests.builders import audit, one_each, two_groups
 
 N_USERS = 200
@@ -351,7 +351,3 @@ def test_the_parts_by_themselves():
     (missing,) = analyse_missing(measured, inputs, grouping, options)
     assert isinstance(missing, Missing)
     assert (missing.n_missing, missing.n_users, missing.is_too_much(0)) == (4, 40, False)
-    for most, is_conclusive in ((0.1, True), (0.0999, False)):
-        standing = standing_of(measured, inputs, [missing], most)
-        assert [one.undefined_share for one in standing] == [0.1, 0.1]
-        assert {one.is_conclusive for one in standing} == {is_conclusive}

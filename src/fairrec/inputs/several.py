@@ -47,7 +47,7 @@ def one_value_each(values: pl.Series, name: str, how: str | None, where: str) ->
         yield OneValue(name, as_given, _refuse_several(values, name, where))
         return
     lists = _lists(values)
-    if lists.dtype.inner.is_nested():  # type: ignore[attr-defined]
+    if lists.head(0).explode().dtype.is_nested():
         raise InputError(
             f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
             "text, whole numbers or true/false."

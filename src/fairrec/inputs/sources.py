@@ -20,27 +20,23 @@ class Role(Enum):
 
 
 class Source(Protocol):
-    """Where the rows of a table come from.
-
-    Parameters
-    ----------
-    columns : the names of all columns
-    hint : what to try where a column is missing, one sentence or nothing
-    notes : what the reader of a result should know about how it was read
-    is_text : whether it holds text only, so that numbers are told by how they look
-    """
+    """Where the rows of a table come from."""
 
     @property
-    def columns(self) -> Sequence[str]: ...  # noqa: D102
+    def columns(self) -> Sequence[str]:
+        """The names of all columns."""
 
     @property
-    def hint(self) -> str: ...  # noqa: D102
+    def hint(self) -> str:
+        """What to try where a column is missing, one sentence or nothing."""
 
     @property
-    def notes(self) -> Sequence[str]: ...  # noqa: D102
+    def notes(self) -> Sequence[str]:
+        """What the reader of a result should know about how it was read."""
 
     @property
-    def is_text(self) -> bool: ...  # noqa: D102
+    def is_text(self) -> bool:
+        """Whether it holds text only, so that numbers are told by how they look."""
 
     def kinds(self) -> Mapping[str, pl.DataType]:
         """The type of each column, those left out that cannot be read."""

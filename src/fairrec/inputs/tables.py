@@ -285,7 +285,7 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
             "numbers or text."
         )
-    if len(whole) and max(abs(int(whole.min())), abs(int(whole.max()))) > _EXACT:  # type: ignore[arg-type]
+    if (ids.abs() > _EXACT).any():
         raise InputError(
             f"{where}: ids are floats beyond 2^53 (such as {ids.max()!r}), where neighbours cannot "
             "be told apart any more. Store them as whole numbers or text."

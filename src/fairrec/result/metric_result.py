@@ -9,8 +9,8 @@ from fairrec.core.arrays import IntArray
 from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
-from fairrec.statistics.missing import Standing
 from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.standing import Standing
 
 
 def metric_results(

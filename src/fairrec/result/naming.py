@@ -19,8 +19,9 @@ from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import MetricAnalysis
-from fairrec.statistics.missing import Missing, Standing
+from fairrec.statistics.missing import Missing
 from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.standing import Standing
 
 
 def audit_summary(

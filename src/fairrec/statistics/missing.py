@@ -27,7 +27,6 @@ from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 
-
 _HARDLY_ANYBODY = 0.05
 """The share of a group, beside that of all others, below which its users do not speak for it."""
 
@@ -119,72 +118,30 @@ def analyse_missing(
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a metric without findings is worth.
-
-    Parameters
-    ----------
-    undefined_share : users without a value, among those for whom one is expected
-    is_conclusive : false where too many users have none, in all or in a group that differs from the
-        rest in it, so that nothing found is no all-clear
-    is_constant : the same value for every user, none of whom is left to be scored
-    """
-
-    undefined_share: float
-    is_conclusive: bool
-    is_constant: bool
-
-
-def standing_of(
-    measured: Measured, inputs: AuditInputs, missing: Sequence[Missing], max_undefined: float
-) -> tuple[Standing, ...]:
-    """How each metric stands."""
-    n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
-    has_none_relevant = _has_none_relevant(inputs)
-    standing = []
-    for metric, row in zip(measured.metrics, measured.values, strict=True):
-        is_expected = _is_expected(metric, inputs)
-        if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
-            # who has nothing that was asked for has nothing to be found; tested by group alone
-            is_expected = is_expected & ~has_none_relevant
-        is_undefined, looked_at = _undefined_users(metric, row, measured, has_none_relevant)
-        n_looked_at = int((is_expected & looked_at).sum())
-        share = int((is_undefined & is_expected & looked_at).sum()) / max(1, n_looked_at)
-        n_expected = int(is_expected.sum())
-        share = (share * n_expected + n_dropped) / max(1, n_expected + n_dropped)
-        concerned = [one for one in missing if metric.name in one.metrics]
-        known = row[~np.isnan(row)]
-        standing.append(
-            Standing(
-                share,
-                round(share, 12) <= max_undefined
-                and not any(one.is_too_much(max_undefined) for one in concerned),
-                bool(measured.is_complete and len(known) and known.min() == known.max()),
-            )
-        )
-    return tuple(standing)
-
-
-def _is_expected(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
+def is_expected_of(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
     """(n_users,), for whom a value is expected; accuracy alone needs held-out items."""
     if "labels" in metric.metric.needs:
         return inputs.is_expected
     return np.ones(inputs.n_users, dtype=bool)
 
 
-def _undefined_users(
-    metric: MetricAtK, row: FloatArray, measured: Measured, has_none_relevant: BoolArray
+def undefined_users(
+    metric: MetricAtK, row: FloatArray, measured: Measured, has_none: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """(n_users,) each, who has no value, and of whom that is known and says what is usual."""
+    """(n_users,) each, who has no value, and of whom that is known and says what is usual.
+
+    Parameters
+    ----------
+    has_none : (n_users,), users for whom nothing is relevant
+    """
     is_undefined = np.isnan(row)
     if measured.is_complete:
         return is_undefined, measured.is_scored
     scored = measured.is_scored
     by_label = "labels" in metric.metric.needs
-    if by_label and (is_undefined == has_none_relevant)[scored].all():
+    if by_label and (is_undefined == has_none)[scored].all():
         # labels tell it of everyone before anyone is scored
-        return has_none_relevant, np.ones(len(row), dtype=bool)
+        return has_none, np.ones(len(row), dtype=bool)
     return is_undefined & scored, measured.is_reference
 
 
@@ -201,11 +158,11 @@ def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
 
 def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     """Each set of users for whom some metrics are undefined."""
-    has_none_relevant = _has_none_relevant(inputs)
+    has_none = has_none_relevant(inputs)
     patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
     for metric, row in zip(measured.metrics, measured.values, strict=True):
-        is_undefined, looked_at = _undefined_users(metric, row, measured, has_none_relevant)
-        is_known = _is_expected(metric, inputs) & (looked_at | measured.is_scored)
+        is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
+        is_known = is_expected_of(metric, inputs) & (looked_at | measured.is_scored)
         if not (is_undefined & is_known).any():
             continue
         values = np.where(is_known, is_undefined.astype(np.float64), np.nan)
@@ -214,7 +171,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     outcomes = []
     for metrics, values, is_everyone in patterns.values():
         by_label = all("labels" in metric.metric.needs for metric in metrics)
-        by_label = by_label and bool(has_none_relevant[values == 1].all())
+        by_label = by_label and bool(has_none[values == 1].all())
         outcomes.append(
             _Outcome(
                 "no relevant item" if by_label else "undefined",
@@ -236,7 +193,7 @@ def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[_Outcome]
     return [_Outcome("no held-out items", _names(metrics), values, is_no_fault=True)]
 
 
-def _has_none_relevant(inputs: AuditInputs) -> BoolArray:
+def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     """(n_users,), users for whom nothing is relevant."""
     if inputs.candidates.labels is None:
         return np.zeros(inputs.n_users, dtype=bool)

@@ -41,8 +41,9 @@ from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.metric_analysis import analyse_metrics
-from fairrec.statistics.missing import Missing, analyse_missing, standing_of
+from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.standing import standing_of
 from fairrec.workflows.search import measure_by_search
 
 

@@ -8,10 +8,11 @@ alone, so that it runs beside any library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from math import log2, nan
+from typing import Any
 
-Items = Sequence[int]
-Labels = Mapping[int, float]
+Items = Sequence[Any]
+Labels = Mapping[Any, float]
 
 
 def hits(items: Items, held_out: Labels, k: int) -> list[int]:
@@ -59,3 +60,8 @@ DEFINITIONS: Mapping[str, Callable[[Items, Labels, int], float]] = {
     "map": average_precision,
     "ndcg": ndcg,
 }
+
+
+def value(name: str, items: Items | None, held_out: Labels | None, k: int) -> float:
+    """A metric of one user: NaN without held-out items, 0 without a list."""
+    return DEFINITIONS[name](items or (), held_out, k) if held_out else nan
