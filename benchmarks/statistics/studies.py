@@ -1,0 +1,7 @@
+"""All studies, in the order of the table."""
+
+from __future__ import annotations
+
+from benchmarks.statistics import spread
+
+STUDIES = (*spread.STUDIES,)
