@@ -81,8 +81,8 @@ STUDIES = (
     _study("AUC, 1 positive of 60 in a group, 30 elsewhere", auc_of_unequal_positives, ".51"),
     *(
         _study(
-            f"a group of 30 of 1,000, 3 times the spread, adaptive with {share}",
-            partial(wider_spread, times=3),
+            f"a group of 60 of 2,000, 3 times the spread, adaptive with {share}",
+            partial(wider_spread, times=3, n_users=2 * N_USERS, n_group=2 * N_GROUP),
             before,
             how=SearchOptions("adaptive", budget_users=share),
         )

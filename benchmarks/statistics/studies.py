@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import spread
+from benchmarks.statistics import intervals, level, spread
 
-STUDIES = (*spread.STUDIES,)
+STUDIES = (*spread.STUDIES, *level.STUDIES, *intervals.STUDIES)

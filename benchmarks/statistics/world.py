@@ -19,6 +19,7 @@ from fairrec.search.loop import search
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.moments import group_moments
 
 PERMUTATIONS = 300
 """Fewer than an audit has: p-values are exact with any number of them, and power hardly falls."""
@@ -45,11 +46,14 @@ class World:
     ----------
     codes : (n_users,) each, one for an attribute
     values : (n_metrics, n_users)
+    expected : (n_metrics, n_users), the mean of what each user's value was drawn from; None where
+        it is the same for all
     """
 
     codes: Sequence[AnyArray]
     values: FloatArray
     metrics: tuple[MetricAtK, ...] = (VALUE,)
+    expected: FloatArray | None = None
 
     @property
     def n_users(self) -> int:
@@ -122,6 +126,13 @@ def _searched(
     return Measured(
         world.metrics, evidence.values_per_user, evidence.is_scored, evidence.is_reference
     )
+
+
+def true_differences(world: World, analysis: Analysis) -> FloatArray:
+    """(n_metrics, n_groups), expected mean of the group minus that of all others."""
+    if world.expected is None:
+        return np.zeros_like(analysis.moments.total)
+    return group_moments(world.expected, analysis.grouping).difference
 
 
 def position_of(analysis: Analysis, *codes: int) -> int:
