@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import intervals, level, spread
+from benchmarks.statistics import intervals, level, power, spread
 
-STUDIES = (*spread.STUDIES, *level.STUDIES, *intervals.STUDIES)
+STUDIES = (*spread.STUDIES, *level.STUDIES, *intervals.STUDIES, *power.STUDIES)
