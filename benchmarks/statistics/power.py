@@ -24,7 +24,7 @@ from fairrec.statistics.metric_analysis import analyse_metrics
 N_USERS = 10_000
 SHOWN = "the group is shown worse"
 NAMED = "the group is named first"
-POSSIBLE = "the harm promised to be found can exist"
+POSSIBLE = "no harm is promised to be found that cannot exist"
 KEPT = "a harm as promised is shown"
 GAP = "the gap is beyond chance"
 WORSE_END = "what is named first is truly worse"
@@ -78,7 +78,7 @@ def promise(seed: int, n_group: int, share: float | None) -> dict[str, Outcome]:
     group = position_of(before, 0, -1, -1)
     harm = promised(before, group)
     if math.isnan(harm):
-        return {POSSIBLE: (0.0, 0.0), KEPT: (0.0, 0.0)}
+        return {POSSIBLE: happened(True), KEPT: (0.0, 0.0)}
     if share is not None and harm > before.moments.mean[0]:
         return {POSSIBLE: happened(False), KEPT: (0.0, 0.0)}
     after = audited(shifted(rng, codes, share, harm), seed=seed)
@@ -122,23 +122,20 @@ def first_named(seed: int) -> dict[str, Outcome]:
     return {WORSE_END: happened(bool(pairs) and pairs[0] in {(0, 1), (1, 0)})}
 
 
-def _promise(size: int, share: float | None, before: str = "") -> Study:
+def _promise(size: int, share: float | None, *claims: Claim, before: str = "") -> Study:
     kind = "normal" if share is None else f"hit rate {share:.0%}"
     return Study(
         f"{kind}, a group of {size:,} of {N_USERS:,}",
         partial(promise, n_group=size, share=share),
-        (
-            Claim(POSSIBLE, 1.0, None, "promises twice the mean" if size == 100 else ""),
-            Claim(KEPT, 0.75, 0.85, before),
-        ),
+        claims or (Claim(KEPT, 0.75, 0.85, before),),
     )
 
 
 STUDIES = (
-    _promise(100, 0.05),
-    _promise(600, 0.05),
-    _promise(1000, 0.05),
-    *(_promise(size, 0.95, ".51-.65") for size in (30, 100, 300)),
+    _promise(100, 0.05, Claim(POSSIBLE, 1.0)),
+    *(_promise(size, 0.05) for size in (600, 1000)),
+    # harm makes a rare hit rarer and its spread smaller, and that of a frequent one larger
+    *(_promise(size, 0.95, before=".51-.65") for size in (30, 100, 300)),
     *(_promise(size, None) for size in (30, 100, 1000)),
     *(
         Study(

@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.statistics.lists import measured_lists, random_lists
 from benchmarks.statistics.rates import Claim
-from benchmarks.statistics.said import names_any
+from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import Draw, World, audited, one_group, random_codes
-from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.inputs.candidates import CandidateLists
-from fairrec.inputs.flat_lists import bounds_of
-from fairrec.inputs.side import SideData
-from fairrec.metrics import parse_metric
-from fairrec.metrics.measured import values_per_list
+from benchmarks.statistics.world import Draw, World, audited, one_group, position_of, random_codes
 from fairrec.search.options import SearchOptions
 
 N_USERS, N_GROUP = 1000, 30
-NAMED = "any group named"
+NAMED, SHOWN = "any group named", "the group is shown worse"
 
 
 def wider_spread(
@@ -32,28 +27,30 @@ def wider_spread(
     return World([~is_member, *random_codes(rng, n_users, 3, 4)], values[None])
 
 
-def auc_of_unequal_positives(rng: np.random.Generator, n_candidates: int = 60) -> World:
-    """The AUC of lists ranked at random: one positive in a group, half of the list elsewhere."""
+def auc_of_unequal_positives(
+    rng: np.random.Generator,
+    in_group: int = 1,
+    elsewhere: int = 30,
+    lift: float = 0.0,
+    harm: float = 0.0,
+) -> World:
+    """The AUC of lists of 60, with other numbers of positives in a group than elsewhere.
+
+    Parameters
+    ----------
+    lift : how much higher the scores of positives are, in standard deviations; at 0 the AUC is
+        as often below 1/2 as above
+    harm : how much less that is in the group
+    """
     is_member = one_group(N_USERS, N_GROUP)
-    n_positives = np.where(is_member, 1, n_candidates // 2)
-    labels = np.arange(n_candidates) < n_positives[:, None]
-    values = values_of_lists(rng.random(labels.shape), labels, "auc")
-    return World([~is_member, *random_codes(rng, N_USERS, 3, 4)], values, (parse_metric("auc"),))
-
-
-def values_of_lists(scores: AnyArray, labels: AnyArray, *metrics: str) -> FloatArray:
-    """(n_metrics, n_users), the metrics of lists of equal length."""
-    import polars as pl
-
-    n_users, n_candidates = labels.shape
-    candidates = CandidateLists(
-        bounds_of(np.full(n_users, n_candidates)),
-        np.tile(np.arange(n_candidates, dtype=np.int32), n_users),
-        scores.ravel(),
-        labels.astype(np.float64).ravel(),
-        pl.Series(np.arange(n_candidates)),
+    lists = random_lists(
+        rng,
+        n_candidates=np.full(N_USERS, 60),
+        n_positives=np.where(is_member, in_group, elsewhere),
+        lift=lift - harm * is_member,
     )
-    return values_per_list([*map(parse_metric, metrics)], candidates, SideData())
+    codes = [~is_member, *random_codes(rng, N_USERS, 3, 4)]
+    return World(codes, *measured_lists(lists, "auc"))
 
 
 def anybody(
@@ -63,6 +60,14 @@ def anybody(
     world = draw(np.random.default_rng(seed))
     analysis = audited(world, how, seed=seed, min_support=min_support)
     return {NAMED: happened(names_any(analysis))}
+
+
+def low_noise_found(seed: int) -> dict[str, Outcome]:
+    """Whether a group is shown worse whose values are far less noisy than all others'."""
+    rng = np.random.default_rng(seed)
+    world = auc_of_unequal_positives(rng, in_group=30, elsewhere=1, lift=1.0, harm=1.0)
+    analysis = audited(world, seed=seed)
+    return {SHOWN: happened(is_shown_worse(analysis, position_of(analysis, 0, -1, -1)))}
 
 
 def _study(world: str, draw: Draw, before: str, **how: Any) -> Study:
@@ -79,6 +84,16 @@ STUDIES = (
         min_support=2,
     ),
     _study("AUC, 1 positive of 60 in a group, 30 elsewhere", auc_of_unequal_positives, ".51"),
+    _study(
+        "AUC around .76, 1 positive of 60 in a group, 30 elsewhere",
+        partial(auc_of_unequal_positives, lift=1.0),
+        "",
+    ),
+    Study(
+        "AUC, 30 positives of 60 and lower scores in a group, 1 elsewhere",
+        low_noise_found,
+        (Claim(SHOWN, 0.95),),
+    ),
     *(
         _study(
             f"a group of 60 of 2,000, 3 times the spread, adaptive with {share}",

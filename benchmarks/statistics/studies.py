@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import intervals, level, power, spread
+from benchmarks.statistics import circumstances, intervals, level, power, spread
 
-STUDIES = (*spread.STUDIES, *level.STUDIES, *intervals.STUDIES, *power.STUDIES)
+STUDIES = (
+    *spread.STUDIES,
+    *circumstances.STUDIES,
+    *level.STUDIES,
+    *intervals.STUDIES,
+    *power.STUDIES,
+)
