@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from fairrec.core.arrays import IntArray
-from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import Chance, Detectable, Finding, MetricResult
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
 from fairrec.statistics.pooled import PooledAnalysis

@@ -40,9 +40,11 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
 from fairrec.workflows.search import measure_by_search
 
@@ -198,20 +200,23 @@ def _named(
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
-    pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
+    measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
         missing,
-        standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined),
+        standing_of(measured, inputs, missing, options.max_undefined),
         pooled,
+        analyse_ratios(measured, grouping, options),
+        analyse_inequality(measured, grouping, options),
         searched,
         wanted=wanted,
         command=command,
         seconds=time.perf_counter() - started,
     )
-    per_user = per_user_table(inputs, analysis.measured)
+    per_user = per_user_table(inputs, measured)
     return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
 
 
