@@ -118,6 +118,26 @@ def test_what_the_rule_says_and_whether_the_interval_settles_it():
     assert next(iter(said)) == "a" and found.to_best.tolist() == sorted(found.to_best)
 
 
+def test_exactly_four_fifths_are_not_below():
+    for low, high in ((240, 300), (80, 100), (56, 70), (276, 345)):
+        _, found = of_rates({"x": low, "y": high}, {"x": 1000, "y": 1000})
+        assert found.four_fifths(0) == "not below, uncertain"
+    _, found = of_rates({"x": 239, "y": 300}, {"x": 1000, "y": 1000})
+    assert found.four_fifths(0) == "below, uncertain"
+
+
+def test_tiny_values_have_the_same_ratios():
+    rng = np.random.default_rng(0)
+    values = rng.random(300)
+    grouping = grouping_of([rng.integers(0, 3, 300)])
+    one, tiny = (
+        analyse_ratios(measured_as("ndcg@5", values * scale), grouping, OPTIONS).metrics[0].by[0]
+        for scale in (2**-20, 2**-1000)
+    )
+    for name in ("to_best_low", "to_best_high", "to_rest_low", "to_rest_high"):
+        assert getattr(tiny, name) == approx(getattr(one, name), rel=1e-4)
+
+
 def test_small_and_unknown_categories_are_shown_and_left_out_of_the_comparison():
     hits = {"x": 100, "y": 50, "tiny": 9, MISSING: 30, "few": 1}
     n = {"x": 500, "y": 500, "tiny": 10, MISSING: 40, "few": 2}

@@ -159,7 +159,7 @@ def _of_metric(
     if why_not is not None:
         return Inequality(why_not)
     n_per_cell, total_per_cell = count_and_sum(values, is_defined, grouping.cells)
-    of_all, relative = theil(known), float(known.var() / known.mean() ** 2)
+    of_all, relative = theil(known), float((known / known.mean()).var())
     shuffled = np.random.default_rng([seed, i]).permutation(known)
     splits = []
     for partition in partitions:

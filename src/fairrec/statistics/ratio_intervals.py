@@ -23,9 +23,9 @@ class Means:
     Parameters
     ----------
     n, mean, squares : (n_groups,), users, mean, and squared deviations from it summed up
-    spread : of everyone: variance over mean * (1 - mean / most), which is 1 for a rate
+    spread : of everyone: variance over mean * (1 - mean / most); for a rate that is `most`
     most : the largest value there can be; infinite where there is no such value
-    is_rate : whether all values are 0 or 1
+    is_rate : whether all values are 0 or `most`
     """
 
     n: FloatArray
@@ -44,7 +44,7 @@ class Means:
         that saw none of the rare large values they are missing from its spread as well.
         """
         if self.is_rate:
-            return _wilson(self.mean, self.n, ndtri(1 - tail), 1.0)
+            return _wilson(self.mean, self.n / self.spread, ndtri(1 - tail), self.most)
         freedom = np.maximum(self.n - 1, 1)
         of_mean = self.mean * (1 - self.mean / self.most)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,8 +57,8 @@ def _wilson(mean: FloatArray, n: FloatArray, z: FloatArray, most: float) -> Limi
     """Means that are `z` standard errors away, where the variance follows the mean itself."""
     centre = mean + z**2 / (2 * n)
     half = z * np.sqrt(np.maximum(mean * (1 - mean / most), 0) / n + (z / (2 * n)) ** 2)
-    scale = 1 + z**2 / (n * most)
-    return np.maximum(centre - half, 0) / scale, (centre + half) / scale
+    # the lower end as a quotient, where the difference of two large numbers would vanish
+    return mean**2 / (centre + half), (centre + half) / (1 + z**2 / (n * most))
 
 
 def ratio_limits(

@@ -23,7 +23,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.partition import Partition
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.ratio_intervals import Means, ratio_limits
+from fairrec.statistics.ratio_intervals import Limits, Means, ratio_limits
 from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
 
 FOUR_FIFTHS = 0.8
@@ -81,7 +81,8 @@ class CategoryRatios:
         """What the rule says of a group, and whether the interval settles it."""
         if math.isnan(self.to_best[at]):
             return None
-        if self.to_best[at] < FOUR_FIFTHS:
+        # four fifths are not below four fifths, whatever the last digits say
+        if self.to_best[at].round(12) < FOUR_FIFTHS:
             return "below" if self.to_best_high[at] < FOUR_FIFTHS else "below, uncertain"
         return "not below" if self.to_best_low[at] >= FOUR_FIFTHS else "not below, uncertain"
 
@@ -172,27 +173,34 @@ def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot 
 
 @dataclass(frozen=True, slots=True)
 class _CellSums:
-    """(n_cells,) each: count, sum, squares around the centre, and users above the threshold."""
+    """Sums over the users of each cell.
+
+    Parameters
+    ----------
+    n, total : (n_cells,), count and sum
+    squares : (n_cells,), squares around the mean of all, in units of that mean
+    above : (n_cells,), users above the threshold
+    """
 
     n: FloatArray
     total: FloatArray
     squares: FloatArray
     above: FloatArray
-    centre: float
+    mean: float
 
 
 def _cell_sums(
     values: FloatArray, is_defined: BoolArray, threshold: float, grouping: Grouping
 ) -> _CellSums:
     n, total = count_and_sum(values, is_defined, grouping.cells)
-    centre = float(total.sum() / n.sum())
+    mean = float(total.sum() / n.sum())
     return _CellSums(
         n,
         total,
-        grouping.cells.sums(np.where(is_defined, (values - centre) ** 2, 0.0)),
+        grouping.cells.sums(np.where(is_defined, (values / mean - 1) ** 2, 0.0)),
         # nothing is above a threshold that is not known
         grouping.cells.sums(values > threshold),
-        centre,
+        mean,
     )
 
 
@@ -212,26 +220,30 @@ def _compared(
     is_too_few = ~(is_listed | is_unknown)
     groups = np.flatnonzero(is_listed)
     total, squares = partition.sums(cells.total), partition.sums(cells.squares)
-    of_all = cells.centre * (1 - cells.centre / most)
-    spread = float(squares.sum() / max(1.0, n_all - 1) / of_all) if of_all > 0 else 0.0
+    most = most / cells.mean
+    spread = most if is_rate else _spread(squares.sum() / max(1.0, n_all - 1), most)
 
-    def means(n: FloatArray, total: FloatArray, squares: FloatArray) -> Means:
-        mean = total / n
-        around_mean = np.maximum(squares - n * (mean - cells.centre) ** 2, 0)
+    def means(n: FloatArray, value: FloatArray, squares: FloatArray) -> Means:
+        # in units of the mean of all, so that products of tiny values do not vanish
+        mean = value / cells.mean
+        around_mean = np.maximum(squares - n * (mean - 1) ** 2, 0)
         return Means(n, mean, around_mean, spread, most, is_rate)
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = means(n[groups], total[groups], squares[groups])
+        value = total[groups] / n[groups]
         rest_total = total.sum() - total[groups]
         # what is left of a sum may miss nothing by the last digits
         rest_total[rest_total < 1e-12 * total.sum()] = 0
-        rest = means(n_all - n[groups], rest_total, squares.sum() - squares[groups])
-        to_rest = np.where(rest.mean > 0, each.mean / rest.mean, np.nan)
+        rest_value = rest_total / (n_all - n[groups])
+        to_rest = np.where(rest_value > 0, value / rest_value, np.nan)
+        each = means(n[groups], value, squares[groups])
+        rest = means(n_all - n[groups], rest_value, squares.sum() - squares[groups])
         low, high = ratio_limits(
             each.mean, each.limits(alpha / 2), rest.mean, rest.limits(alpha / 2)
         )
     is_compared = ~(is_small | is_unknown)[groups]
-    to_best, best_low, best_high = _to_best(each, is_compared, alpha)
+    to_best = _over_highest(value, is_compared)
+    best_low, best_high = _limits_to_best(each, to_best, alpha)
     rate = partition.sums(cells.above)[groups] / n[groups]
     order, n_not_listed = _order(to_best, n[groups], is_small[groups], is_unknown[groups])
     has_rest = ~np.isnan(to_rest)
@@ -239,7 +251,7 @@ def _compared(
         partition=partition,
         groups=groups[order],
         n=n[groups][order].astype(np.int64),
-        value=each.mean[order],
+        value=value[order],
         to_best=to_best[order],
         to_best_low=best_low[order],
         to_best_high=best_high[order],
@@ -257,6 +269,11 @@ def _compared(
     )
 
 
+def _spread(variance: float, most: float) -> float:
+    """The variance of everyone, whose mean is 1, over what it is at that mean for a rate."""
+    return float(variance / (1 - 1 / most)) if most > 1 else 0.0
+
+
 def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
     """Each value over the highest; NaN where fewer than two are compared, or the highest is 0."""
     ratios = np.full(len(values), np.nan)
@@ -265,22 +282,19 @@ def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
     return ratios
 
 
-def _to_best(
-    each: Means, is_compared: BoolArray, alpha: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Ratios to the best group, and both ends of their intervals at 1 - alpha.
+def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Limits:
+    """Both ends of the intervals of ratios to the best group, at 1 - alpha.
 
     Which group is best is not known: the one that looks best is often only lucky. The ratio to
     the best is the smallest of the ratios to each other group. So its lower end is the smallest
     of their lower ends, and its upper end the smallest of their upper ends, with alpha divided
     among them because any of them may decide (multiple comparisons with the best).
     """
-    ratio = _over_highest(each.mean, is_compared)
-    low, high = np.full(len(ratio), np.nan), np.full(len(ratio), np.nan)
-    compared = np.flatnonzero(~np.isnan(ratio))
+    low, high = np.full(len(to_best), np.nan), np.full(len(to_best), np.nan)
+    compared = np.flatnonzero(~np.isnan(to_best))
     if not len(compared):
-        return ratio, low, high
-    mean = each.mean[compared]
+        return low, high
+    ratio, mean = to_best[compared], each.mean[compared]
     ends = []
     for tail in (alpha / 2, alpha / 2 / (len(compared) - 1)):
         lower, upper = each.limits(tail)
@@ -290,9 +304,9 @@ def _to_best(
     (lows, _), (_, highs) = ends
     # a group is not compared with itself, and none is better than the best
     itself = np.eye(len(compared), dtype=bool)
-    low[compared] = np.minimum(np.where(itself, np.inf, lows).min(axis=1), ratio[compared])
-    high[compared] = np.clip(np.where(itself, np.inf, highs).min(axis=1), ratio[compared], 1.0)
-    return ratio, low, high
+    low[compared] = np.minimum(np.where(itself, np.inf, lows).min(axis=1), ratio)
+    high[compared] = np.clip(np.where(itself, np.inf, highs).min(axis=1), ratio, 1.0)
+    return low, high
 
 
 def _order(
