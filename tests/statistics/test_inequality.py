@@ -106,6 +106,18 @@ def test_chance_alone_shows_what_permutations_show_on_average(draw):
     assert single == approx(theil(values))
 
 
+def test_chance_between_two_large_groups_is_known_exactly():
+    rng = np.random.default_rng(0)
+    values = rng.beta(4, 1, 400)
+    halves = values[np.argsort(rng.random((4000, 400)), axis=1)[:, :200]].mean(axis=1)
+    ratio = np.stack([halves, 2 * values.mean() - halves]) / values.mean()
+    expected = (ratio * np.log(ratio)).mean()
+    relative = values.var() / values.mean() ** 2
+    found = between_by_chance(values, relative, np.array([200, 200]))
+    # a second half without the first would make it twice as large
+    assert found == approx(expected, rel=0.1)
+
+
 def test_the_worst_off_group_is_the_one_the_gap_names():
     rng = np.random.default_rng(1)
     codes = [rng.integers(0, 2, 400), rng.integers(0, 5, 400)]

@@ -113,6 +113,14 @@ WORLDS = {
 }
 
 
+def test_a_group_that_varies_more_than_others_has_a_wider_interval():
+    rng = np.random.default_rng(0)
+    others = rng.beta(0.3 * 30, 0.7 * 30, (N_WORLDS, 1000))
+    wide = rng.beta(0.3, 0.7, (N_WORLDS, 30))
+    low, high = interval(means(wide, others, 1.0), means(others, others, 1.0))
+    assert ((low <= 1) & (high >= 1)).mean() > 0.92
+
+
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("n", [30, 300])
 def test_intervals_of_ratios_of_means_cover(world, n):

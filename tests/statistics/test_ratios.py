@@ -84,6 +84,25 @@ def test_the_interval_to_the_rest_is_made_of_both_intervals():
     assert (found.to_rest_low[at], found.to_rest_high[at]) == approx((low[0], high[0]))
 
 
+def test_the_interval_of_other_values_rests_on_their_spread():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 200)
+    values = rng.beta(2, 3, 200) * (1 + codes) / 3
+    values[:10] = np.nan
+    (found,) = analyse_ratios(measured_as("ndcg@5", values), grouping_of([codes]), OPTIONS).metrics
+    (by_a,) = found.by
+    known = values[~np.isnan(values)]
+    spread = known.var(ddof=1) / (known.mean() * (1 - known.mean()))
+    for at, group in enumerate(by_a.groups):
+        is_member = codes[~np.isnan(values)] == group
+        one, other = (
+            Means(np.array([len(x)]), np.array([x.mean()]), x.var() * len(x), spread, 1.0, False)
+            for x in (known[is_member], known[~is_member])
+        )
+        ends = ratio_limits(one.mean, one.limits(0.025), other.mean, other.limits(0.025))
+        assert (by_a.to_rest_low[at], by_a.to_rest_high[at]) == approx((ends[0][0], ends[1][0]))
+
+
 def test_the_interval_to_the_best_is_the_lowest_of_those_to_each_other_group():
     hits, n = {"x": 30, "y": 90, "z": 80}, {"x": 200, "y": 300, "z": 250}
     _, found = of_rates(hits, n)
@@ -173,14 +192,6 @@ def test_without_a_second_category_or_a_hit_there_is_no_ratio():
     assert np.isnan(named(found, found.to_rest)["x"])
     assert np.isnan(named(found, found.to_rest_low)["x"])
     assert named(found, found.to_rest)["y"] == named(found, found.to_best)["y"] == 0
-
-
-def test_what_is_left_of_a_sum_is_nothing_where_it_is_rounding():
-    values = np.array([0.1, 0.2, 0.3] * 10 + [0.0] * 30)
-    grouping = grouping_of([np.repeat([0, 1], 30)])
-    (found,) = analyse_ratios(measured_as("ndcg@5", values), grouping, OPTIONS).metrics
-    (by_a,) = found.by
-    assert np.isnan(named(by_a, by_a.to_rest)[0])
 
 
 def test_each_attribute_and_each_pair_is_compared_by_itself():

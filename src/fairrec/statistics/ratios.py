@@ -231,10 +231,7 @@ def _compared(
 
     with np.errstate(divide="ignore", invalid="ignore"):
         value = total[groups] / n[groups]
-        rest_total = total.sum() - total[groups]
-        # what is left of a sum may miss nothing by the last digits
-        rest_total[rest_total < 1e-12 * total.sum()] = 0
-        rest_value = rest_total / (n_all - n[groups])
+        rest_value = (total.sum() - total[groups]) / (n_all - n[groups])
         to_rest = np.where(rest_value > 0, value / rest_value, np.nan)
         each = means(n[groups], value, squares[groups])
         rest = means(n_all - n[groups], rest_value, squares.sum() - squares[groups])
