@@ -11,6 +11,7 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Correction,
     Depth,
+    Matters,
     MaxUndefined,
     MinSupport,
     Permutations,
@@ -46,6 +47,7 @@ from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
+from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.search import measure_by_search
 
 
@@ -69,6 +71,7 @@ def audit(
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
     correction: Correction = AuditOptions.correction,
+    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
@@ -90,7 +93,7 @@ def audit(
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, metrics : see TableOptions
-    depth, min_support, permutations, alpha, correction : see AuditOptions
+    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
@@ -119,6 +122,7 @@ def audit(
         permutations=permutations,
         alpha=alpha,
         correction=correction,
+        matters=matters,
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
@@ -150,6 +154,8 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    if options.matters is not None:
+        options.matters.check([metric.name for metric in wanted])
     grouping = _grouping(inputs, options)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
@@ -201,13 +207,15 @@ def _named(
 ) -> AuditResult:
     """The result: all that was found, by its names."""
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    standing = standing_of(measured, inputs, missing, options.max_undefined)
     pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
         missing,
-        standing_of(measured, inputs, missing, options.max_undefined),
+        standing,
+        verdicts_of(analysis, [stands.is_conclusive for stands in standing]),
         pooled,
         analyse_ratios(measured, grouping, options),
         analyse_inequality(measured, grouping, options),
@@ -285,8 +293,12 @@ def _as_call(
         ends = {name: "higher" if end else "lower" for name, end in given.better.items()}
         parts.append(f"better={ends!r}")
     parts += [
-        f"{name}={getattr(options, name)!r}" for name in declared(AuditOptions) if name != "threads"
+        f"{name}={getattr(options, name)!r}"
+        for name in declared(AuditOptions)
+        if name not in ("threads", "matters")
     ]
+    if options.matters is not None:
+        parts.append(f"matters={str(options.matters)!r}")
     if how is not None:
         parts.append(f"search={how!r}")
     if asked.scorer is not None:
