@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from fairrec.result.schema import AuditSummary, Part
+from fairrec.result.parts import Part
+from fairrec.result.schema import AuditSummary
 from tests.builders import audit, make_tables
 
 TABLES = make_tables()
@@ -46,6 +47,12 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
         assert part.model_config["extra"] == "forbid"
     with pytest.raises(ValidationError, match="frozen"):
         RESULT.summary.seed = 1
+
+
+def test_an_older_result_without_ratios_is_read():
+    written = json.loads(RESULT.to_json())
+    assert written.pop("ratios") is not None
+    assert AuditSummary.model_validate(written).ratios is None
 
 
 def test_an_older_result_gives_no_all_clear_over_users_without_a_value():

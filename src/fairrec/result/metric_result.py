@@ -8,14 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.arrays import IntArray
-from fairrec.result.schema import (
-    CertifiedSize,
-    Chance,
-    Detectable,
-    Finding,
-    GroupValue,
-    MetricResult,
-)
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import CertifiedSize, Chance, Detectable, Finding, MetricResult
 from fairrec.result.schema import MetricVerdict as NamedVerdict
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis

@@ -14,13 +14,16 @@ from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.metric_result import metric_results, pooled_results
 from fairrec.result.missing_users import missing_users
 from fairrec.result.notes import reader_notes
+from fairrec.result.ratios import ratios_part
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis
 from fairrec.statistics.missing import Missing
 from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.standing import Standing
 from fairrec.statistics.verdict import MetricVerdict, audit_outcome
 
@@ -33,6 +36,8 @@ def audit_summary(
     standing: Sequence[Standing],
     verdicts: Sequence[MetricVerdict],
     pooled: Sequence[PooledAnalysis],
+    ratios: RatioAnalysis,
+    inequality: Sequence[Inequality],
     searched: Searched | None,
     *,
     wanted: Sequence[MetricAtK],
@@ -73,6 +78,7 @@ def audit_summary(
         warnings=reader_notes(inputs, analysis, results, of_pooled),
         search=search_summary(searched, inputs.n_users, seconds),
         metrics={metric.name: results[metric.name] for metric in wanted},
+        ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
     )
 
 

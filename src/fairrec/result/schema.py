@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fairrec.inputs.users import Value
+from fairrec.result.parts import GroupValue, Part
+from fairrec.result.ratios_schema import Ratios
 from fairrec.scoring.ledger.ledger_file import Spent
 
 _MAX_UNDEFINED = 0.05
 
-
 OutcomeWord = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
-
-
-class Part(BaseModel):
-    """A frozen part of a result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class GroupValue(Part):
-    """A group and its value for one metric."""
-
-    group: dict[str, Value] = Field(description="attribute -> value")
-    value: float
-    support: int = Field(description="users of the group with a defined value")
 
 
 class Chance(Part):
@@ -393,3 +380,8 @@ class AuditSummary(Part):
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]
+    ratios: Ratios | None = Field(
+        default=None,
+        description="ratios between groups and inequality among users; null in "
+        "results from before they were computed",
+    )

@@ -41,9 +41,11 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
 from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.search import measure_by_search
@@ -204,8 +206,9 @@ def _named(
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
-    standing = standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined)
-    pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
+    measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    standing = standing_of(measured, inputs, missing, options.max_undefined)
+    pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
         analysis,
@@ -214,12 +217,14 @@ def _named(
         standing,
         verdicts_of(analysis, [stands.is_conclusive for stands in standing]),
         pooled,
+        analyse_ratios(measured, grouping, options),
+        analyse_inequality(measured, grouping, options),
         searched,
         wanted=wanted,
         command=command,
         seconds=time.perf_counter() - started,
     )
-    per_user = per_user_table(inputs, analysis.measured)
+    per_user = per_user_table(inputs, measured)
     return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
 
 

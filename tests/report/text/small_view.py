@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.view import ReportView
 
 EMPTY = TableView("nothing there", ("group",), (False,), ())
 TABLE = TableView(
@@ -25,6 +27,7 @@ def report_view(**changes: Any) -> ReportView:
         ),
         "findings": TABLE,
         "ends": EMPTY,
+        "ratios": RatiosView("", (), EMPTY, EMPTY, ()),
         "search": ("the [b]search[/b]",),
         "coverage": ("the coverage",),
         "warnings": (),

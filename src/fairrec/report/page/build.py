@@ -18,6 +18,7 @@ from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
+from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import build_view
 from fairrec.report.words import confidence, number, plural
 from fairrec.result.mitigation_schema import MitigationSummary
@@ -70,6 +71,7 @@ def build_page_view(
         attributes=tuple(plain(name) for name in summary.attributes),
         table=table,
         table_note=table_note,
+        ratios=ratios_view(summary, limits.ratios),
         side_by_side=side_by_side(named),
         correlation=metric_correlation(named),
         search=words.search,

@@ -133,6 +133,8 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         ("attributes", "Who was audited"),
         ("table", "All groups"),
     ]
+    if view.ratios.table.rows or view.ratios.inequality.rows:
+        sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))
     if view.search:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.page.chart_view import Correlation, GroupChart, PairMap, Role, SearchHistory
+from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
 
 Served = Literal["worse", "better", "differs"]
@@ -23,6 +24,7 @@ class PageLimits:
     cells : cells of all maps of two attributes together
     findings : cards
     values : bars of all attributes together
+    ratios : rows of the table of ratios
     """
 
     points: int = 4000
@@ -30,6 +32,7 @@ class PageLimits:
     cells: int = 4000
     findings: int = 60
     values: int = 1000
+    ratios: int = 1000
 
     def scaled(self, share: float) -> PageLimits:
         """The same with less of everything."""
@@ -197,6 +200,7 @@ class PageView:
     attributes: tuple[str, ...]
     table: tuple[TableRow, ...]
     table_note: str
+    ratios: RatiosView
     side_by_side: tuple[SideBySideRow, ...]
     correlation: Correlation | None
     search: tuple[str, ...]

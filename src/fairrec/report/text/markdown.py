@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.view import ReportView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
 
@@ -27,6 +29,7 @@ def to_markdown(view: ReportView) -> str:
     for table in (view.findings, view.ends):
         if table.rows:
             lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    lines += ratio_lines(view.ratios)
     lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
     powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
     lines += powers
@@ -34,6 +37,19 @@ def to_markdown(view: ReportView) -> str:
         lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
+
+
+def ratio_lines(view: RatiosView) -> list[str]:
+    """Ratios and inequality in lines of Markdown; none where there is nothing to show."""
+    lines = ["", "### Ratios and inequality"]
+    for text in filter(None, (view.below, *view.about)):
+        lines += ["", escape(text)]
+    for table in (view.table, view.inequality):
+        if table.rows:
+            lines += ["", f"#### {escape(table.title)}", "", *table_lines(table)]
+    if view.notes:
+        lines += ["", escape(" ".join(view.notes))]
+    return lines if len(lines) > 2 else []
 
 
 def mitigation_markdown(view: MitigationView) -> str:

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Status
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.view import ReportView
 
 _STYLE: dict[Status, str] = {
     "gap found": "bold red",
@@ -38,7 +39,7 @@ def print_text(view: ReportView, console: Console) -> None:
             console.print()
             console.print(rich_table(table))
     console.print()
-    for line in (*view.search, *view.coverage):
+    for line in filter(None, (view.ratios.below, *view.search, *view.coverage)):
         console.print(Text(line))
     for warning in view.warnings:
         console.print(Text.assemble(("note: ", "yellow"), warning))

@@ -6,23 +6,14 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.report.text.missing import missing_lines
+from fairrec.report.text.ratios import RatiosView, ratios_view
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict, users_known, verdict_of
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, SearchSummary
 
 FINDINGS_SHOWN = 10
 LONGEST_LINE = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class TableView:
-    """A table as text: which columns are numbers, and a row of text each."""
-
-    title: str
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +25,7 @@ class ReportView:
     verdicts: tuple[Verdict, ...]
     findings: TableView
     ends: TableView
+    ratios: RatiosView
     search: tuple[str, ...]
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -53,6 +45,7 @@ def build_view(summary: AuditSummary) -> ReportView:
         ),
         findings=_findings(summary),
         ends=_ends(summary),
+        ratios=ratios_view(summary),
         search=_search(summary),
         coverage=_coverage(summary),
         warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
