@@ -6,11 +6,23 @@ import math
 from collections.abc import Sequence
 
 from fairrec.core.arrays import IntArray
-from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
+from fairrec.groups.grouping import Grouping
+from fairrec.result.schema import (
+    Chance,
+    Detectable,
+    Finding,
+    GroupValue,
+    Interaction,
+    MetricResult,
+    Neighbour,
+    Unknown,
+)
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
+from fairrec.statistics.unknown import UnknownBounds
 
 
 def metric_results(
@@ -50,6 +62,7 @@ def metric_results(
                 Detectable(support=size, difference=difference)
                 for size, difference in about.detectable.items()
             ),
+            unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
         )
     return results
 
@@ -125,9 +138,37 @@ def finding_of(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
-        contributions={
-            grouping.attributes[attribute].name: part
-            for attribute, part in found.contributions.items()
-        },
+        interaction=None
+        if found.interaction is None
+        else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
+    )
+
+
+def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
+    names = [grouping.attributes[attribute].name for attribute in found.attributes]
+    return Interaction(
+        carried_by=found.carried_by,
+        alone=tuple(grouping.attributes[attribute].name for attribute in found.alone),
+        excess=found.excess,
+        error=found.error,
+        neighbours=tuple(
+            Neighbour(
+                is_met=dict(zip(names, neighbour.is_met, strict=True)),
+                n_users=neighbour.n_users,
+                value=neighbour.value,
+                error=neighbour.error,
+            )
+            for neighbour in found.neighbours
+        ),
+    )
+
+
+def _unknown(bounds: UnknownBounds, grouping: Grouping) -> Unknown:
+    return Unknown(
+        group=grouping.group(bounds.position).as_dict(),
+        n_known=bounds.n_known,
+        n_unknown=bounds.n_unknown,
+        difference=bounds.difference,
+        bounds=(bounds.low, bounds.high),
     )

@@ -24,6 +24,7 @@ def report_view(**changes: Any) -> ReportView:
             Verdict("m|r", "no gap detected", "headline two.", "", "power two."),
         ),
         "findings": TABLE,
+        "carried": (),
         "ends": EMPTY,
         "search": ("the [b]search[/b]",),
         "coverage": ("the coverage",),

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
 from fairrec.report.text.verdict import Status, Verdict
+from fairrec.report.text.view import CarriedView
 from tests.report.text.small_view import TABLE, mitigation_view, report_view
 
 
@@ -39,6 +40,13 @@ def test_who_is_missing_is_said_before_any_verdict():
     assert in_order(
         text, "10 users", "missing: some [b]are[/b].", "missing: more are.", "auc  gap found"
     )
+
+
+def test_what_carries_a_finding_is_said_below_it_in_a_sentence():
+    carried = (CarriedView("it is [b]both[/b].", TABLE),)
+    text = printed(print_text, report_view(carried=carried))
+    assert in_order(text, "a note", "it is [b]both[/b].", "the coverage")
+    assert text.count("who=a|b") == 1
 
 
 COLOURS = {
