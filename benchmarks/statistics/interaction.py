@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class World:
     truth : what should be said of it
     times : of the effect that is found in 95 of 100
     right, wrong : the least share of found groups of which it is said, and the most of which the
-        other is; None where nothing is claimed
+        other is
     """
 
     name: str
@@ -69,7 +70,7 @@ def _sum_of(*attributes: int) -> Effect:
 
 def _mostly_both(codes: list[CodeArray]) -> FloatArray:
     """A quarter by the first condition, three quarters by both together."""
-    return 0.25 * (codes[0] == 0) + 0.75 * ((codes[0] == 0) & (codes[1] == 0))
+    return 0.25 * _all_of(0)(codes) + 0.75 * _all_of(0, 1)(codes)
 
 
 WORLDS = (
@@ -145,19 +146,14 @@ def rates(n_worlds: int) -> Iterator[Rate]:
 def _words(world: World, is_hit: bool, seed: int) -> Iterator[tuple[bool, str | None]]:
     """Of each finding with a planted condition: whether it is the planted group, and its word."""
     rng = np.random.default_rng([seed, is_hit])
-    codes = [
-        rng.choice(len(shares), N_USERS, p=np.array(shares) / np.sum(shares)).astype(np.int32)
-        for shares in world.shares
-    ]
+    codes = _codes(world, rng)
     grouping, options = _grouping(codes, seed)
     effect = world.effect(codes)
     is_planted = np.all([codes[at] == 0 for at in world.planted], axis=0)
     n = is_planted.sum()
-    # where nothing is planted the same critical value holds, up to a few percent
-    critical = float(np.max(_analysis(rng.normal(size=N_USERS), False, grouping, options).critical))
     sd = np.sqrt(HIT_RATE * (1 - HIT_RATE)) if is_hit else 1.0
     error = sd * np.sqrt(N_USERS / (n * (N_USERS - n)))
-    size = world.times * (critical + POWER_SHIFT) * error
+    size = world.times * (_critical(world) + POWER_SHIFT) * error
     lowered = effect * size / (effect[is_planted].mean() - effect[~is_planted].mean())
     values = rng.normal(size=N_USERS) - lowered
     if is_hit:
@@ -169,6 +165,22 @@ def _words(world: World, is_hit: bool, seed: int) -> Iterator[tuple[bool, str | 
         if conditions & {*world.planted}:
             is_it = conditions == {*world.planted} == {*np.flatnonzero(of_group != ANY).tolist()}
             yield is_it, None if found.interaction is None else found.interaction.carried_by
+
+
+@cache
+def _critical(world: World) -> float:
+    """The critical value where nothing is planted; it hardly differs between draws of a world."""
+    rng = np.random.default_rng(0)
+    grouping, options = _grouping(_codes(world, rng), 0)
+    analysis = _analysis(rng.normal(size=N_USERS), False, grouping, options)
+    return float(np.max(analysis.critical))
+
+
+def _codes(world: World, rng: np.random.Generator) -> list[CodeArray]:
+    return [
+        rng.choice(len(shares), N_USERS, p=np.array(shares) / np.sum(shares)).astype(np.int32)
+        for shares in world.shares
+    ]
 
 
 def _grouping(codes: list[CodeArray], seed: int) -> tuple[Grouping, AuditOptions]:

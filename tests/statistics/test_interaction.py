@@ -160,3 +160,31 @@ def test_after_a_search_only_what_is_fully_scored_counts():
     one_condition = found.neighbours[1]
     assert (one_condition.n_users, one_condition.value) == (200, None)
     assert found.carried_by == "not certain which"
+
+
+def added(is_met):
+    return 0.35 * is_met.sum(axis=0)
+
+
+def one_of_two(is_met):
+    return 0.35 * is_met[0]
+
+
+def together(is_met):
+    return 0.5 * is_met.all(axis=0)
+
+
+@pytest.mark.parametrize(
+    ("effect", "truth"),
+    [
+        (together, "the combination"),
+        (added, "each condition by itself"),
+        (one_of_two, "each condition by itself"),
+    ],
+)
+def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effect, truth):
+    words = [
+        interaction_of(*world(1000, effect, 2, seed), (0, 0)).carried_by for seed in range(200)
+    ]
+    assert words.count(truth) >= 0.9 * 200
+    assert 200 - words.count(truth) - words.count("not certain which") <= 0.05 * 200

@@ -230,6 +230,9 @@ def _carried_by(
     excess = found.contrast(together - added_up) if len(by_itself) == k else None
     if excess and is_beyond(together - added_up) and is_beyond(together / 2 - added_up, 0):
         return "the combination", alone, excess
-    if alone and is_beyond(added_up) and is_beyond(added_up - together / 2, _MARGIN):
-        return "each condition by itself", alone, excess
+    # a condition that makes nothing alone adds noise, unless two of them make a little each
+    sure = np.sum([by_itself[i] for i in alone], axis=0)
+    for part in (sure, added_up) if alone else ():
+        if is_beyond(part) and is_beyond(part - together / 2, _MARGIN):
+            return "each condition by itself", alone, excess
     return "not certain which", alone, excess

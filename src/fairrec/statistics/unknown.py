@@ -67,7 +67,7 @@ def unknown_bounds(
     centred = np.where(is_defined, values - values[is_defined].mean(), 0.0)
     cells, n_all = grouping.cells, int(is_defined.sum())
     n_per_cell, total_per_cell = cells.sums(is_defined), cells.sums(centred)
-    sorted_of: dict[bytes, FloatArray] = {}
+    joined_of: dict[bytes, FloatArray] = {}
     found = []
     for position in _groups_told(findings, unknown_codes, grouping):
         codes = grouping.lattice.codes[position]
@@ -78,10 +78,10 @@ def unknown_bounds(
             continue
         # all groups of one attribute share the users for whom it is unknown
         key = may_belong.tobytes()
-        if key not in sorted_of:
-            sorted_of[key] = np.sort(centred[may_belong[cells.of_user] & is_defined])
+        if key not in joined_of:
+            joined_of[key] = joining_sums(centred[may_belong[cells.of_user] & is_defined])
         total = float(total_per_cell[is_known].sum())
-        low, high = difference_bounds(total, n_known, n_all, sorted_of[key])
+        low, high = difference_bounds(total, n_known, n_all, joined_of[key])
         difference = total / n_known + total / (n_all - n_known)
         found.append(UnknownBounds(position, difference, low, high, n_known, n_unknown))
     better = measured.metrics[metric].metric.higher_is_better
@@ -92,8 +92,15 @@ def unknown_bounds(
     return tuple(sorted(found, key=strength, reverse=True))
 
 
+def joining_sums(unknown: FloatArray) -> FloatArray:
+    """(2, n_unknown + 1), sums of the 0, 1, 2 ... lowest values, and of the highest."""
+    ascending = np.sort(unknown)
+    both = np.stack([ascending, ascending[::-1]])
+    return np.concatenate([np.zeros((2, 1)), np.cumsum(both, axis=1)], axis=1)
+
+
 def difference_bounds(
-    total: float, n_known: int, n_all: int, unknown: FloatArray
+    total: float, n_known: int, n_all: int, joined: FloatArray
 ) -> tuple[float, float]:
     """The smallest and the largest difference between a group and all others.
 
@@ -104,16 +111,13 @@ def difference_bounds(
     ----------
     total : sum over the `n_known` users who belong for sure
     n_all : all users, whose values add up to 0
-    unknown : ascending, the values of users who may belong
+    joined : sums over those who may belong too, see `joining_sums`
     """
-    joined = np.concatenate(([0.0], np.cumsum(unknown)))
-    n = n_known + np.arange(len(joined), dtype=np.float64)
     # a group of everybody has nobody to be compared with
-    joined, n = joined[n < n_all], n[n < n_all]
-    scale = 1 / n + 1 / (n_all - n)
-    of_lowest = (total + joined) * scale
-    of_highest = (total + np.cumsum(unknown[::-1])[: len(n) - 1]) * scale[1:]
-    return float(of_lowest.min()), float(max(of_lowest[0], of_highest.max(initial=-np.inf)))
+    n_sizes = min(joined.shape[1], n_all - n_known)
+    n = n_known + np.arange(n_sizes, dtype=np.float64)
+    lowest, highest = (total + joined[:, :n_sizes]) * (1 / n + 1 / (n_all - n))
+    return float(lowest.min()), float(highest.max())
 
 
 def _groups_told(
