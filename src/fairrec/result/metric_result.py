@@ -8,13 +8,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.arrays import IntArray
+from fairrec.groups.grouping import Grouping
 from fairrec.result.parts import GroupValue
-from fairrec.result.schema import CertifiedSize, Chance, Detectable, Finding, MetricResult
+from fairrec.result.schema import (
+    CertifiedSize,
+    Chance,
+    Detectable,
+    Finding,
+    Interaction,
+    MetricResult,
+    Neighbour,
+    Unknown,
+)
 from fairrec.result.schema import MetricVerdict as NamedVerdict
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
+from fairrec.statistics.unknown import UnknownBounds
 from fairrec.statistics.verdict import BY_MORE, OUTCOMES, WORSE, MetricVerdict
 
 
@@ -63,6 +75,7 @@ def metric_results(
             ),
             verdict=_verdict(i, verdict, analysis) if is_tested else None,
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
+            unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
         )
     return results
 
@@ -173,9 +186,37 @@ def finding_of(
         ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
-        contributions={
-            grouping.attributes[attribute].name: part
-            for attribute, part in found.contributions.items()
-        },
+        interaction=None
+        if found.interaction is None
+        else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
+    )
+
+
+def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
+    names = [grouping.attributes[attribute].name for attribute in found.attributes]
+    return Interaction(
+        carried_by=found.carried_by,
+        alone=tuple(grouping.attributes[attribute].name for attribute in found.alone),
+        excess=found.excess,
+        error=found.error,
+        neighbours=tuple(
+            Neighbour(
+                is_met=dict(zip(names, neighbour.is_met, strict=True)),
+                n_users=neighbour.n_users,
+                value=neighbour.value,
+                error=neighbour.error,
+            )
+            for neighbour in found.neighbours
+        ),
+    )
+
+
+def _unknown(bounds: UnknownBounds, grouping: Grouping) -> Unknown:
+    return Unknown(
+        group=grouping.group(bounds.position).as_dict(),
+        n_known=bounds.n_known,
+        n_unknown=bounds.n_unknown,
+        difference=bounds.difference,
+        bounds=(bounds.low, bounds.high),
     )

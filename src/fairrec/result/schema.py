@@ -37,6 +37,38 @@ class Gap(Part):
     chance: Chance | None
 
 
+class Neighbour(Part):
+    """The users who meet exactly some conditions of a finding."""
+
+    is_met: dict[str, bool] = Field(description="attribute -> whether they have its value")
+    n_users: int = Field(description="with a value; all of them where not all are scored")
+    value: float | None = Field(
+        description="mean; null for fewer users than the smallest group, or not all of them scored"
+    )
+    error: float | None = Field(description="standard error of the mean")
+
+
+class Interaction(Part):
+    """A finding of several conditions beside its neighbours, and what carries its difference."""
+
+    carried_by: Literal["the combination", "each condition by itself", "not certain which"] = Field(
+        description="the combination: the conditions alone do not add up to most of the distance "
+        "from users who meet none of them; each condition by itself: they do"
+    )
+    alone: tuple[str, ...] = Field(
+        description="attributes whose condition makes a difference of the same sign by itself"
+    )
+    excess: float | None = Field(
+        description="distance of the finding from users who meet no condition, minus what the "
+        "conditions make alone, added up; null where one of them is not known"
+    )
+    error: float | None = Field(description="standard error of the excess")
+    neighbours: tuple[Neighbour, ...] = Field(
+        description="the finding itself first, users who meet no condition last; of more than "
+        "three conditions each alone, without those in between"
+    )
+
+
 class Finding(Part):
     """A group that differs from all other users by more than chance explains."""
 
@@ -73,10 +105,19 @@ class Finding(Part):
     )
     p_value: float = Field(description="for one group at a time")
     p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
-    contributions: dict[str, float] = Field(
-        description="attribute -> its contribution to the difference (Shapley value)"
+    interaction: Interaction | None = Field(
+        default=None,
+        description="null for one condition, for more than six, and where not all are scored",
     )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_results(cls, data: Any) -> Any:
+        """Results from before neighbours were looked at have Shapley contributions instead."""
+        if isinstance(data, dict) and "contributions" in data:
+            return {name: part for name, part in data.items() if name != "contributions"}
+        return data
 
 
 class Detectable(Part):
@@ -114,6 +155,20 @@ class MetricVerdict(Part):
     certificate: tuple[CertifiedSize, ...] = Field(
         description="the largest harm that is not ruled out, for groups of at least each size that "
         "are not shown to be worse; smallest size first"
+    )
+
+
+class Unknown(Part):
+    """A group to which users may belong whose attributes are not known."""
+
+    group: dict[str, Value]
+    n_known: int = Field(description="users who belong to it, with a value")
+    n_unknown: int = Field(description="users who may belong to it, with a value")
+    difference: float = Field(
+        description="mean of those who belong to it minus mean of all others, unknown ones included"
+    )
+    bounds: tuple[float, float] = Field(
+        description="smallest and largest difference, whichever of the unknown users belong to it"
     )
 
 
@@ -181,6 +236,11 @@ class MetricResult(Part):
         default=(),
         description="groups that vary more than others, so that they stand out by the spread among "
         "all users but not by their own: not shown to be worse or better",
+    )
+    unknown: tuple[Unknown, ...] = Field(
+        default=(),
+        description="groups of one attribute, at most 50 each, and findings to which users of "
+        "unknown attributes may belong; the largest harm for its size first",
     )
 
     @model_validator(mode="before")

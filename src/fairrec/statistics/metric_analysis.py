@@ -11,9 +11,10 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.contributions import shapley_contributions
 from fairrec.statistics.findings import Selection, select_findings
+from fairrec.statistics.interaction import Interaction, interactions
 from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,13 @@ class FoundGroup:
     ----------
     position : in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
-    contributions : position of an attribute -> its contribution to the difference (Shapley value);
-        empty where unknown
+    interaction : whether the combination of its conditions carries the difference; None where it
+        has one, or cannot be looked at
     """
 
     position: int
     n_folded: int
-    contributions: dict[int, float]
+    interaction: Interaction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class MetricAnalysis:
     n_not_listed : significant groups there was no more room for
     detectable : size of a group -> the smallest true harm shown with 80% probability
     varying : groups that vary more than others, and are not shown to be worse or better
+    unknown : bounds of groups to which users with unknown attributes may belong
     """
 
     gap: float | None
@@ -71,6 +73,7 @@ class MetricAnalysis:
     n_not_listed: int
     detectable: dict[int, float]
     varying: tuple[int, ...]
+    unknown: tuple[UnknownBounds, ...]
 
 
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
@@ -100,6 +103,9 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 n_not_listed=n_not_listed,
                 detectable=_detectable(i, analysis),
                 varying=tuple(_selected(i, analysis.only_varies[i], analysis).groups),
+                unknown=unknown_bounds(
+                    i, [group.position for group in findings], analysis.measured, analysis.grouping
+                ),
             )
         )
     return tuple(found)
@@ -135,16 +141,10 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
         return (), 0
     moments, grouping = analysis.moments, analysis.grouping
     selection = _selected(i, analysis.is_significant[i], analysis)
+    carried = interactions(i, selection.groups, analysis.measured, grouping)
     found = [
-        FoundGroup(
-            position,
-            n_folded,
-            # a few users of a group cannot tell how much each of its conditions contributes
-            shapley_contributions(i, grouping.lattice.codes[position], analysis.raw, grouping.cells)
-            if analysis.is_fully_scored[position]
-            else {},
-        )
-        for position, n_folded in zip(selection.groups, selection.n_folded, strict=True)
+        FoundGroup(*parts)
+        for parts in zip(selection.groups, selection.n_folded, carried, strict=True)
     ]
     harm = metric.metric.harm(moments.difference[i])
     found.sort(key=lambda group: float(harm[group.position]), reverse=True)

@@ -26,6 +26,7 @@ def report_view(**changes: Any) -> ReportView:
             Verdict("m|r", "no gap detected", "headline two.", "", "power two."),
         ),
         "findings": TABLE,
+        "carried": (),
         "ends": EMPTY,
         "ratios": RatiosView("", (), EMPTY, EMPTY, ()),
         "search": ("the [b]search[/b]",),

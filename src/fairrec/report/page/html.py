@@ -16,6 +16,7 @@ import polars as pl
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
+from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
@@ -98,6 +99,7 @@ def lay_out(view: PageView) -> str:
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
         columns=COLUMNS,
+        neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),

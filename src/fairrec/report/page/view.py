@@ -70,18 +70,16 @@ class VerdictCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
-    """An attribute's contribution to a difference; `share` of the largest one, for its bar."""
-
-    attribute: str
-    part: str
-    share: float
-    is_worse: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FindingCard:
-    """One group that differs by more than chance."""
+    """One group that differs by more than chance.
+
+    Parameters
+    ----------
+    carried_by, distances : whether it is the combination of its conditions, and what tells so;
+        empty for one condition
+    neighbours : who, how many, mean and standard error; the group itself first
+    unknown : what unknown attributes leave open
+    """
 
     metric: str
     group: int
@@ -92,7 +90,10 @@ class FindingCard:
     sentence: str
     interval: str
     p_adjusted: str
-    contributions: tuple[Contribution, ...]
+    carried_by: str
+    distances: str
+    neighbours: tuple[tuple[str, ...], ...]
+    unknown: str
     folded: str
 
 

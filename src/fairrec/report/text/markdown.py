@@ -26,9 +26,13 @@ def to_markdown(view: ReportView) -> str:
     for verdict in view.verdicts:
         said = " ".join(filter(None, (verdict.headline, verdict.remedy, verdict.gap)))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
-    for table in (view.findings, view.ends):
-        if table.rows:
-            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    if view.findings.rows:
+        lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
+    for carried in view.carried:
+        lines += ["", escape(carried.sentence)]
+        lines += ["", *table_lines(carried.neighbours)] if carried.neighbours.rows else []
+    if view.ends.rows:
+        lines += ["", f"### {escape(view.ends.title)}", "", *table_lines(view.ends)]
     lines += ratio_lines(view.ratios)
     lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
     powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]

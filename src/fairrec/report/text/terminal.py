@@ -34,10 +34,14 @@ def print_text(view: ReportView, console: Console) -> None:
         for sentence in (verdict.headline, verdict.remedy, verdict.gap, verdict.power):
             if sentence:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
-    for table in (view.findings, view.ends):
-        if table.rows:
-            console.print()
-            console.print(rich_table(table))
+    if view.findings.rows:
+        console.print()
+        console.print(rich_table(view.findings))
+    for carried in view.carried:
+        console.print(Text(carried.sentence))
+    if view.ends.rows:
+        console.print()
+        console.print(rich_table(view.ends))
     console.print()
     for line in filter(None, (view.ratios.below, *view.search, *view.coverage)):
         console.print(Text(line))

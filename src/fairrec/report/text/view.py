@@ -5,15 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
+from fairrec.report.text.unknown import unknown_lines
 from fairrec.report.text.verdict import Verdict, users_known, verdict_of
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
-from fairrec.result.schema import AuditSummary, Finding, SearchSummary
+from fairrec.result.schema import AuditSummary, SearchSummary
 
 FINDINGS_SHOWN = 10
+NEIGHBOURS_SHOWN = 3
+"""Of so many findings of a metric the neighbours are shown; the sentence has the main numbers."""
 LONGEST_LINE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedView:
+    """What carries a finding of several conditions, and its neighbours."""
+
+    sentence: str
+    neighbours: TableView
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +36,7 @@ class ReportView:
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
+    carried: tuple[CarriedView, ...]
     ends: TableView
     ratios: RatiosView
     search: tuple[str, ...]
@@ -44,6 +57,7 @@ def build_view(summary: AuditSummary) -> ReportView:
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
         ),
         findings=_findings(summary),
+        carried=_carried(summary),
         ends=_ends(summary),
         ratios=ratios_view(summary),
         search=_search(summary),
@@ -80,32 +94,36 @@ def _findings(summary: AuditSummary) -> TableView:
                     signed(finding.difference),
                     f"{signed(low)} to {signed(high)}",
                     p_value(finding.p_adjusted),
-                    _contributions(finding),
                 )
             )
     return TableView(
         title="Groups that differ from all other users by more than chance, worst first",
         columns=(
             *("metric", "group", "users", "value", "difference"),
-            *(f"{confidence(summary.alpha)} confidence interval", "p adjusted", "contributions"),
+            *(f"{confidence(summary.alpha)} confidence interval", "p adjusted"),
         ),
-        numeric=(False, False, True, True, True, True, True, False),
+        numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Each interval is for one group at a time; contributions are Shapley values."]
+            + ["Each interval is for one group at a time."]
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
     )
 
 
-def _contributions(finding: Finding) -> str:
-    """The Shapley contributions of the conditions to the difference, the largest first."""
-    if len(finding.contributions) < 2:
-        return ""
-    parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
-    return ", ".join(f"{plain(name)} {signed(share)}" for name, share in parts)
+def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
+    """Of each finding in the table that has several conditions."""
+    views = []
+    for name, result in summary.metrics.items():
+        found = [one for one in result.findings[:FINDINGS_SHOWN] if one.interaction is not None]
+        for place, finding in enumerate(found):
+            who = f"{plain(name)}, {group_label(finding.group)}"
+            rows = neighbour_rows(finding, summary) if place < NEIGHBOURS_SHOWN else ()
+            table = TableView(who, NEIGHBOUR_COLUMNS, (False, True, True, True), rows)
+            views.append(CarriedView(f"{who}: {' '.join(carried_by(finding, summary))}", table))
+    return tuple(views)
 
 
 def _ends(summary: AuditSummary) -> TableView:
@@ -207,4 +225,4 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
             n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
             rest = f" and {n_more:,} more" if n_more else ""
             lines.append(f"{plain(name)}: too few users with value {shown}{rest}.")
-    return tuple(lines)
+    return (*lines, *unknown_lines(summary))
