@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.report.text.missing import missing_lines
+from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.verdict import Verdict, users_known, verdict_of
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, Finding, SearchSummary
@@ -30,6 +31,7 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
@@ -42,11 +44,13 @@ class ReportView:
 
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
+    settings = settings_line(summary)
     return ReportView(
         title=(
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        plan=plan_lines(summary),
         missing=missing_lines(summary),
         verdicts=tuple(
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
@@ -58,7 +62,7 @@ def build_view(summary: AuditSummary) -> ReportView:
         warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
-            f"seed {summary.seed})"
+            f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
         ),
     )
 
