@@ -12,7 +12,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ _MOST_DOTS = 200
 64 KB of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
     """A settings file as it was read.
 
@@ -52,7 +51,7 @@ class Settings:
         """The file, for errors."""
         return plain(self.file, 300)
 
-    @cached_property
+    @property
     def frozen(self) -> Mapping[str, Any] | None:
         """What it was frozen with; None where it is no plan."""
         return self.content.get(PLAN)
