@@ -28,7 +28,7 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
     )  # fmt: skip
     assert made.code == 0, made.stderr
     assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
-    assert "Smallest true difference found with 80% probability" in made.stdout
+    assert "Smallest true harm shown with 80% probability" in made.stdout
     checksum = made.stderr.removeprefix("Written to plan.toml, checksum ").strip()
     assert len(checksum) == 12
 
@@ -150,3 +150,13 @@ def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], say
     assert says in ran.stderr
     assert (here / "users.parquet").read_bytes() == before
     assert (here / "fairrec.toml").read_text() == "# by hand\n"
+
+
+def test_what_matters_is_planned_with_the_rest(here: Path):
+    ran = run_here(*PLAN, "--permutations", "99", "--matters", "5%", "--out", "plan.toml")
+    assert ran.code == 0, ran.stderr
+    assert 'matters = "5%"' in (here / "plan.toml").read_text()
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert result["plan"]["deviations"] == []
+    other = run_here(*AUDIT, "--matters", "ndcg@5=0.03", "--format", "json")
+    assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]

@@ -82,6 +82,15 @@ def test_text_is_read_as_on_the_command_line(tmp_path):
     }
 
 
+def test_a_list_of_text_is_text_with_commas_where_the_option_reads_no_lists(tmp_path):
+    assert values(tmp_path, 'packed = ["box=5%", "bag=10%"]') == {
+        "packed": {"box": 0.05, "bag": 0.1}
+    }
+    assert refused(tmp_path, 'packed = ["box=5%", "bag"]') == (
+        "invalid 'packed': expected thing=share, got 'bag'"
+    )
+
+
 def test_a_name_with_a_dot_needs_no_quotes_and_is_given_once(tmp_path):
     assert values(tmp_path, "[packed]\nitems.box = 1") == {"packed": {"items.box": 1.0}}
     said = refused(tmp_path, '[packed]\nitems.box = 1\n"items.box" = 2')

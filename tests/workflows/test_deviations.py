@@ -41,6 +41,7 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
         ({"correction": "bh"}, ("correction bh (planned max)",)),
+        ({"matters": "5%"}, ("matters 5% (planned none, so nothing is ruled out by it)",)),
         # what changes nothing
         ({"threads": 1}, ()),
         ({"by": "member,gender"}, ()),

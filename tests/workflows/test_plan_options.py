@@ -23,6 +23,7 @@ SAMPLES = {
     "alpha": (0.05, "0.001"),
     "correction": ("max", "bh"),
     "max_undefined": ("5%", 1, 0),
+    "matters": ("5%", 0.03, "ndcg@5=0.03,5%", {"ndcg@5": 0.03, "auc": "5%"}, ["auc=1%", "2%"]),
     "seed": (0, 2**32 - 1),
     "threads": (1,),
     "top": (1, 1000),
@@ -32,11 +33,17 @@ SAMPLES = {
 """Values of options, in the forms of a settings file."""
 
 
+def value_of(name: str, given: object) -> object:
+    """As it is read from a settings file."""
+    is_joined = isinstance(given, list) and name == "matters"
+    return SETTINGS[name].parsed(name, ",".join(given) if is_joined else given)
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_written_of_an_option_is_read_back_as_the_same(name):
     option = SETTINGS[name]
     for given in SAMPLES[name]:
-        value = option.parsed(name, given)
+        value = value_of(name, given)
         assert option.parsed(name, option.kind.written(value)) == value
 
 

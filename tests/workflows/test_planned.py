@@ -19,17 +19,16 @@ from fairrec.result.plan_schema import PlanFacts
 from fairrec.workflows.plan_options import AUDITED, SETTINGS
 from fairrec.workflows.planned import Choices, Plan, read_plan, settings_of
 from tests.workflows.plan_builders import audit_by, make_plan, write_world
-from tests.workflows.test_plan_options import SAMPLES
+from tests.workflows.test_plan_options import SAMPLES, value_of
 
 FACTS = PlanFacts(fairrec_version="0", n_users=1, min_users=1, tables={}, attributes={}, groups=())
-LAYERS = st.dictionaries(st.sampled_from(sorted({*SAMPLES} & {*AUDITED})), st.integers(0, 2))
+LAYERS = st.dictionaries(st.sampled_from(sorted({*SAMPLES} & {*AUDITED})), st.integers(0, 4))
 
 
 def of_layer(layer: dict[str, int]) -> dict[str, object]:
     """A value for each option of a layer, as it would be read."""
     return {
-        name: AUDITED[name].parsed(name, SAMPLES[name][at % len(SAMPLES[name])])
-        for name, at in layer.items()
+        name: value_of(name, SAMPLES[name][at % len(SAMPLES[name])]) for name, at in layer.items()
     }
 
 

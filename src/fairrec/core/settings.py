@@ -11,11 +11,12 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.errors import FairRecError, InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import Option, invalid
 
 SETTINGS_FILE = "fairrec.toml"
@@ -142,6 +143,11 @@ def _value_of(name: str, given: Any, option: Option, file: Path, where: str) -> 
         if len(given) < len(pairs):
             twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
             raise invalid(name, "each name once", twice, where)
+    if isinstance(given, list) and option.kind.is_list and all(isinstance(x, str) for x in given):
+        # where the option itself reads no lists, it is the same joined by commas
+        with suppress(FairRecError):
+            return option.parsed(name, given, where)
+        given = ",".join(given)
     return option.parsed(name, given, where)
 
 

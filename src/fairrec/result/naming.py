@@ -22,6 +22,7 @@ from fairrec.statistics.metric_analysis import MetricAnalysis
 from fairrec.statistics.missing import Missing
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
+from fairrec.statistics.verdict import MetricVerdict, audit_outcome
 
 
 def audit_summary(
@@ -30,6 +31,7 @@ def audit_summary(
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],
     standing: Sequence[Standing],
+    verdicts: Sequence[MetricVerdict],
     pooled: Sequence[PooledAnalysis],
     searched: Searched | None,
     *,
@@ -45,7 +47,7 @@ def audit_summary(
     """
     options = analysis.options
     of_pooled = pooled_results(analysis, pooled)
-    results = metric_results(analysis, found, standing) | of_pooled
+    results = metric_results(analysis, found, standing, verdicts) | of_pooled
     return AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
@@ -63,6 +65,8 @@ def audit_summary(
         alpha=options.alpha,
         correction=options.correction,
         permutations=options.permutations,
+        matters=None if options.matters is None else str(options.matters),
+        outcome=audit_outcome([verdict.outcome for verdict in verdicts]) if verdicts else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),

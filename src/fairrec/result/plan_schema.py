@@ -49,9 +49,9 @@ class Expected(PlanPart):
     metric: str
     users: int = Field(description="of a group")
     n_groups: int = Field(description="planned groups with at least so many users")
-    difference: float | None = Field(
+    harm: float | None = Field(
         default=None,
-        description="smallest true difference found with 80% probability; none where not even the "
+        description="smallest true harm shown with 80% probability; none where not even the "
         "largest possible one is",
     )
 
@@ -61,7 +61,7 @@ class PlanFacts(PlanPart):
 
     Parameters
     ----------
-    spread : by metric; empty where nothing is known, and differences are in standard deviations
+    spread : by metric; empty where nothing is known, and harm is in standard deviations
     """
 
     fairrec_version: str

@@ -12,6 +12,9 @@ from fairrec.scoring.ledger.ledger_file import Spent
 _MAX_UNDEFINED = 0.05
 
 
+OutcomeWord = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
+
+
 class Part(BaseModel):
     """A frozen part of a result."""
 
@@ -58,9 +61,28 @@ class Finding(Part):
         description="every user of the group is scored; otherwise it is judged by those of its "
         "users that a search drew at random"
     )
-    difference: float = Field(description="mean of the group minus mean of all other users")
+    outcome: OutcomeWord | None = Field(
+        default=None,
+        description="what is known about its harm: worse by more than matters; worse, by how much "
+        "is open or nothing was said to matter; not worse by more than matters; inconclusive. Null "
+        "in results from before there were verdicts",
+    )
+    difference: float = Field(
+        description="mean of the group minus mean of all other users, among users in the same "
+        "circumstances where these are given"
+    )
+    raw_difference: float | None = Field(default=None, description="whatever the circumstances")
+    shrunken_difference: float | None = Field(
+        default=None,
+        description="what is left once it is reckoned with that this group was picked out",
+    )
     interval: tuple[float, float] = Field(
         description="confidence interval of the difference at 1 - alpha, for one group at a time"
+    )
+    simultaneous: tuple[float | None, float | None] | None = Field(
+        default=None,
+        description="confidence interval of the difference that holds for all groups and metrics "
+        "at once, so also for those picked out; an end is null where it has no limit",
     )
     p_value: float = Field(description="for one group at a time")
     p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
@@ -74,7 +96,38 @@ class Detectable(Part):
     """The power of the audit for groups of one size."""
 
     support: int
-    difference: float = Field(description="smallest true difference found with 80% probability")
+    difference: float = Field(description="smallest true harm shown with 80% probability")
+
+
+class CertifiedSize(Part):
+    """What is ruled out for groups of at least one size that are not shown to be worse."""
+
+    support: int = Field(description="users, at least")
+    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
+    n_groups: int
+
+
+class MetricVerdict(Part):
+    """What is known about the harm of the groups of one metric, and what can be ruled out."""
+
+    outcome: OutcomeWord
+    matters: float | None = Field(
+        description="the smallest harm worth acting on, in units of the metric; null where nothing "
+        "was said"
+    )
+    n_worse_by_more: int = Field(description="groups worse by more than matters")
+    n_worse: int = Field(description="groups shown to be worse, by how much is open")
+    n_better: int = Field(description="groups shown to be served better than all others")
+    n_ruled_out: int = Field(description="groups not worse by more than matters")
+    n_open: int = Field(description="groups that are inconclusive")
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    open_share: float | None = Field(description="users in any group that is inconclusive")
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to be worse; smallest size first"
+    )
 
 
 class MetricResult(Part):
@@ -94,7 +147,11 @@ class MetricResult(Part):
     )
     critical: float | None = Field(
         default=None,
-        description="standard errors from which a group differs by more than chance; null untested",
+        description="standard errors from which a group differs by more than chance, the larger of "
+        "both tails; null untested",
+    )
+    critical_tails: tuple[float, float] | None = Field(
+        default=None, description="above and below all others"
     )
     n_defined: int
     n_undefined: int
@@ -130,6 +187,14 @@ class MetricResult(Part):
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
+    verdict: MetricVerdict | None = Field(
+        default=None, description="null where nothing was tested, and in older results"
+    )
+    varying: tuple[GroupValue, ...] = Field(
+        default=(),
+        description="groups that vary more than others, so that they stand out by the spread among "
+        "all users but not by their own: not shown to be worse or better",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -328,6 +393,12 @@ class AuditSummary(Part):
         "false discovery rate (Benjamini-Hochberg)"
     )
     permutations: int
+    matters: str | None = Field(
+        default=None, description="the smallest harm worth acting on, as it was given"
+    )
+    outcome: OutcomeWord | None = Field(
+        default=None, description="that of the metrics which matters most"
+    )
     coverage: Coverage
     max_undefined: float = Field(
         default=_MAX_UNDEFINED,

@@ -12,6 +12,7 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Correction,
     Depth,
+    Matters,
     MaxUndefined,
     MinSupport,
     Permutations,
@@ -43,6 +44,7 @@ from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.standing import standing_of
+from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
 
@@ -68,6 +70,7 @@ def audit(
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
     correction: Correction = AuditOptions.correction,
+    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
@@ -91,7 +94,7 @@ def audit(
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, metrics : see TableOptions
-    depth, min_support, permutations, alpha, correction : see AuditOptions
+    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
@@ -123,6 +126,7 @@ def audit(
         permutations=permutations,
         alpha=alpha,
         correction=correction,
+        matters=matters,
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
@@ -154,6 +158,8 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    if options.matters is not None:
+        options.matters.check([metric.name for metric in wanted])
     grouping = grouping_of(inputs.attributes, options)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
@@ -204,13 +210,15 @@ def _named(
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
+    standing = standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined)
     pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
         missing,
-        standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined),
+        standing,
+        verdicts_of(analysis, [stands.is_conclusive for stands in standing]),
         pooled,
         searched,
         wanted=wanted,
@@ -272,8 +280,12 @@ def _as_call(
     if given.better:
         parts.append(f"better={ends_in_words(given.better)!r}")
     parts += [
-        f"{name}={getattr(options, name)!r}" for name in declared(AuditOptions) if name != "threads"
+        f"{name}={getattr(options, name)!r}"
+        for name in declared(AuditOptions)
+        if name not in ("threads", "matters")
     ]
+    if options.matters is not None:
+        parts.append(f"matters={str(options.matters)!r}")
     if how is not None:
         parts.append(f"search={how!r}")
     if asked.scorer is not None:

@@ -12,7 +12,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import Options, declared, documented, spelled
 from fairrec.core.settings import read_settings
 from fairrec.core.version import __version__
@@ -23,7 +23,6 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
-from fairrec.inputs.values import read_columns
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
@@ -36,12 +35,16 @@ from fairrec.result.plan_schema import (
     PlannedTable,
     Spread,
 )
-from fairrec.statistics.estimates import detectable_difference
+from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.scores import Everyone
 from fairrec.workflows.deviations import values_named
 from fairrec.workflows.plan_file import EXPECTED, AuditPlan
 from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
+from fairrec.workflows.spread import spread_of
 
 _STEPS = (1, 2, 5)
+_RATE = 0.99
+"""The variance of a rate, as a share of the largest one at its mean, but for what is rounded."""
 
 
 @documented(PlanOptions, TableOptions)
@@ -74,7 +77,7 @@ def plan(
     >>> users = pl.DataFrame({"user_id": range(400), "gender": ["F", "M"] * 200})
     >>> made = fairrec.plan(users=users, by="gender", metrics="ndcg@10", mean=0.3, sd=0.35)
     >>> made.expectations.row(-1, named=True)
-    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'difference': 0.1079}
+    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1065}
     """
     for name in options:
         if name not in SETTINGS:
@@ -92,11 +95,13 @@ def plan(
     check_mapping(tables.columns or {})
     opened = _opened(tables)
     of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
-    wanted = _wanted(tables, of_pilot)
+    wanted = _wanted(tables)
+    if how.matters is not None:
+        how.matters.check([metric.name for metric in wanted])
     everyone = read_users(opened["users"], tables.by)
     grouping = grouping_of(everyone.attributes(np.arange(len(everyone.ids))), how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = _spread(assumed, of_pilot, tested)
+    spread = spread_of(assumed, of_pilot, tested)
     expected = expectations(tested, grouping, how, spread)
     if of_pilot is not None:
         opened["pilot"] = of_pilot
@@ -131,34 +136,52 @@ def expectations(
 
     Parameters
     ----------
-    spread : by metric; where it is not known, differences are in standard deviations among users
+    spread : by metric; where it is not known, harm is in standard deviations among users
     """
     if not options.permutations:
         return pl.DataFrame(schema=EXPECTED)  # nothing is tested
-    n_users = grouping.n_users
-    n_tests = max(1, len(grouping.lattice) * len(metrics))
-    critical = -float(ndtri(options.alpha / (2 * n_tests)))
     n_users_per_group = grouping.lattice.n_users
     least, most = int(n_users_per_group.min()), int(n_users_per_group.max())
-    sizes = _sizes(least, min(most, n_users // 2))
+    sizes = np.array(_sizes(least, min(most, grouping.n_users // 2)), dtype=np.float64)
+    n_tests = max(1, len(grouping.lattice) * len(metrics))
+    # the smallest p-value of a few permutations may be larger than the level
+    is_reached = options.alpha / 2 * (1 + options.permutations) >= 1
+    critical = np.full(2, -ndtri(options.alpha / (2 * n_tests)) if is_reached else math.inf)
     rows = []
     for metric in metrics:
-        assumed = spread.get(metric.name, Spread(sd=1.0))
-        for size in sizes:
-            error = assumed.sd * math.sqrt(n_users / (size * (n_users - size)))
-            difference = float(detectable_difference(np.array([error]), critical)[0])
-            if difference > _largest_harm(metric, assumed, size / n_users):
-                difference = math.nan
+        everyone = _everyone(metric, spread.get(metric.name), grouping.n_users)
+        higher_is_better = metric.metric.higher_is_better
+        worse = None if higher_is_better is None else not higher_is_better
+        for size, harm in zip(
+            sizes, detectable_harm(everyone, 0, sizes, critical, worse), strict=True
+        ):
             rows.append(
                 {
                     "metric": metric.name,
-                    "users": size,
+                    "users": int(size),
                     "n_groups": int((n_users_per_group >= size).sum()),
                     # no more digits than the assumptions have, and the same on every machine
-                    "difference": None if math.isnan(difference) else float(f"{difference:.4g}"),
+                    "harm": None if math.isnan(harm) else float(f"{harm:.4g}"),
                 }
             )
     return pl.DataFrame(rows, schema=EXPECTED)
+
+
+def _everyone(metric: MetricAtK, assumed: Spread | None, n_users: int) -> Everyone:
+    """All users as they are assumed to be; without a mean, bounds are out of reach."""
+    assumed = assumed or Spread(sd=1.0)
+    bounds = metric.metric.bounds if assumed.mean is not None else None
+    low, high = bounds or (-math.inf, math.inf)
+    mean, variance = assumed.mean or 0.0, assumed.sd**2
+    largest = (mean - low) * (high - mean)
+    return Everyone(
+        mean=np.array([mean]),
+        variance=np.array([variance]),
+        n=np.array([float(n_users)]),
+        bounds=np.array([[low, high]]),
+        # no value lies between the bounds where they are as far apart as can be
+        is_rate=np.array([math.isfinite(largest) and variance > _RATE * largest]),
+    )
 
 
 def _sizes(least: int, most: int) -> list[int]:
@@ -169,18 +192,6 @@ def _sizes(least: int, most: int) -> list[int]:
     """
     steps = (step * 10**power for power in range(len(str(most)) + 1) for step in _STEPS)
     return [size for size in [least, *(step for step in steps if step > least)] if size <= most]
-
-
-def _largest_harm(metric: MetricAtK, assumed: Spread, share: float) -> float:
-    """How much worse than all others a share of users can be, where the mean of all is known."""
-    if metric.metric.bounds is None or assumed.mean is None:
-        return math.inf
-    low, high = metric.metric.bounds
-    below, above = (assumed.mean - low) / (1 - share), (high - assumed.mean) / (1 - share)
-    is_higher_better = metric.metric.higher_is_better
-    if is_higher_better is None:
-        return max(below, above)
-    return below if is_higher_better else above
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,7 +229,7 @@ def _opened(tables: TableOptions) -> dict[str, Table]:
     }
 
 
-def _wanted(tables: TableOptions, pilot: Table | None) -> tuple[MetricAtK, ...]:
+def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; columns of values where the plan is about such a table."""
     better = tables.better or {}
     is_of_values = bool(better) or tables.values is not None
@@ -229,34 +240,7 @@ def _wanted(tables: TableOptions, pilot: Table | None) -> tuple[MetricAtK, ...]:
     for name in better:
         if name not in tables.metrics:
             raise InputError(f"{spelled('better')}: {unknown_name('metric', name, tables.metrics)}")
-    if pilot is not None:
-        for metric in wanted:
-            if metric.name not in pilot.columns and not metric.metric.pooled:
-                unknown = unknown_name("column", metric.name, pilot.columns)
-                raise InputError(f"{pilot.where}: {unknown}{pilot.hint}")
     return tuple({metric.name: metric for metric in wanted}.values())
-
-
-def _spread(
-    assumed: PlanOptions, pilot: Table | None, metrics: Sequence[MetricAtK]
-) -> dict[str, Spread]:
-    """Mean and standard deviation of each metric, as far as they are known."""
-    if pilot is None:
-        if assumed.sd is None:
-            return {}
-        return {metric.name: Spread(sd=assumed.sd, mean=assumed.mean) for metric in metrics}
-    values = read_columns(pilot, [metric.name for metric in metrics])
-    found = {}
-    for name, numbers in values.items():
-        known = numbers[~np.isnan(numbers)]
-        sd = float(known.std(ddof=1)) if len(known) > 1 else 0.0
-        if not sd:
-            raise InputError(
-                f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
-                f"about how users differ. Give {spelled('sd')} instead."
-            )
-        found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
-    return found
 
 
 def _table(table: Table) -> PlannedTable:

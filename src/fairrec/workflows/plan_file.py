@@ -21,7 +21,7 @@ EXPECTED = {
     "metric": pl.String,
     "users": pl.Int64,
     "n_groups": pl.Int64,
-    "difference": pl.Float64,
+    "harm": pl.Float64,
 }
 """The table of what can be found."""
 
@@ -43,7 +43,7 @@ class AuditPlan:
 
     @property
     def expectations(self) -> pl.DataFrame:
-        """Group size -> the smallest difference found with 80% probability, for each metric."""
+        """Group size -> the smallest harm shown with 80% probability, for each metric."""
         rows = [expected.model_dump() for expected in self.facts.expected]
         return pl.DataFrame(rows, schema=EXPECTED)
 

@@ -31,7 +31,7 @@ Sd = Annotated[
         number(above=0).or_none(),
         "The standard deviation among users to reckon with, where there is no pilot",
         PLANNING,
-        default="1, so that differences are in standard deviations",
+        default="1, so that harm is in standard deviations",
     ),
 ]
 

@@ -21,7 +21,7 @@ FACTS = PlanFacts(
     ),
     expected=(
         Expected(metric="n|dcg", users=12, n_groups=5),
-        Expected(metric="n|dcg", users=1000, n_groups=2, difference=0.123456),
+        Expected(metric="n|dcg", users=1000, n_groups=2, harm=0.123456),
     ),
 )
 
@@ -32,7 +32,7 @@ def test_a_plan_is_said_in_a_line_and_two_tables():
     groups, expected = view.tables
     assert groups.rows == (("1", "5", "1", "12", "700", "2,500"), ("2", "0", "9", "-", "-", "-"))
     assert expected.rows == (
-        ("n|dcg", "12", "5", "none can be found"),
+        ("n|dcg", "12", "5", "none can be shown"),
         ("n|dcg", "1,000", "2", "0.123"),
     )
     assert expected.title.endswith("80% probability, in standard deviations among users")
@@ -40,6 +40,6 @@ def test_a_plan_is_said_in_a_line_and_two_tables():
         assert all(len(row) == len(table.columns) == len(table.numeric) for row in table.rows)
 
 
-def test_where_the_spread_is_known_differences_are_in_units_of_the_metric():
+def test_where_the_spread_is_known_harm_is_in_units_of_the_metric():
     known = FACTS.model_copy(update={"spread": {"n|dcg": Spread(sd=0.3)}})
     assert plan_view(known).tables[1].title.endswith("80% probability")

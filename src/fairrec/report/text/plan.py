@@ -54,15 +54,15 @@ def _groups(facts: PlanFacts) -> TableView:
 def _expected(facts: PlanFacts) -> TableView:
     unit = "" if facts.spread else ", in standard deviations among users"
     return TableView(
-        title=f"Smallest true difference found with 80% probability{unit}",
-        columns=("metric", "users of a group", "groups of that size or larger", "difference"),
+        title=f"Smallest true harm shown with 80% probability{unit}",
+        columns=("metric", "users of a group", "groups of that size or larger", "harm"),
         numeric=(False, True, True, True),
         rows=tuple(
             (
                 plain(expected.metric),
                 f"{expected.users:,}",
                 f"{expected.n_groups:,}",
-                "none can be found" if expected.difference is None else number(expected.difference),
+                "none can be shown" if expected.harm is None else number(expected.harm),
             )
             for expected in facts.expected
         ),

@@ -1,0 +1,13 @@
+"""All studies, in the order of the table."""
+
+from __future__ import annotations
+
+from benchmarks.statistics import circumstances, intervals, level, power, spread
+
+STUDIES = (
+    *spread.STUDIES,
+    *circumstances.STUDIES,
+    *level.STUDIES,
+    *intervals.STUDIES,
+    *power.STUDIES,
+)
