@@ -394,6 +394,23 @@ class InputSummary(Part):
     )
 
 
+class SettingsSummary(Part):
+    """A settings file that was found or named."""
+
+    file: str
+    sha256: str
+    options: tuple[str, ...] = Field(description="those taken from it")
+
+
+class PlanSummary(Part):
+    """The plan that an audit was to follow."""
+
+    file: str
+    checksum: str = Field(description="SHA-256 over what the plan says")
+    options: tuple[str, ...] = Field(description="those taken from it")
+    deviations: tuple[str, ...] = Field(description="what is otherwise than planned, one each")
+
+
 class AuditSummary(Part):
     """The content of `result.json`."""
 
@@ -437,6 +454,8 @@ class AuditSummary(Part):
     missing: tuple[MissingUsers, ...] = Field(
         default=(), description="users without a list or without a value"
     )
+    plan: PlanSummary | None = Field(default=None, description="null where none was given")
+    settings: SettingsSummary | None = Field(default=None, description="null where none was found")
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]

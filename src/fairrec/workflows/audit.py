@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fairrec.core.audit_options import (
@@ -18,15 +19,13 @@ from fairrec.core.audit_options import (
     Seed,
     Threads,
     Top,
-    smallest_group,
-    take_smaller_groups,
 )
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
-from fairrec.groups.grouping import Grouping
+from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
@@ -48,9 +47,11 @@ from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
 from fairrec.statistics.verdict import verdicts_of
+from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
 
 
+@follows_plan
 @documented(AuditOptions, TableOptions, ScorerOptions)
 def audit(
     predictions: Any = None,
@@ -58,7 +59,7 @@ def audit(
     test: Any = None,
     values: Any = None,
     users: Any = None,
-    by: Sequence[str] | str,
+    by: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
@@ -79,6 +80,8 @@ def audit(
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
+    plan: str | Path | None = None,
+    settings: str | Path | None = None,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -98,6 +101,9 @@ def audit(
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
+    plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
+        result lists what differs from it
+    settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -156,7 +162,7 @@ def audit(
     )
     if options.matters is not None:
         options.matters.check([metric.name for metric in wanted])
-    grouping = _grouping(inputs, options)
+    grouping = grouping_of(inputs.attributes, options)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -187,7 +193,7 @@ def audit_inputs(
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     started = time.perf_counter()
-    grouping = _grouping(inputs, options)
+    grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress)
     missing = analyse_missing(measured, inputs, grouping, options)
@@ -226,19 +232,6 @@ def _named(
     )
     per_user = per_user_table(inputs, measured)
     return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
-
-
-def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
-    grouping = Grouping.of(inputs.attributes, options)
-    if not len(grouping.lattice):
-        advice = [plain(one.advice, 300) for one in inputs.attributes if one.advice]
-        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
-        raise InputError(
-            f"No group has {grouping.min_users:,} users (smallest group: "
-            f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
-            + (f"The {'. The '.join(advice)}." if advice else remedy)
-        )
-    return grouping
 
 
 def _measure_everyone(
@@ -290,8 +283,7 @@ def _as_call(
     if given.missing_lists != TableOptions.missing_lists:
         parts.append(f"missing_lists={given.missing_lists!r}")
     if given.better:
-        ends = {name: "higher" if end else "lower" for name, end in given.better.items()}
-        parts.append(f"better={ends!r}")
+        parts.append(f"better={ends_in_words(given.better)!r}")
     parts += [
         f"{name}={getattr(options, name)!r}"
         for name in declared(AuditOptions)

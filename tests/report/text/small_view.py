@@ -20,6 +20,7 @@ def report_view(**changes: Any) -> ReportView:
     """Two metrics, the second without anything to say of its gap."""
     parts = {
         "title": "10 users",
+        "plan": (),
         "missing": (),
         "verdicts": (
             Verdict("auc", "gap found", "headline one.", "gap one.", ""),

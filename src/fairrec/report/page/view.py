@@ -187,6 +187,7 @@ class PageView:
 
     title: str
     summary: str
+    plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[FindingCard, ...]

@@ -19,7 +19,7 @@ def to_markdown(view: ReportView) -> str:
         "",
         escape(view.title),
         "",
-        *(f"{line}\n" for line in map(escape, view.missing)),
+        *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing))),
         "| metric | verdict | |",
         "|---|---|---|",
     ]

@@ -24,6 +24,8 @@ _STYLE: dict[Status, str] = {
 def print_text(view: ReportView, console: Console) -> None:
     """Print the view, verdicts first. Outside text is never read as markup."""
     console.print(Text(view.title, style="dim"))
+    for line in view.plan:
+        console.print(Text(line))
     for line in view.missing:
         console.print(Text.assemble(("missing: ", "yellow"), line))
     for verdict in view.verdicts:

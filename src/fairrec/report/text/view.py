@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
+from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
@@ -33,6 +34,7 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
@@ -47,11 +49,13 @@ class ReportView:
 
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
+    settings = settings_line(summary)
     return ReportView(
         title=(
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        plan=plan_lines(summary),
         missing=missing_lines(summary),
         verdicts=tuple(
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
@@ -65,7 +69,7 @@ def build_view(summary: AuditSummary) -> ReportView:
         warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
-            f"seed {summary.seed})"
+            f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
         ),
     )
 
