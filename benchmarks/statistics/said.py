@@ -22,21 +22,18 @@ def names_any(analysis: Analysis) -> bool:
 def is_shown_worse(analysis: Analysis, group: int, metric: int = 0) -> bool:
     """Whether a group is beyond chance in the bad direction, listed by itself or not."""
     harm = analysis.measured.metrics[metric].metric.harm(analysis.moments.difference[metric])
-    return bool(analysis.is_significant[metric, group] and harm[group] > 0)
+    return bool(analysis.is_beyond_chance[metric, group] and harm[group] > 0)
 
 
 def interval_of(analysis: Analysis, group: int, metric: int = 0) -> tuple[float, float]:
     """The interval of the difference that stands beside a named group."""
-    estimates = analysis.estimates
-    return (
-        float(estimates.difference_low[metric, group]),
-        float(estimates.difference_high[metric, group]),
-    )
+    low, high = analysis.estimates.simultaneous
+    return float(low[metric, group]), float(high[metric, group])
 
 
 def size_of(analysis: Analysis, group: int, metric: int = 0) -> float:
     """The difference that stands beside a named group."""
-    return float(analysis.estimates.difference[metric, group])
+    return float(analysis.estimates.shrunken_difference[metric, group])
 
 
 def promised(analysis: Analysis, group: int, metric: int = 0) -> float:

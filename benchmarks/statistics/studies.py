@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import circumstances, intervals, level, power, spread
+from benchmarks.statistics import circumstances, interaction, intervals, level, power, spread
 
 STUDIES = (
     *spread.STUDIES,
@@ -10,4 +10,5 @@ STUDIES = (
     *level.STUDIES,
     *intervals.STUDIES,
     *power.STUDIES,
+    *interaction.STUDIES,
 )
