@@ -60,7 +60,8 @@ def three_groups():
     after = before - np.concatenate([lost[name] for name in sizes])
     grouping = Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
     metrics = (parse_metric("ndcg@5"),)
-    return group_changes(metrics, before, after, grouping, 0.05)
+    pool = np.zeros(len(codes), dtype=np.int64)
+    return group_changes(metrics, before, after, pool, grouping, 0.05)
 
 
 def test_harmed_by_most_standard_errors_come_first():

@@ -11,7 +11,7 @@ from fairrec.result.schema import Chance, Part
 
 ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
 """At the significance level alpha; changed: significantly, in a metric of which neither end is
-better."""
+better, or in a distance that is not shown to be smaller or larger."""
 
 
 class Change(Part):
@@ -26,8 +26,9 @@ class Change(Part):
         "below two users, and where too few users changed for one"
     )
     p_value: float | None = Field(
-        description="of no change: paired t test, but never below what turning the signs of the "
-        "changes of those who changed could show"
+        description="of no change: paired t test, for groups with no less than the spread among all "
+        "who changed, for larger sets less what their skewness may feign; never below what turning "
+        "the signs of the changes of those who changed could show"
     )
     verdict: ChangeVerdict
 
@@ -57,7 +58,8 @@ class MetricEffect(Part):
     higher_is_better: bool | None
     is_distance: bool = Field(
         description="the values of the chosen groups are distances from the mean of all others, "
-        "for a metric of which neither end is better"
+        "for a metric of which neither end is better: positive on the side where a group was on "
+        "the targets it was chosen by, negative beyond the others"
     )
     chosen: Change = Field(description="users of the chosen groups")
     lowered: Change | None = Field(description="users of groups served worse on purpose")
