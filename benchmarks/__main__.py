@@ -25,6 +25,7 @@ from benchmarks import (
     search,
     search_findings,
     start,
+    statistics,
 )
 from benchmarks.measure import Row, as_table, call_in_child
 
@@ -42,6 +43,7 @@ CASES = {
     "search": search.run,
     "search-findings": search_findings.run,
     "start": start.run,
+    "statistics": statistics.run,
 }
 NEEDS_LISTS = {"audit", "metrics", "lattice"}
 QUICK = 20

@@ -15,15 +15,22 @@ from fairrec.mitigation.options import MitigationOptions
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.reproduction.options import ReproduceOptions
 from fairrec.search.bench_options import SearchBenchOptions
+from fairrec.workflows.plan_options import PlanOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
     (
         "Tables",
-        "`fairrec audit`, `mitigate`, `rerank`, `search-bench`, `doctor`",
+        "`fairrec audit`, `plan`, `mitigate`, `rerank`, `search-bench`, `doctor`, "
+        "[settings files](plan.md)",
         FieldsOf(TableOptions),
     ),
-    ("Audit", "`fairrec audit` and `mitigate`, `fairrec.audit()`", FieldsOf(AuditOptions)),
+    (
+        "Audit",
+        "`fairrec audit`, `plan` and `mitigate`, `fairrec.audit()`, [settings files](plan.md)",
+        FieldsOf(AuditOptions),
+    ),
+    ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
     ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
     ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),

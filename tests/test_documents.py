@@ -13,13 +13,14 @@ from fairrec.metrics import METRICS
 from tests.end_to_end.command_line import run_here
 
 ROOT = Path(__file__).parents[1]
+BUILT_UP = ("inputs.md", "plan.md")
 CODE = re.compile(r"```python\n(.*?)```", re.S)
 
 
 def code_blocks() -> list[tuple[str, str]]:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    # the page on inputs has a test of its own, whose blocks build on each other
-    pages = [page for page in pages if page.name != "inputs.md"]
+    # some pages have a test of their own, as their blocks build on each other
+    pages = [page for page in pages if page.name not in BUILT_UP]
     return [(page.name, code) for page in pages for code in CODE.findall(page.read_text())]
 
 
@@ -34,14 +35,18 @@ def test_code_in_documents_runs(page, code, tmp_path, monkeypatch):
             METRICS.remove(name)
 
 
-def test_every_example_of_the_page_on_inputs_runs(tmp_path, monkeypatch):
-    """In the order of the page, so that commands find the tables it makes."""
+@pytest.mark.parametrize("name", BUILT_UP)
+def test_every_example_of_a_page_runs(name, tmp_path, monkeypatch):
+    """In the order of the page, so that commands find the tables and settings it makes."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "inputs.md").read_text()
+    page = (ROOT / "docs" / name).read_text()
     n_commands = 0
-    for kind, block in re.findall(r"```(python|console)\n(.*?)```", page, re.S):
+    for kind, block in re.findall(r"```(python|console|toml)\n(.*?)```", page, re.S):
         if kind == "python":
-            exec(compile(block, "inputs.md", "exec"), {})
+            exec(compile(block, name, "exec"), {})
+            continue
+        if kind == "toml":
+            (tmp_path / "fairrec.toml").write_text(block)
             continue
         for line in block.splitlines():
             assert line.startswith("$ fairrec "), line

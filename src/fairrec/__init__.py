@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
     from fairrec.workflows.mitigate import mitigate
+    from fairrec.workflows.plan import plan
+    from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
 
 __all__ = [
+    "AuditPlan",
     "AuditResult",
     "Endpoint",
     "FairRecError",
@@ -37,12 +40,14 @@ __all__ = [
     "audit",
     "metric",
     "mitigate",
+    "plan",
     "rerank",
 ]
 
 __getattr__ = loaded_on_use(
     __name__,
     {
+        "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
@@ -53,6 +58,7 @@ __getattr__ = loaded_on_use(
         "audit": "fairrec.workflows.audit",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
+        "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
     },
 )

@@ -68,8 +68,8 @@ def test_help_has_its_options_under_headings_in_plain_text():
     assert ran.stdout.isascii()
     headings = [line for line in ran.stdout.splitlines() if line.endswith(":") and line[0] != " "]
     assert headings == [
-        *("Arguments:", "Tables:", "Groups:", "Statistics:", "Search:", "Model that is asked:"),
-        "Output:",
+        *("Arguments:", "Tables:", "Groups:", "Statistics:", "Plan and settings:", "Search:"),
+        *("Model that is asked:", "Output:"),
     ]
     words = " ".join(ran.stdout.split())
     assert "family-wise error rate (Westfall-Young)" in words

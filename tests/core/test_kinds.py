@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from fairrec.core.kinds import (
     NAMES,
     SWITCH,
     TEXT,
+    as_data,
     number,
     one_of,
     pairs,
@@ -108,3 +112,27 @@ def test_names_text_paths_and_switches():
     ):
         with pytest.raises(REFUSED):
             kind.parse(given)
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (None, None),
+        (True, True),
+        (0.05, 0.05),
+        (50.0, 50),
+        (1e300, 1e300),
+        (("a", "b"), ["a", "b"]),
+        ({"a": (1.0,)}, {"a": [1]}),
+        (Path("a") / "b", "a/b"),
+        (1 + 2j, "(1+2j)"),
+    ],
+)
+def test_a_value_is_written_as_data(value, data):
+    found = as_data(value)
+    assert (found, type(found)) == (data, type(data))
+
+
+def test_a_kind_with_another_word_or_none_is_written_as_before():
+    kind = replace(whole(1), written=str)
+    assert kind.or_none().or_word("full").written(3) == "3"

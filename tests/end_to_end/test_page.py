@@ -236,6 +236,17 @@ def test_choosing_a_group_marks_it_in_every_chart_table_and_card(opened: Opened)
     wait_for_rings(opened, 1)
 
 
+def test_neighbours_of_a_finding_fold_away_without_choosing_it(opened: Opened):
+    page = opened.page
+    opened.reload()
+    rows = page.locator(".finding .neighbours").first.locator("tbody tr")
+    assert rows.count() == 4
+    assert rows.first.inner_text().split("\t") == ["gender=F, age=65+", "61", "0.153", "0.0239"]
+    page.locator(".neighbours summary").first.click()
+    assert rows.first.is_hidden()
+    assert page.locator("#chosen").is_hidden()
+
+
 def test_charts_zoom_by_button_and_by_wheel_with_a_key(opened: Opened):
     page = opened.page
     before = opened.axis()

@@ -43,8 +43,11 @@ def test_a_finding_is_named_by_attributes_and_values():
     found = metric_results(analysis, analyse_metrics(analysis), STANDING)["mrr@5"]
     (finding,) = found.findings
     assert finding.group == found.disadvantaged.group == {"a": 0, "b": 0}
-    assert set(finding.contributions) == {"a", "b"}
-    assert sum(finding.contributions.values()) == approx(finding.difference)
+    carried = finding.interaction
+    assert carried.carried_by == "the combination"
+    assert carried.neighbours[0].is_met == {"a": True, "b": True}
+    assert carried.neighbours[0].value == approx(finding.value)
+    assert [*carried.neighbours[1].is_met.values()] == [True, False]
     low, high = finding.interval
     assert low < finding.difference < high < 0
     assert finding.support == finding.n_users

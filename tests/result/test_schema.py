@@ -6,8 +6,10 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from fairrec.result.schema import AuditSummary, Part
+from fairrec.result.parts import Part
+from fairrec.result.schema import AuditSummary
 from tests.builders import audit, make_tables
+from tests.report.text.planted_report import planted_result
 
 TABLES = make_tables()
 RESULT = audit(TABLES.predictions, TABLES.users, "gender,age:20", metrics="auc,pooled_auc")
@@ -46,6 +48,24 @@ def test_no_part_of_a_result_can_be_changed_or_added_to():
         assert part.model_config["extra"] == "forbid"
     with pytest.raises(ValidationError, match="frozen"):
         RESULT.summary.seed = 1
+
+
+def test_an_older_result_without_ratios_is_read():
+    written = json.loads(RESULT.to_json())
+    assert written.pop("ratios") is not None
+    assert AuditSummary.model_validate(written).ratios is None
+
+
+def test_contributions_of_an_older_result_are_passed_over():
+    planted = planted_result().summary
+    written = json.loads(planted.model_dump_json())
+    finding = written["metrics"]["auc"]["findings"][0]
+    del finding["interaction"], written["metrics"]["auc"]["unknown"]
+    finding["contributions"] = {"gender": -0.2, "age": -0.3}
+    older = AuditSummary.model_validate(written).metrics["auc"]
+    assert older.findings[0].interaction is None
+    assert older.findings[0].group == planted.metrics["auc"].findings[0].group
+    assert older.unknown == ()
 
 
 def test_an_older_result_gives_no_all_clear_over_users_without_a_value():

@@ -40,11 +40,13 @@ class Population:
         return is_member
 
 
-def population(codes, values, depth=3, min_users=1) -> Population:
+def population(codes, values, depth=3, min_users=1, bounds=None) -> Population:
     codes = [np.asarray(column, dtype=np.int32) for column in codes]
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
     grouping = grouping_of(codes, min_users=min_users, depth=depth)
-    return Population(codes, values, grouping, group_moments(values, grouping))
+    if bounds is not None:
+        bounds = np.tile(np.array(bounds, dtype=np.float64), (len(values), 1))
+    return Population(codes, values, grouping, group_moments(values, grouping, bounds=bounds))
 
 
 def permutation_test(moments, grouping, is_tested, n_permutations, seed, threads=1):

@@ -36,13 +36,16 @@ def test_the_false_discovery_rate_is_that_of_all_metrics_together():
 @pytest.mark.parametrize("effect", [0.0, 0.6])
 def test_critical_is_where_significance_begins(correction, effect):
     found = random_analysis(effect=effect, correction=correction, permutations=499)
-    size = np.abs(found.test.statistic)
-    assert (size[found.is_significant] >= found.critical * (1 - 1e-9)).all()
+    score = found.test.scores.smaller
+    critical = np.where(score > 0, *found.critical)
+    assert (np.abs(score)[found.is_significant] >= critical[found.is_significant] - 1e-9).all()
     if correction == "max":
-        assert (size[found.is_tested & ~found.is_significant] < found.critical).all()
-    # what is found with 80% probability lies beyond it
-    beyond = found.detectable / found.moments.chance_error
-    assert (beyond[found.is_tested] > found.critical).all()
+        is_not = found.is_tested & ~found.is_significant
+        assert (np.abs(score)[is_not] < critical[is_not]).all()
+    # what is found with 80% probability lies beyond it; mrr is worse below
+    beyond = (found.detectable / found.moments.chance_error)[0]
+    is_known = found.is_tested[0] & ~np.isnan(beyond)
+    assert is_known.any() and (beyond[is_known] > found.critical[1]).all()
 
 
 def test_standard_errors_are_those_of_the_differences_and_0_where_undefined():
@@ -61,7 +64,9 @@ def test_without_permutations_nothing_is_tested():
     assert found.test is None
     assert np.isnan(found.p_values).all() and np.isnan(found.adjusted_p_values).all()
     assert not found.is_significant.any()
-    assert found.critical == np.inf
+    assert (found.critical == np.inf).all()
+    assert found.cut_offs is None
+    assert not found.is_beyond_chance.any() and not found.only_varies.any()
     assert found.is_fully_scored.all()
     # estimates need no test
     assert found.estimates.value.shape == found.is_tested.shape

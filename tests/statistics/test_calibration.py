@@ -15,7 +15,7 @@ from scipy.stats import binom
 import fairrec
 from fairrec.metrics import METRICS
 from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import gap_p_value, observed_gaps
+from fairrec.statistics.permutation import Extremes, gap_p_value
 from tests.statistics.small_population import Population, permutation_test, population
 from tests.worlds import ATTRIBUTES, random_users, random_world
 
@@ -44,18 +44,20 @@ def audit(users, predictions, metrics, seed):
     )
 
 
-def population_of(users: pl.DataFrame, values) -> Population:
+def population_of(users: pl.DataFrame, values, bounds=(0, 1)) -> Population:
     codes = [users[name].rank("dense").to_numpy() - 1 for name in ATTRIBUTES]
-    return population(codes, values, min_users=MIN_USERS)
+    return population(codes, values, min_users=MIN_USERS, bounds=bounds)
 
 
 def chance_in(world: Population, seed: int):
     """The test against chance, (n_metrics, n_groups) adjusted p-values, (n_metrics,) of gaps."""
     test = permutation_test(world.moments, world.grouping, world.is_tested, PERMUTATIONS, seed)
-    gaps = observed_gaps(world.moments, world.lattice, world.is_tested)
+    spans = Extremes(world.lattice, world.is_tested).range_of(
+        world.moments.total, np.sqrt(world.moments.weights.null_variance)
+    )
     adjusted = np.where(world.is_tested, test.adjusted_p_values, 1.0)
     p_values = [
-        gap_p_value(by_chance, gap) for by_chance, gap in zip(test.gaps.T, gaps, strict=True)
+        gap_p_value(by_chance, span) for by_chance, span in zip(test.spans.T, spans, strict=True)
     ]
     return test, adjusted, np.array(p_values)
 
@@ -118,7 +120,7 @@ def with_a_gap(planted: dict[str, str], seed: int, n_users: int):
 
 
 def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
-    world = population_of(users, values)
+    world = population_of(users, values, bounds=None)
     test, adjusted, _ = chance_in(world, seed)
     assert world.is_tested.sum() > 250
     chosen = select_findings(

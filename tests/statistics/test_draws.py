@@ -8,6 +8,7 @@ import pytest
 
 from fairrec.statistics.draws import PermutedSums, ResampledSums, by_fours
 from fairrec.statistics.moments import sampled_moments
+from fairrec.statistics.strata import Strata
 from tests.statistics.small_population import population, random_population
 
 
@@ -30,11 +31,32 @@ def test_a_permutation_keeps_every_value_and_every_group_size(share_undefined):
     world = random_population(3, share_undefined=share_undefined)
     cells, moments = world.grouping.cells, world.moments
     sums = PermutedSums(moments, cells).cell_sums(5, 7)
-    assert sums.sum(axis=1) == pytest.approx(moments.centred_per_user.sum(axis=1), abs=1e-9)
+    values = moments.centred_per_user
+    assert sums.total.sum(axis=1) == pytest.approx(values.sum(axis=1), abs=1e-9)
+    assert sums.squares.sum(axis=1) == pytest.approx((values**2).sum(axis=1), abs=1e-9)
+    assert sums.n.tolist() == [cells.sums(row).tolist() for row in moments.is_defined]
     # with the value 1 for everyone, a cell gets as many as it has places
     counting = moments.is_defined.astype(np.float64)
     counted = PermutedSums(replace(moments, centred_per_user=counting), cells)
-    assert counted.cell_sums(5, 7).tolist() == [cells.sums(row).tolist() for row in counting]
+    assert counted.cell_sums(5, 7).total.tolist() == sums.n.tolist()
+    assert counted.cell_sums(5, 7).squares.tolist() == sums.n.tolist()
+
+
+def test_in_strata_values_stay_with_users_in_the_same_circumstances():
+    rng = np.random.default_rng(0)
+    codes, strata = rng.integers(0, 3, 90), rng.integers(0, 4, 90).astype(np.int32)
+    # a value says which stratum it is from
+    world = population([codes], [10.0**strata])
+    moments = replace(
+        world.moments, centred_per_user=world.values, strata=Strata(strata, n_strata=4)
+    )
+    drawn = PermutedSums(moments, world.grouping.cells).cell_sums(0, 3)
+    expected = world.grouping.cells.sums(10.0**strata)
+    assert drawn.total[0] == pytest.approx(expected)
+    # within a stratum they do change places
+    within = replace(moments, centred_per_user=rng.random((1, 90)))
+    draws = PermutedSums(within, world.grouping.cells)
+    assert (draws.cell_sums(0, 3).total != draws.cell_sums(0, 4).total).all()
 
 
 def test_every_arrangement_is_equally_likely():
@@ -42,7 +64,7 @@ def test_every_arrangement_is_equally_likely():
     world = population([[0, 0, 1, 1]], [[1.0, 2.0, 4.0, 8.0]])
     moments = replace(world.moments, centred_per_user=world.values)
     draws = PermutedSums(moments, world.grouping.cells)
-    seen = [draws.cell_sums(0, number)[0, 0] for number in range(6000)]
+    seen = [draws.cell_sums(0, number).total[0, 0] for number in range(6000)]
     for pair in combinations([1.0, 2.0, 4.0, 8.0], 2):
         # 6 standard errors of a share of 1/6
         assert np.mean(np.equal(seen, sum(pair))) == pytest.approx(1 / 6, abs=6 * 0.0048)
@@ -58,7 +80,7 @@ def test_a_resample_draws_scored_values_for_everyone_and_the_sample_is_a_part_of
     moments = replace(moments, centred_per_user=moments.is_defined.astype(np.float64))
     draws = ResampledSums(moments, moments.sample, world.grouping.cells)
     drawn = draws.cell_sums(0, 0)
-    assert draws.n_users.tolist() == [[6, 4]]
-    assert drawn.all_users.tolist() == [[6, 4]]
-    assert drawn.sample.tolist() == [[1, 2]]
-    assert drawn.squares.tolist() == [3]
+    for sums in drawn.all_users:
+        assert sums.tolist() == [[6, 4]]
+    for sums in drawn.sample:
+        assert sums.tolist() == [[1, 2]]

@@ -51,14 +51,13 @@ def test_without_an_intersection_of_enough_users_there_is_no_gap():
     assert len(found.best) == len(found.worst) == 0
 
 
-def test_the_planted_group_is_the_finding_and_its_attributes_carry_it():
+def test_the_planted_group_is_the_finding_and_the_combination_carries_it():
     analysis = random_analysis(effect=0.6)
     planted, quiet = analyse_metrics(analysis)
     (finding,) = planted.findings
     assert analysis.grouping.group(finding.position).as_dict() == {"a": 0, "b": 0}
-    difference = analysis.estimates.difference[0, finding.position]
-    assert sum(finding.contributions.values()) == approx(difference)
-    assert [*finding.contributions] == [0, 1]
+    assert finding.interaction.carried_by == "the combination"
+    assert finding.interaction.attributes == (0, 1)
     assert finding.n_folded == analysis.is_significant[0].sum() - 1
     assert quiet.findings == ()
 

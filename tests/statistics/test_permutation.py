@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.statistics.draws import PermutedSums
-from fairrec.statistics.permutation import gap_p_value, observed_gaps
+from fairrec.statistics.permutation import Extremes, gap_p_value
 from tests.statistics.small_population import permutation_test, population, random_population
 
 
@@ -16,9 +16,9 @@ def run(world, n_permutations=99, seed=0, threads=1):
 
 def test_statistic_is_the_difference_over_its_chance_error():
     world = random_population(1)
-    statistic = run(world, 1).statistic
+    score = run(world, 1).scores.by_chance
     expected = world.moments.difference / world.moments.chance_error
-    assert statistic[world.is_tested] == pytest.approx(expected[world.is_tested], abs=1e-9)
+    assert score[world.is_tested] == pytest.approx(expected[world.is_tested], abs=1e-9)
 
 
 @pytest.mark.parametrize("share_undefined", [0.0, 0.3])
@@ -28,10 +28,10 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
     draws = PermutedSums(world.moments, world.grouping.cells)
     full = np.flatnonzero(world.lattice.is_full)
     for number in range(20):
-        cell_sums = draws.cell_sums(0, number)
-        largest, gaps = 0.0, []
+        cell_sums = draws.cell_sums(0, number).total
+        largest, gaps, spans = [0.0, 0.0], [], []
         for metric in range(len(world.values)):
-            means = []
+            means, scores = [], []
             for group in range(len(world.lattice)):
                 if not world.is_tested[metric, group]:
                     continue
@@ -40,12 +40,18 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
                 mean = cell_sums[metric, in_group].sum() / n
                 if group in full:
                     means.append(mean)
+                score = 0.0
                 if n < n_users:
-                    error = world.moments.sd[metric] * np.sqrt(1 / n - 1 / n_users)
-                    largest = max(largest, abs(mean) / error)
+                    score = mean / (world.moments.sd[metric] * np.sqrt(1 / n - 1 / n_users))
+                    tail = int(score < 0)
+                    largest[tail] = max(largest[tail], abs(score))
+                if group in full:
+                    scores.append(score)
             gaps.append(max(means) - min(means))
+            spans.append(max(scores) - min(scores))
         assert test.largest[number] == pytest.approx(largest, abs=1e-9)
         assert test.gaps[number] == pytest.approx(gaps, abs=1e-12)
+        assert test.spans[number] == pytest.approx(spans, abs=1e-9)
 
 
 def test_same_seed_same_numbers_on_any_number_of_threads():
@@ -60,10 +66,17 @@ def test_same_seed_same_numbers_on_any_number_of_threads():
 def test_p_values_count_the_permutations_at_or_beyond_the_observed():
     world = random_population(5)
     test = run(world, 99)
-    metric, group = 0, int(np.argmax(np.abs(test.statistic[0])))
-    reached = (test.largest >= abs(test.statistic[metric, group]) - 1e-9).sum()
-    assert test.adjusted_p_values[metric, group] == (1 + reached) / 100
-    gaps = observed_gaps(world.moments, world.lattice, world.is_tested)
+    for tail, sign in enumerate((1, -1)):
+        group = int(np.argmax(sign * test.scores.smaller[0]))
+        score = abs(test.scores.smaller[0, group])
+        reached = (test.largest[:, tail] >= score - 1e-9).sum()
+        # both tails are looked at
+        assert test.adjusted_p_values[0, group] == min(1, 2 * (1 + reached) / 100)
+        by_chance = abs(test.scores.by_chance[0, group])
+        assert by_chance >= score
+        reached = (test.largest[:, tail] >= by_chance - 1e-9).sum()
+        assert test.adjusted_p_values_by_chance[0, group] == min(1, 2 * (1 + reached) / 100)
+    gaps = Extremes(world.lattice, world.is_tested).range_of(world.moments.deviation)
     assert (
         gap_p_value(test.gaps[:, 1], gaps[1])
         == (1 + (test.gaps[:, 1] >= gaps[1] - 1e-9).sum()) / 100
@@ -89,10 +102,10 @@ def test_ties_count_as_reached_whatever_the_order_of_summing():
 
 def test_critical_is_where_significance_begins():
     test = run(random_population(7), 199)
-    critical = test.critical(0.05)
-    assert (test.largest >= critical).sum() + 1 > 0.05 * 200
-    assert (test.largest > critical).sum() + 1 <= 0.05 * 200
+    # half of alpha for each tail
+    assert ((test.largest >= test.critical(0.05)).sum(axis=0) + 1 > 0.025 * 200).all()
+    assert ((test.largest > test.critical(0.05)).sum(axis=0) + 1 <= 0.025 * 200).all()
 
 
 def test_too_few_permutations_make_nothing_significant():
-    assert run(random_population(8), 9).critical(0.05) == np.inf
+    assert (run(random_population(8), 30).critical(0.05) == np.inf).all()

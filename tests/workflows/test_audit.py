@@ -20,11 +20,14 @@ MOST_CALLS = 4
 
 
 def calls_of(frame: FrameType | None) -> list[str]:
-    """The functions of FairRec on a stack, the outermost first, but for the map over threads."""
+    """The functions of FairRec on a stack, the outermost first.
+
+    But for the map over threads, and what stands around the audit to see which options are given.
+    """
     found = []
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(PACKAGE) and not file.endswith("core/threads.py"):
+        if file.startswith(PACKAGE) and not file.endswith(("core/threads.py", "planned.py")):
             found.append(frame.f_code.co_qualname)
         frame = frame.f_back
     return found[::-1]

@@ -12,6 +12,7 @@ from fairrec.cli.describe import metrics_command, schema_command, searchers_comm
 from fairrec.cli.doctor import doctor_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
 from fairrec.cli.parameters import SectionedCommand
+from fairrec.cli.plan import plan_command
 from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
@@ -27,6 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("audit", cls=SectionedCommand)(audit_command)
+app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("mitigate", cls=SectionedCommand)(mitigate_command)

@@ -22,6 +22,7 @@ from fairrec.cli.model_options import (
 )
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
+from fairrec.cli.settings import PlanOption, SettingsOption, settings_file, settings_said
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -39,7 +40,7 @@ from fairrec.cli.shared import (
 from fairrec.core.audit_options import AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
-from fairrec.core.options import OUTPUT, Option, spelled
+from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.scoring.models.scorer_options import ScorerIdentity
@@ -60,6 +61,8 @@ def audit_command(
     tables: Annotated[Given, FieldsOf(TableOptions)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
+    plan: PlanOption = None,
+    settings: SettingsOption = None,
     search: SearchOption = None,
     how_searched: HowSearched,
     theta: Theta = None,
@@ -80,9 +83,17 @@ def audit_command(
     with shown_progress(quiet) as progress:
         from fairrec.result.audit_result import check_audit_folder
         from fairrec.workflows.audit import audit
+        from fairrec.workflows.planned import Choices
 
         if out is not None:
             check_audit_folder(out)
+        chosen = Choices.of({**tables, **options}, plan, settings_file(settings))
+        if chosen.settings is not None and not quiet:
+            say(settings_said(chosen.settings.file, chosen.from_settings))
+        tables, options = (
+            {name: value for name, value in chosen.values.items() if name in declared(kind)}
+            for kind in (TableOptions, AuditOptions)
+        )
         for source in load:
             load_metrics(source)
         model = chosen_model(scorer, endpoint, onnx, how_asked)
@@ -98,6 +109,7 @@ def audit_command(
         )
         if run is not None:
             result = result.of_run(run)
+        result = chosen.recorded(result)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report)

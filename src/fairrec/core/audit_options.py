@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fairrec.core.kinds import number, one_of, share, share_or_users, whole
+from fairrec.core.matters import Matters as Amounts
+from fairrec.core.matters import matters as amounts
 from fairrec.core.options import GROUPS, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
 
@@ -76,6 +78,15 @@ Correction = Annotated[
         STATISTICS,
     ),
 ]
+Matters = Annotated[
+    Amounts | None,
+    Option(
+        amounts().or_none(),
+        "The smallest harm worth acting on, set before looking",
+        STATISTICS,
+        default="none, so nothing is ruled out by it",
+    ),
+]
 MaxUndefined = Annotated[
     float,
     Option(
@@ -99,6 +110,7 @@ class AuditOptions(Options):
     permutations: Permutations = 1000
     alpha: Alpha = 0.05
     correction: Correction = "max"
+    matters: Matters = None
     max_undefined: MaxUndefined = 0.05
     seed: Seed = 0
     threads: Threads = None

@@ -13,6 +13,28 @@ from typing import Any
 from fairrec.core.names import UnfitError, names_in, pairs_in
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_EXACT = 2**53
+"""Up to here every whole number is a float of its own."""
+
+
+def as_data(value: Any) -> Any:
+    """The value as text, numbers, true and false, and lists and tables of these.
+
+    What is none of them is written as its text.
+
+    >>> as_data((50.0, Path("a/b.csv"))), as_data({"ndcg@5": 0.03})
+    ([50, 'a/b.csv'], {'ndcg@5': 0.03})
+    """
+    if isinstance(value, Mapping):
+        return {str(name): as_data(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_data(part) for part in value]
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float):
+        # 50 users, not 50.0 of them
+        return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    return value.as_posix() if isinstance(value, Path) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +50,8 @@ class Kind:
     is_list : may be repeated on the command line, or joined by commas, which is the same
     is_split : where it may be repeated, whether commas part it
     is_switch : takes no value on the command line
+    is_path : names a file or folder where it is text, in a settings file from that file's folder
+    written : the value -> what a settings file holds, which `parse` reads back
     """
 
     parse: Callable[[Any], Any]
@@ -36,6 +60,8 @@ class Kind:
     is_list: bool = False
     is_split: bool = True
     is_switch: bool = False
+    is_path: bool = False
+    written: Callable[[Any], Any] = as_data
 
     def or_none(self) -> Kind:
         """The same, and None."""
@@ -216,9 +242,11 @@ def _names(given: Any) -> tuple[str, ...]:
 
 TEXT = Kind(_text, "text")
 NAME = Kind(_text, "a name", "NAME")
-FILE = Kind(_path, "a path", "FILE")
-FOLDER = Kind(_path, "a path", "FOLDER")
-TABLE = Kind(lambda given: Path(given) if isinstance(given, str) else given, "a table", "FILE")
+FILE = Kind(_path, "a path", "FILE", is_path=True)
+FOLDER = Kind(_path, "a path", "FOLDER", is_path=True)
+TABLE = Kind(
+    lambda given: Path(given) if isinstance(given, str) else given, "a table", "FILE", is_path=True
+)
 SWITCH = Kind(_switch, "True or False", is_switch=True)
 NAMES = Kind(_names, "names, with commas between them", "NAMES", is_list=True)
 

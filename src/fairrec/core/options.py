@@ -28,6 +28,7 @@ GROUPS = "Groups"
 STATISTICS = "Statistics"
 SEARCH = "Search"
 MODEL = "Model that is asked"
+PLANNING = "Plan and settings"
 OUTPUT = "Output"
 
 
@@ -48,16 +49,23 @@ class Option:
     panel: str = ""
     default: str = ""
 
-    def parsed(self, name: str, given: object) -> Any:
-        """The value; an error that names the option where it does not fit."""
+    def parsed(self, name: str, given: object, file: str = "") -> Any:
+        """The value; an error that names the option where it does not fit.
+
+        Parameters
+        ----------
+        file : where it was read, if not given by the caller
+        """
         try:
             return self.kind.parse(given)
-        except FairRecError:
+        except FairRecError as error:
+            if file:
+                raise InputError(f"{file}: '{name}': {error}") from error
             raise
         except UnfitError as error:
-            raise invalid(name, self.kind.expected, error.part) from error
+            raise invalid(name, self.kind.expected, error.part, file) from error
         except (TypeError, ValueError, OverflowError) as error:
-            raise invalid(name, self.kind.expected, given) from error
+            raise invalid(name, self.kind.expected, given, file) from error
 
 
 class Options:
@@ -245,12 +253,15 @@ def spelled(name: str, value: object = None) -> str:
     return f"{flag} {shlex.quote(plain(value))}"
 
 
-def invalid(name: str, expected: str, given: object) -> InputError:
-    """The error for a value that an option does not take.
+def invalid(name: str, expected: str, given: object, file: str = "") -> InputError:
+    """The error for a value that an option does not take, given or read from a file.
 
     >>> print(invalid("top", "a whole number from 1", 0))
     invalid top: expected a whole number from 1, got 0
+    >>> print(invalid("top", "a whole number from 1", 0, "fairrec.toml"))
+    fairrec.toml: invalid 'top': expected a whole number from 1, got 0
     """
-    is_typed = _way_in.is_command_line and isinstance(given, str) and given.strip()
+    is_typed = not file and _way_in.is_command_line and isinstance(given, str) and given.strip()
     got = plain(given) if is_typed else plain(repr(given))
-    return InputError(f"invalid {spelled(name)}: expected {expected}, got {got}")
+    which = f"{file}: invalid '{name}'" if file else f"invalid {spelled(name)}"
+    return InputError(f"{which}: expected {expected}, got {got}")

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from fairrec.core.arrays import CodeArray, IntArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AuditOptions, smallest_group, take_smaller_groups
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import spelled
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice, build_lattice, members
@@ -95,3 +97,17 @@ class Grouping:
     @cached_property
     def _at(self) -> dict[tuple[int, ...], int]:
         return dict(zip(map(tuple, self.codes.tolist()), self.full.tolist(), strict=True))
+
+
+def grouping_of(attributes: Sequence[Attribute], options: AuditOptions) -> Grouping:
+    """The groups of users with these attributes; an error where none has enough users."""
+    grouping = Grouping.of(attributes, options)
+    if not len(grouping.lattice):
+        advice = [plain(one.advice, 300) for one in attributes if one.advice]
+        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
+        raise InputError(
+            f"No group has {grouping.min_users:,} users (smallest group: "
+            f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
+            + (f"The {'. The '.join(advice)}." if advice else remedy)
+        )
+    return grouping

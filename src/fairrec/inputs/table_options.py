@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fairrec.core.kinds import NAMES, TABLE, one_of, pairs
@@ -24,6 +24,17 @@ def _end(given: Any) -> bool:
     if given not in ("higher", "lower"):
         raise ValueError
     return bool(given == "higher")
+
+
+def ends_in_words(better: Mapping[str, bool] | None) -> dict[str, str] | None:
+    """Which end is better, as it is written.
+
+    >>> ends_in_words({"churn": False})
+    {'churn': 'lower'}
+    """
+    if better is None:
+        return None
+    return {name: "higher" if is_higher else "lower" for name, is_higher in better.items()}
 
 
 Test = Annotated[
@@ -55,8 +66,9 @@ Values = Annotated[
 Better = Annotated[
     Mapping[str, bool] | None,
     Option(
-        pairs(
-            _end, "name=higher or name=lower, such as churn=lower", "NAME=higher|lower"
+        replace(
+            pairs(_end, "name=higher or name=lower, such as churn=lower", "NAME=higher|lower"),
+            written=ends_in_words,
         ).or_none(),
         "Which end of a column of the values is the better one: churn=lower,watch=higher",
         TABLES,

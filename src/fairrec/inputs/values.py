@@ -79,6 +79,12 @@ def read_values(
     return values, positions.astype(np.int64)
 
 
+def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
+    """The values of each column, NaN where there is none, whosever they are."""
+    frame = table.read({f"={name}": name for name in columns})
+    return {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+
+
 def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
     """Float64, NaN for no value; text and infinite values are errors."""
     is_known = values.is_not_null()

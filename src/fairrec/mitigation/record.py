@@ -19,7 +19,7 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
-from fairrec.result.schema import Part
+from fairrec.result.parts import Part
 
 
 class RerankerRecord(Part):

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.report.text.view import TableView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.words import number
 from fairrec.report.words import p_value as p_words
 from fairrec.reproduction.options import MODEL_TITLES

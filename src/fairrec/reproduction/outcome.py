@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.report.text.view import TableView
+from fairrec.report.text.table_view import TableView
 
 if TYPE_CHECKING:
     import altair as alt

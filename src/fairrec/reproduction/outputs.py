@@ -11,7 +11,7 @@ from fairrec.core.folders import whole_folder
 from fairrec.report.figures.still import svg_of
 from fairrec.report.page.html import own_file, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.view import TableView
+from fairrec.report.text.table_view import TableView
 from fairrec.reproduction.outcome import Outcome
 
 PAGE = "index.html"

@@ -13,6 +13,7 @@ from fairrec.core.files import check_writable, file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.result.page import PageMaker, write_with_page
+from fairrec.result.ratio_table import ratio_table
 from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
 
@@ -84,6 +85,11 @@ class AuditResult:
         """One row a group, lowest adjusted p-value first."""
         key = self._key(metric)
         return self.group_table.filter(pl.col("metric") == key).drop("metric")
+
+    @property
+    def ratios(self) -> pl.DataFrame:
+        """One row for each metric and group of one or two attributes: ratios to best and rest."""
+        return ratio_table(self.summary)
 
     def save(self, folder: str | Path, report: bool = True) -> Path:
         """Write the result into a folder.

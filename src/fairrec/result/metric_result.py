@@ -5,22 +5,44 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from fairrec.core.arrays import IntArray
-from fairrec.result.schema import Chance, Detectable, Finding, GroupValue, MetricResult
+from fairrec.groups.grouping import Grouping
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import (
+    CertifiedSize,
+    Chance,
+    Detectable,
+    Finding,
+    Interaction,
+    MetricResult,
+    Neighbour,
+    Unknown,
+)
+from fairrec.result.schema import MetricVerdict as NamedVerdict
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
+from fairrec.statistics.unknown import UnknownBounds
+from fairrec.statistics.verdict import BY_MORE, OUTCOMES, WORSE, MetricVerdict
 
 
 def metric_results(
-    analysis: Analysis, found: Sequence[MetricAnalysis], standing: Sequence[Standing]
+    analysis: Analysis,
+    found: Sequence[MetricAnalysis],
+    standing: Sequence[Standing],
+    verdicts: Sequence[MetricVerdict],
 ) -> dict[str, MetricResult]:
     """The result of each metric that is a mean over users."""
     measured, moments = analysis.measured, analysis.moments
     results = {}
-    for i, (metric, about, stands) in enumerate(
-        zip(measured.metrics, found, standing, strict=True)
+    critical = analysis.critical
+    is_tested = bool(np.isfinite(critical).all())
+    for i, (metric, about, stands, verdict) in enumerate(
+        zip(measured.metrics, found, standing, verdicts, strict=True)
     ):
         best, worst = (_group_values(i, groups, analysis) for groups in (about.best, about.worst))
         results[metric.name] = MetricResult(
@@ -29,27 +51,31 @@ def metric_results(
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
             n_compared=int(moments.n_users[i]),
-            critical=analysis.critical if math.isfinite(analysis.critical) else None,
+            critical=float(critical.max()) if is_tested else None,
+            critical_tails=(float(critical[0]), float(critical[1])) if is_tested else None,
             n_defined=int(moments.is_defined[i].sum()),
             n_undefined=int((measured.is_scored & ~moments.is_defined[i]).sum()),
             undefined_share=stands.undefined_share,
             is_conclusive=stands.is_conclusive,
             is_constant=stands.is_constant,
             n_groups=int((analysis.is_tested[i] & (moments.n_others[i] > 0)).sum()),
-            is_tested=math.isfinite(analysis.critical),
+            is_tested=is_tested,
             gap=about.gap,
             advantaged=best[0] if best else None,
             disadvantaged=worst[0] if worst else None,
             most_advantaged=best,
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
-            findings=tuple(finding_of(i, group, analysis) for group in about.findings),
+            findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
             n_significant=int(analysis.is_significant[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
                 Detectable(support=size, difference=difference)
                 for size, difference in about.detectable.items()
             ),
+            verdict=_verdict(i, verdict, analysis) if is_tested else None,
+            varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
+            unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
         )
     return results
 
@@ -112,7 +138,35 @@ def _chance(level: ChanceLevel) -> Chance:
     )
 
 
-def finding_of(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
+def _verdict(i: int, verdict: MetricVerdict, analysis: Analysis) -> NamedVerdict:
+    higher_is_better = analysis.measured.metrics[i].metric.higher_is_better
+    is_better = np.zeros(len(verdict.of_groups), dtype=bool)
+    if higher_is_better is not None:
+        is_better = analysis.is_beyond_chance[i] & (verdict.harm.high <= 0)
+    return NamedVerdict(
+        outcome=verdict.outcome,
+        matters=verdict.matters,
+        n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
+        n_worse=int((verdict.of_groups == WORSE).sum()),
+        n_better=int(is_better.sum()),
+        n_ruled_out=verdict.scope.n_ruled_out,
+        n_open=verdict.scope.n_open,
+        ruled_out_from=verdict.scope.ruled_out_from,
+        open_share=verdict.scope.open_share,
+        certificate=tuple(
+            CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
+            for point in verdict.certificate
+        ),
+    )
+
+
+def _end(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def finding_of(
+    i: int, found: FoundGroup, analysis: Analysis, verdict: MetricVerdict | None = None
+) -> Finding:
     """A finding, named."""
     at, estimates, grouping = found.position, analysis.estimates, analysis.grouping
     return Finding(
@@ -121,13 +175,48 @@ def finding_of(i: int, found: FoundGroup, analysis: Analysis) -> Finding:
         support=int(analysis.moments.n[i, at]),
         n_users=int(grouping.lattice.n_users[at]),
         is_fully_scored=bool(analysis.is_fully_scored[at]),
+        outcome=None if verdict is None else OUTCOMES[verdict.of_groups[at]],
         difference=float(estimates.difference[i, at]),
+        raw_difference=float(estimates.raw_difference[i, at]),
+        shrunken_difference=float(estimates.shrunken_difference[i, at]),
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
+        simultaneous=(
+            _end(estimates.simultaneous.low[i, at]),
+            _end(estimates.simultaneous.high[i, at]),
+        ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
-        contributions={
-            grouping.attributes[attribute].name: part
-            for attribute, part in found.contributions.items()
-        },
+        interaction=None
+        if found.interaction is None
+        else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
+    )
+
+
+def _interaction(found: FoundInteraction, grouping: Grouping) -> Interaction:
+    names = [grouping.attributes[attribute].name for attribute in found.attributes]
+    return Interaction(
+        carried_by=found.carried_by,
+        alone=tuple(grouping.attributes[attribute].name for attribute in found.alone),
+        excess=found.excess,
+        error=found.error,
+        neighbours=tuple(
+            Neighbour(
+                is_met=dict(zip(names, neighbour.is_met, strict=True)),
+                n_users=neighbour.n_users,
+                value=neighbour.value,
+                error=neighbour.error,
+            )
+            for neighbour in found.neighbours
+        ),
+    )
+
+
+def _unknown(bounds: UnknownBounds, grouping: Grouping) -> Unknown:
+    return Unknown(
+        group=grouping.group(bounds.position).as_dict(),
+        n_known=bounds.n_known,
+        n_unknown=bounds.n_unknown,
+        difference=bounds.difference,
+        bounds=(bounds.low, bounds.high),
     )

@@ -8,7 +8,8 @@ import numpy as np
 
 from fairrec.groups.lattice import ANY
 from fairrec.result.metric_result import finding_of
-from fairrec.result.schema import GroupValue, MissingUsers
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import MissingUsers
 from fairrec.statistics.missing import Missing
 
 SHARES_SHOWN = 50

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.inputs.users import Value
-from fairrec.result.schema import Chance, Part
+from fairrec.result.parts import Part
+from fairrec.result.schema import Chance
 
 ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
 """At the significance level alpha; changed: significantly, in a metric of which neither end is

@@ -14,14 +14,18 @@ from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.metric_result import metric_results, pooled_results
 from fairrec.result.missing_users import missing_users
 from fairrec.result.notes import reader_notes
+from fairrec.result.ratios import ratios_part
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis
 from fairrec.statistics.missing import Missing
 from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.standing import Standing
+from fairrec.statistics.verdict import MetricVerdict, audit_outcome
 
 
 def audit_summary(
@@ -30,7 +34,10 @@ def audit_summary(
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],
     standing: Sequence[Standing],
+    verdicts: Sequence[MetricVerdict],
     pooled: Sequence[PooledAnalysis],
+    ratios: RatioAnalysis,
+    inequality: Sequence[Inequality],
     searched: Searched | None,
     *,
     wanted: Sequence[MetricAtK],
@@ -45,7 +52,7 @@ def audit_summary(
     """
     options = analysis.options
     of_pooled = pooled_results(analysis, pooled)
-    results = metric_results(analysis, found, standing) | of_pooled
+    results = metric_results(analysis, found, standing, verdicts) | of_pooled
     return AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
@@ -63,12 +70,15 @@ def audit_summary(
         alpha=options.alpha,
         correction=options.correction,
         permutations=options.permutations,
+        matters=None if options.matters is None else str(options.matters),
+        outcome=audit_outcome([verdict.outcome for verdict in verdicts]) if verdicts else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),
         warnings=reader_notes(inputs, analysis, results, of_pooled),
         search=search_summary(searched, inputs.n_users, seconds),
         metrics={metric.name: results[metric.name] for metric in wanted},
+        ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
     )
 
 

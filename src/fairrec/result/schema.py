@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fairrec.inputs.users import Value
+from fairrec.result.parts import GroupValue, Part
+from fairrec.result.ratios_schema import Ratios
 from fairrec.scoring.ledger.ledger_file import Spent
 
 _MAX_UNDEFINED = 0.05
 
-
-class Part(BaseModel):
-    """A frozen part of a result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class GroupValue(Part):
-    """A group and its value for one metric."""
-
-    group: dict[str, Value] = Field(description="attribute -> value")
-    value: float
-    support: int = Field(description="users of the group with a defined value")
+OutcomeWord = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
 
 
 class Chance(Part):
@@ -47,6 +37,38 @@ class Gap(Part):
     chance: Chance | None
 
 
+class Neighbour(Part):
+    """The users who meet exactly some conditions of a finding."""
+
+    is_met: dict[str, bool] = Field(description="attribute -> whether they have its value")
+    n_users: int = Field(description="with a value; all of them where not all are scored")
+    value: float | None = Field(
+        description="mean; null for fewer users than the smallest group, or not all of them scored"
+    )
+    error: float | None = Field(description="standard error of the mean")
+
+
+class Interaction(Part):
+    """A finding of several conditions beside its neighbours, and what carries its difference."""
+
+    carried_by: Literal["the combination", "each condition by itself", "not certain which"] = Field(
+        description="the combination: the conditions alone do not add up to most of the distance "
+        "from users who meet none of them; each condition by itself: they do"
+    )
+    alone: tuple[str, ...] = Field(
+        description="attributes whose condition makes a difference of the same sign by itself"
+    )
+    excess: float | None = Field(
+        description="distance of the finding from users who meet no condition, minus what the "
+        "conditions make alone, added up; null where one of them is not known"
+    )
+    error: float | None = Field(description="standard error of the excess")
+    neighbours: tuple[Neighbour, ...] = Field(
+        description="the finding itself first, users who meet no condition last; of more than "
+        "three conditions each alone, without those in between"
+    )
+
+
 class Finding(Part):
     """A group that differs from all other users by more than chance explains."""
 
@@ -58,23 +80,96 @@ class Finding(Part):
         description="every user of the group is scored; otherwise it is judged by those of its "
         "users that a search drew at random"
     )
-    difference: float = Field(description="mean of the group minus mean of all other users")
+    outcome: OutcomeWord | None = Field(
+        default=None,
+        description="what is known about its harm: worse by more than matters; worse, by how much "
+        "is open or nothing was said to matter; not worse by more than matters; inconclusive. Null "
+        "in results from before there were verdicts",
+    )
+    difference: float = Field(
+        description="mean of the group minus mean of all other users, among users in the same "
+        "circumstances where these are given"
+    )
+    raw_difference: float | None = Field(default=None, description="whatever the circumstances")
+    shrunken_difference: float | None = Field(
+        default=None,
+        description="what is left once it is reckoned with that this group was picked out",
+    )
     interval: tuple[float, float] = Field(
         description="confidence interval of the difference at 1 - alpha, for one group at a time"
     )
+    simultaneous: tuple[float | None, float | None] | None = Field(
+        default=None,
+        description="confidence interval of the difference that holds for all groups and metrics "
+        "at once, so also for those picked out; an end is null where it has no limit",
+    )
     p_value: float = Field(description="for one group at a time")
     p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
-    contributions: dict[str, float] = Field(
-        description="attribute -> its contribution to the difference (Shapley value)"
+    interaction: Interaction | None = Field(
+        default=None,
+        description="null for one condition, for more than six, and where not all are scored",
     )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_results(cls, data: Any) -> Any:
+        """Results from before neighbours were looked at have Shapley contributions instead."""
+        if isinstance(data, dict) and "contributions" in data:
+            return {name: part for name, part in data.items() if name != "contributions"}
+        return data
 
 
 class Detectable(Part):
     """The power of the audit for groups of one size."""
 
     support: int
-    difference: float = Field(description="smallest true difference found with 80% probability")
+    difference: float = Field(description="smallest true harm shown with 80% probability")
+
+
+class CertifiedSize(Part):
+    """What is ruled out for groups of at least one size that are not shown to be worse."""
+
+    support: int = Field(description="users, at least")
+    harm: float = Field(description="none of them is worse by more, all at once at 1 - alpha")
+    n_groups: int
+
+
+class MetricVerdict(Part):
+    """What is known about the harm of the groups of one metric, and what can be ruled out."""
+
+    outcome: OutcomeWord
+    matters: float | None = Field(
+        description="the smallest harm worth acting on, in units of the metric; null where nothing "
+        "was said"
+    )
+    n_worse_by_more: int = Field(description="groups worse by more than matters")
+    n_worse: int = Field(description="groups shown to be worse, by how much is open")
+    n_better: int = Field(description="groups shown to be served better than all others")
+    n_ruled_out: int = Field(description="groups not worse by more than matters")
+    n_open: int = Field(description="groups that are inconclusive")
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    open_share: float | None = Field(description="users in any group that is inconclusive")
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to be worse; smallest size first"
+    )
+
+
+class Unknown(Part):
+    """A group to which users may belong whose attributes are not known."""
+
+    group: dict[str, Value]
+    n_known: int = Field(description="users who belong to it, with a value")
+    n_unknown: int = Field(description="users who may belong to it, with a value")
+    difference: float = Field(
+        description="mean of those who belong to it minus mean of all others, unknown ones included"
+    )
+    bounds: tuple[float, float] = Field(
+        description="smallest and largest difference, whichever of the unknown users belong to it"
+    )
 
 
 class MetricResult(Part):
@@ -94,7 +189,11 @@ class MetricResult(Part):
     )
     critical: float | None = Field(
         default=None,
-        description="standard errors from which a group differs by more than chance; null untested",
+        description="standard errors from which a group differs by more than chance, the larger of "
+        "both tails; null untested",
+    )
+    critical_tails: tuple[float, float] | None = Field(
+        default=None, description="above and below all others"
     )
     n_defined: int
     n_undefined: int
@@ -130,6 +229,19 @@ class MetricResult(Part):
     )
     n_not_listed: int = Field(description="of those, neither listed nor folded")
     detectable: tuple[Detectable, ...]
+    verdict: MetricVerdict | None = Field(
+        default=None, description="null where nothing was tested, and in older results"
+    )
+    varying: tuple[GroupValue, ...] = Field(
+        default=(),
+        description="groups that vary more than others, so that they stand out by the spread among "
+        "all users but not by their own: not shown to be worse or better",
+    )
+    unknown: tuple[Unknown, ...] = Field(
+        default=(),
+        description="groups of one attribute, at most 50 each, and findings to which users of "
+        "unknown attributes may belong; the largest harm for its size first",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -282,6 +394,23 @@ class InputSummary(Part):
     )
 
 
+class SettingsSummary(Part):
+    """A settings file that was found or named."""
+
+    file: str
+    sha256: str
+    options: tuple[str, ...] = Field(description="those taken from it")
+
+
+class PlanSummary(Part):
+    """The plan that an audit was to follow."""
+
+    file: str
+    checksum: str = Field(description="SHA-256 over what the plan says")
+    options: tuple[str, ...] = Field(description="those taken from it")
+    deviations: tuple[str, ...] = Field(description="what is otherwise than planned, one each")
+
+
 class AuditSummary(Part):
     """The content of `result.json`."""
 
@@ -311,6 +440,12 @@ class AuditSummary(Part):
         "false discovery rate (Benjamini-Hochberg)"
     )
     permutations: int
+    matters: str | None = Field(
+        default=None, description="the smallest harm worth acting on, as it was given"
+    )
+    outcome: OutcomeWord | None = Field(
+        default=None, description="that of the metrics which matters most"
+    )
     coverage: Coverage
     max_undefined: float = Field(
         default=_MAX_UNDEFINED,
@@ -319,6 +454,13 @@ class AuditSummary(Part):
     missing: tuple[MissingUsers, ...] = Field(
         default=(), description="users without a list or without a value"
     )
+    plan: PlanSummary | None = Field(default=None, description="null where none was given")
+    settings: SettingsSummary | None = Field(default=None, description="null where none was found")
     warnings: tuple[str, ...]
     search: SearchSummary
     metrics: dict[str, MetricResult]
+    ratios: Ratios | None = Field(
+        default=None,
+        description="ratios between groups and inequality among users; null in "
+        "results from before they were computed",
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,10 +13,14 @@ from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg
-from fairrec.statistics.estimates import Estimates, detectable_difference, estimate
+from fairrec.statistics.estimates import Estimates, estimate
+from fairrec.statistics.intervals import CutOffs, Interval
 from fairrec.statistics.moments import Moments, moments_of
-from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
+from fairrec.statistics.permutation import DOWN, UP, PermutationTest, Permuted, null_distribution
+from fairrec.statistics.power import detectable_harm
 from fairrec.statistics.sampled_test import Resampled
+from fairrec.statistics.scores import everyone_of, own_spread
+from fairrec.statistics.strata import Strata
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Analysis:
 
     Parameters
     ----------
+    moments : within strata, where some circumstances are given
+    raw : whatever the circumstances
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted
     """
@@ -34,6 +39,7 @@ class Analysis:
     grouping: Grouping
     options: AuditOptions
     moments: Moments
+    raw: Moments
     is_tested: BoolArray
     test: PermutationTest | None
 
@@ -44,15 +50,35 @@ class Analysis:
         n_groups = len(self.grouping.lattice)
         return np.ones(n_groups, dtype=bool) if sample is None else sample.is_fully_scored_group
 
+    @property
+    def is_comparable(self) -> BoolArray:
+        """(n_metrics, n_groups), groups with half of their users or more in strata with others."""
+        return np.asarray(2 * self.moments.weights.n_kept >= self.moments.n)
+
     @cached_property
     def estimates(self) -> Estimates:
         """Values, differences and confidence intervals of all groups."""
-        unbounded = (-math.inf, math.inf)
-        metrics = self.measured.metrics
-        bounds = np.array([metric.metric.bounds or unbounded for metric in metrics])
-        return estimate(
-            self.moments, self.grouping.lattice, self.options.alpha, bounds.reshape(-1, 2)
-        )
+        found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw)
+        return found if self.test is None else self._without_zero(found)
+
+    def _without_zero(self, found: Estimates) -> Estimates:
+        """The interval of a group that stands out leaves out 0, as its p-value says."""
+        low, high = found.simultaneous
+        is_above = self.is_beyond_chance & (found.difference > 0)
+        is_below = self.is_beyond_chance & (found.difference < 0)
+        low = np.where(is_above, np.maximum(low, 0.0), low)
+        high = np.where(is_below, np.minimum(high, 0.0), high)
+        return replace(found, simultaneous=Interval(low, high))
+
+    @cached_property
+    def cut_offs(self) -> CutOffs | None:
+        """Of intervals that hold for all groups and metrics at once."""
+        if self.test is None:
+            return None
+        by_class = self.test.cut_offs(self.options.alpha)
+        # groups that are not tested have none
+        by_class = np.append(by_class, np.full((2, 1), np.inf), axis=1)
+        return CutOffs(by_class[UP][self.test.classes], by_class[DOWN][self.test.classes])
 
     @cached_property
     def standard_errors(self) -> FloatArray:
@@ -62,8 +88,16 @@ class Analysis:
 
     @cached_property
     def detectable(self) -> FloatArray:
-        """(n_metrics, n_groups), the smallest true difference reported with 80% probability."""
-        return detectable_difference(self.moments.chance_error, self.critical)
+        """(n_metrics, n_groups), the smallest true harm shown with 80% probability."""
+        return np.array(
+            [self.detectable_in(i, self.moments.n[i]) for i in range(len(self.moments.mean))]
+        ).reshape(self.is_tested.shape)
+
+    def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
+        """The same for groups of `n` users."""
+        higher_is_better = self.measured.metrics[i].metric.higher_is_better
+        worse = None if higher_is_better is None else not higher_is_better
+        return detectable_harm(everyone_of(self.moments), i, n, self.critical, worse)
 
     @cached_property
     def p_values(self) -> FloatArray:
@@ -88,16 +122,36 @@ class Analysis:
         return self.adjusted_p_values <= self.options.alpha
 
     @cached_property
-    def critical(self) -> float:
-        """The absolute statistic from which a group is significant."""
+    def is_beyond_chance(self) -> BoolArray:
+        """(n_metrics, n_groups), the same whatever the correction: what verdicts rest on."""
         if self.test is None:
-            return math.inf
-        max_statistic = self.test.critical(self.options.alpha)
+            return np.zeros(self.is_tested.shape, dtype=bool)
+        return self.is_tested & (self.test.adjusted_p_values <= self.options.alpha)
+
+    @cached_property
+    def only_varies(self) -> BoolArray:
+        """(n_metrics, n_groups), groups that stand out by the chance error, not by their own."""
+        if self.test is None:
+            return np.zeros(self.is_tested.shape, dtype=bool)
+        by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
+        spread = own_spread(self.moments).variance > self.moments.variance[:, None]
+        return self.is_tested & by_chance & spread & ~self.is_beyond_chance
+
+    @cached_property
+    def critical(self) -> FloatArray:
+        """(2,), the score up and down from which a group is significant."""
+        if self.test is None:
+            return np.full(2, np.inf)
+        critical = self.test.critical(self.options.alpha)
         if self.options.correction == "max":
-            return max_statistic
+            return critical
         # step-up thresholds depend on what is found; without findings the max-statistic serves
-        found = np.abs(self.test.statistic[self.is_significant])
-        return min(max_statistic, float(found.min(initial=math.inf)))
+        found = self.test.scores.smaller[self.is_significant]
+        ends = [
+            np.abs(found[found > 0]).min(initial=np.inf),
+            np.abs(found[found < 0]).min(initial=np.inf),
+        ]
+        return np.minimum(critical, ends)
 
 
 def analyse(
@@ -105,9 +159,16 @@ def analyse(
     grouping: Grouping,
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
+    strata: Strata | None = None,
 ) -> Analysis:
-    """Moments of all groups and the test against chance; the rest follows from them."""
-    moments = moments_of(measured, grouping, options.n_threads)
+    """Moments of all groups and the test against chance; the rest follows from them.
+
+    Parameters
+    ----------
+    strata : users in the same circumstances, among whom alone groups are compared
+    """
+    raw = moments_of(measured, grouping, options.n_threads)
+    moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
     is_tested = moments.n >= grouping.min_users
     test = None
     if options.permutations and len(moments.mean):
@@ -126,4 +187,4 @@ def analyse(
         test = null_distribution(
             null, options.permutations, options.seed, options.n_threads, advance
         )
-    return Analysis(measured, grouping, options, moments, is_tested, test)
+    return Analysis(measured, grouping, options, moments, raw, is_tested, test)

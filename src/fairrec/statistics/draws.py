@@ -8,7 +8,7 @@ drawn, and are summed four at a time: one look-up of a user brings four values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,28 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.moments import Moments, Sample, distinct_masks
+from fairrec.statistics.strata import Strata
+
+
+class CellSums(NamedTuple):
+    """What a draw gives each cell; (n_metrics, n_cells) each.
+
+    Parameters
+    ----------
+    n : users a value was drawn for
+    total, squares : sums of their values and of the squares of these
+    """
+
+    n: FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+class Draws(Protocol):
+    """Numbered draws: all that is random about tests and intervals."""
+
+    def cell_sums(self, seed: int, number: int) -> CellSums:
+        """The sums of one draw."""
 
 
 class Four(NamedTuple):
@@ -45,105 +67,138 @@ def by_fours(moments: Moments) -> Iterator[Four]:
             yield Four(mask, four, rows)
 
 
+class Runs(NamedTuple):
+    """Places that belong together: those of one cell in one stratum, stratum by stratum.
+
+    Parameters
+    ----------
+    cell : (n_runs,)
+    bounds : (n_runs + 1,), the first place of each run, and the end
+    """
+
+    cell: IntArray
+    bounds: IntArray
+
+
 class PermutedSums:
-    """The values of users, permuted across users.
+    """The values of users, permuted across the users of a stratum.
 
     Users whose value is undefined keep out of it: the k-th defined value of the shuffled order
     goes to the k-th place among those with a defined value, so group sizes stay as they are.
     """
 
     def __init__(self, moments: Moments, cells: Cells) -> None:
-        self._n_metrics, self._n_users = moments.is_defined.shape
-        self._n_cells = len(cells)
-        self._rounds = [
-            (four, np.concatenate([[0], np.cumsum(cells.sums(four.is_defined))]).astype(np.int64))
-            for four in by_fours(moments)
-        ]
+        strata = moments.strata
+        shape = (len(moments.mean), len(cells))
+        self._n, self._n_users = np.empty(shape), len(cells.of_user)
+        self._by_stratum = np.argsort(strata.of_user, kind="stable").astype(np.int32)
+        self._strata = np.concatenate(
+            [[0], np.cumsum(np.bincount(strata.of_user, minlength=strata.n_strata))]
+        ).astype(np.int64)
+        self._rounds = []
+        for four in by_fours(moments):
+            self._n[four.metrics] = cells.sums(four.is_defined)
+            self._rounds.append((four, _runs(four.is_defined, strata, cells)))
 
-    def cell_sums(self, seed: int, number: int) -> FloatArray:
-        """(n_metrics, n_cells), sums of the values each cell gets in one permutation."""
+    def cell_sums(self, seed: int, number: int) -> CellSums:
+        """The sums of one permutation."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
-        order = np.arange(self._n_users, dtype=np.int32)
-        _shuffle(order, rng.random(len(order)))
-        sums = np.empty((self._n_metrics, self._n_cells))
-        part = np.empty((4, self._n_cells))
-        for (is_defined, metrics, rows), bounds in self._rounds:
+        order = self._by_stratum.copy()
+        _shuffle(order, self._strata, rng.random(self._n_users))
+        total, squares = np.empty((2, *self._n.shape))
+        for (is_defined, metrics, rows), runs in self._rounds:
             permuted = order if is_defined.all() else order[is_defined[order]]
-            _sum_in_order(permuted, bounds, rows, part)
-            sums[metrics] = part[: len(metrics)]
-        return sums
+            sums, squared = np.zeros((2, 4, self._n.shape[1]))
+            _sum_in_order(permuted, runs.cell, runs.bounds, rows, sums, squared)
+            total[metrics], squares[metrics] = sums[: len(metrics)], squared[: len(metrics)]
+        return CellSums(self._n, total, squares)
+
+
+def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> Runs:
+    """The places of users with a defined value."""
+    key = strata.of_user[is_defined].astype(np.int64) * len(cells) + cells.of_user[is_defined]
+    occurring, n = np.unique(key, return_counts=True)
+    return Runs(occurring % len(cells), np.concatenate([[0], np.cumsum(n)]))
 
 
 class DrawnSums(NamedTuple):
-    """Sums of values drawn for all users of a cell, and for its part of the reference sample.
+    """What is drawn for all users of a cell, and the part of it that is its reference sample."""
 
-    Parameters
-    ----------
-    all_users, sample : (n_metrics, n_cells)
-    squares : (n_metrics,), of the sample
-    """
-
-    all_users: FloatArray
-    sample: FloatArray
-    squares: FloatArray
+    all_users: CellSums
+    sample: CellSums
 
 
 class ResampledSums:
-    """Values of all scored users, drawn with replacement for every user.
-
-    Parameters
-    ----------
-    n_users : (n_metrics, n_cells), how many users a value is drawn for
-    """
+    """Values of all scored users, drawn with replacement for every user."""
 
     def __init__(self, moments: Moments, sample: Sample, cells: Cells) -> None:
-        self._n_metrics, self._n_cells = len(moments.mean), len(cells)
-        self.n_users = np.empty((self._n_metrics, len(cells)))
+        shape = (len(moments.mean), len(cells))
+        self._n, self._n_sample = np.empty((2, *shape))
         self._rounds = []
         for is_defined, metrics, rows in by_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
             size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
-            self.n_users[metrics] = size
+            self._n[metrics], self._n_sample[metrics] = size, in_sample
             pool = rows[is_defined] if is_defined.any() else rows[:1]
             self._rounds.append((metrics, size.astype(np.int64), in_sample.astype(np.int64), pool))
 
     def cell_sums(self, seed: int, number: int) -> DrawnSums:
         """The sums of one resample."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
-        all_users, part = np.empty((2, self._n_metrics, self._n_cells))
-        squares = np.empty(self._n_metrics)
+        sums = np.zeros((4, *self._n.shape))
         for metrics, size, in_sample, rows in self._rounds:
             drawn = rng.integers(len(rows), size=int(size.sum()), dtype=np.int32)
-            sums, sample_sums = np.zeros((2, 4, self._n_cells))
-            sample_squares = np.zeros(4)
-            _sum_drawn(drawn, size, in_sample, rows, sums, sample_sums, sample_squares)
-            n = len(metrics)
-            all_users[metrics], part[metrics] = sums[:n], sample_sums[:n]
-            squares[metrics] = sample_squares[:n]
-        return DrawnSums(all_users, part, squares)
+            part = np.zeros((4, 4, self._n.shape[1]))
+            _sum_drawn(drawn, size, in_sample, rows, *part)
+            sums[:, metrics] = part[:, : len(metrics)]
+        all_users = CellSums(self._n, sums[0], sums[1])
+        return DrawnSums(all_users, CellSums(self._n_sample, sums[2], sums[3]))
 
 
 @kernel
-def _shuffle(order: CodeArray, uniform: FloatArray) -> None:
-    """Fisher-Yates, with one uniform number for each place."""
-    for place in range(len(order) - 1, 0, -1):
-        other = int(uniform[place] * (place + 1))
-        order[place], order[other] = order[other], order[place]
+def _shuffle(order: CodeArray, strata: IntArray, uniform: FloatArray) -> None:
+    """Fisher-Yates within each stratum, with one uniform number for each place."""
+    for stratum in range(len(strata) - 1):
+        first = strata[stratum]
+        for place in range(strata[stratum + 1] - 1, first, -1):
+            other = first + int(uniform[place] * (place - first + 1))
+            order[place], order[other] = order[other], order[place]
 
 
 @kernel
-def _sum_in_order(order: CodeArray, bounds: IntArray, rows: FloatArray, sums: FloatArray) -> None:
-    """Give each cell as many users as it has places, and sum their four values."""
-    for cell in range(len(bounds) - 1):
+def _sum_in_order(
+    order: CodeArray,
+    cell: IntArray,
+    bounds: IntArray,
+    rows: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Give each run as many users as it has places, and sum their four values and the squares."""
+    for run in range(len(cell)):
         a = b = c = d = 0.0
-        for place in range(bounds[cell], bounds[cell + 1]):
+        aa = bb = cc = dd = 0.0
+        for place in range(bounds[run], bounds[run + 1]):
             user = order[place]
-            a += rows[user, 0]
-            b += rows[user, 1]
-            c += rows[user, 2]
-            d += rows[user, 3]
-        sums[0, cell], sums[1, cell], sums[2, cell], sums[3, cell] = a, b, c, d
+            w, x, y, z = rows[user, 0], rows[user, 1], rows[user, 2], rows[user, 3]
+            a += w
+            b += x
+            c += y
+            d += z
+            aa += w * w
+            bb += x * x
+            cc += y * y
+            dd += z * z
+        at = cell[run]
+        sums[0, at] += a
+        sums[1, at] += b
+        sums[2, at] += c
+        sums[3, at] += d
+        squares[0, at] += aa
+        squares[1, at] += bb
+        squares[2, at] += cc
+        squares[3, at] += dd
 
 
 @kernel
@@ -153,6 +208,7 @@ def _sum_drawn(
     in_sample: IntArray,
     rows: FloatArray,
     sums: FloatArray,
+    squares: FloatArray,
     sample_sums: FloatArray,
     sample_squares: FloatArray,
 ) -> None:
@@ -165,6 +221,7 @@ def _sum_drawn(
             for column in range(4):
                 value = rows[row, column]
                 sums[column, cell] += value
+                squares[column, cell] += value * value
                 if i < in_sample[cell]:
                     sample_sums[column, cell] += value
-                    sample_squares[column] += value * value
+                    sample_squares[column, cell] += value * value

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.metrics.direction import harm
 from fairrec.statistics.moments import Moments
+from fairrec.statistics.permutation import DOWN, UP
 
 MAX_FINDINGS = 50
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
+WINDOW = 1.0
+"""Scores by which a group at the worse end may stand out less and still come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Selection:
 def select_findings(
     metric: int,
     is_significant: BoolArray,
-    critical: float,
+    critical: FloatArray,
     higher_is_better: bool | None,
     moments: Moments,
     grouping: Grouping,
@@ -49,30 +52,33 @@ def select_findings(
     Parameters
     ----------
     is_significant : (n_groups,), adjusted p-value at most alpha
-    critical : absolute statistic a group must keep to be listed
-    higher_is_better : the worse end wins a tie, such as that between the two values of an
-        attribute
+    critical : (2,), score up and down that a group must keep to be listed
+    higher_is_better : the worse end comes first where it stands out about as far, such as the
+        worse of the two values of an attribute
     """
-    cells, lattice = grouping.cells, grouping.lattice
+    cells, lattice, strata = grouping.cells, grouping.lattice, moments.strata
     # a group in a sample stands for all its users
-    n, n_users = moments.n[metric], moments.n_users[metric]
-    n_per_cell = cells.sums(moments.is_defined[metric])
+    is_counted = moments.is_defined[metric]
+    n, to_total = moments.n[metric], moments.weights.total[metric]
     if moments.sample is not None:
-        n, n_users = lattice.n_users.astype(np.float64), float(len(cells.of_user))
-        n_per_cell = cells.n_users.astype(np.float64)
-    to_total = n * np.maximum(n_users - n, 0) / n_users
+        is_counted = np.ones(len(cells.of_user), dtype=bool)
+        n = lattice.n_users.astype(np.float64)
+        to_total = n * np.maximum(len(is_counted) - n, 0) / len(is_counted)
+    n_per_cell, n_per_stratum = cells.sums(is_counted), strata.sums(is_counted)
     with np.errstate(invalid="ignore"):
         scale = np.nan_to_num(moments.chance_error[metric] * to_total)
         residual = np.nan_to_num(moments.difference[metric] * to_total)
-    usable = is_significant & (scale > 0)
     sign = np.sign(residual)
+    least = np.where(sign > 0, critical[UP], critical[DOWN])
     depth = (lattice.codes >= 0).sum(axis=1)
-    open_groups = np.flatnonzero(usable)
+    open_groups = np.flatnonzero(is_significant & (scale > 0))
     chosen: list[int] = []
     n_folded: list[int] = []
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
-        statistic = residual[open_groups] / scale[open_groups]
-        is_better_end = harm(statistic, higher_is_better) <= 0
+        score = residual[open_groups] / scale[open_groups]
+        is_better_end = harm(score, higher_is_better) <= 0
+        # two ends of one difference stand out alike, and luck decides which does more
+        reach = np.abs(score) + np.where(is_better_end, 0.0, WINDOW)
         # ties: the worse end, the fewer conditions, the smaller group
         order = np.lexsort(
             (
@@ -80,18 +86,19 @@ def select_findings(
                 n[open_groups],
                 depth[open_groups],
                 is_better_end,
-                -np.round(np.abs(statistic), 9),
+                -np.round(reach, 9),
             )
         )
         best = int(open_groups[order[0]])
         chosen.append(best)
         is_member = members(lattice.codes[best], cells)
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
-        # lift the group to the mean of all others, then centre again
-        others = -residual[best] / (n_users - n[best])
-        lift = others - residual[best] / n[best]
-        residual += lift * overlap - lift * n[best] / n_users * n
-        kept = np.abs(residual[open_groups] / scale[open_groups]) >= critical
+        # lift the group to the mean of all others, then centre again within strata
+        lift = -residual[best] / to_total[best]
+        share = strata.sums(is_counted & is_member[cells.of_user]) / np.maximum(n_per_stratum, 1)
+        expected = cells.sums(np.where(is_counted, share[strata.of_user], 0.0))
+        residual += lift * (overlap - lattice.sums(expected[None], threads)[0])
+        kept = np.abs(residual[open_groups] / scale[open_groups]) >= least[open_groups]
         # what now stands out the other way would be listed with a difference that misleads
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
         kept &= open_groups != best

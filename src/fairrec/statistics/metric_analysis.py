@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.contributions import shapley_contributions
-from fairrec.statistics.estimates import detectable_difference
-from fairrec.statistics.findings import select_findings
-from fairrec.statistics.permutation import gap_p_value, observed_gaps
+from fairrec.statistics.findings import Selection, select_findings
+from fairrec.statistics.interaction import Interaction, interactions
+from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class ChanceLevel:
 
     Parameters
     ----------
-    p_value : how often it is at least as large as the observed one
+    p_value : how often both ends are at least as far apart in standard errors. In the metric itself
+        small groups are far apart by chance, whatever happens to the large ones
     """
 
     mean: float
@@ -40,13 +41,13 @@ class FoundGroup:
     ----------
     position : in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
-    contributions : position of an attribute -> its contribution to the difference (Shapley value);
-        empty where unknown
+    interaction : whether the combination of its conditions carries the difference; None where it
+        has one, or cannot be looked at
     """
 
     position: int
     n_folded: int
-    contributions: dict[int, float]
+    interaction: Interaction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class MetricAnalysis:
     best, worst : intersections of all attributes, positions in the lattice, as many as asked for
     findings : worst first
     n_not_listed : significant groups there was no more room for
-    detectable : size of a group -> the smallest true difference reported with 80% probability
+    detectable : size of a group -> the smallest true harm shown with 80% probability
+    varying : groups that vary more than others, and are not shown to be worse or better
+    unknown : bounds of groups to which users with unknown attributes may belong
     """
 
     gap: float | None
@@ -69,13 +72,18 @@ class MetricAnalysis:
     findings: tuple[FoundGroup, ...]
     n_not_listed: int
     detectable: dict[int, float]
+    varying: tuple[int, ...]
+    unknown: tuple[UnknownBounds, ...]
 
 
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
     """All metrics of an analysis."""
     lattice, moments = analysis.grouping.lattice, analysis.moments
     is_compared = analysis.is_tested & analysis.is_fully_scored & lattice.is_full
-    gaps = observed_gaps(moments, lattice, is_compared)
+    ends = Extremes(lattice, is_compared)
+    gaps = ends.range_of(analysis.raw.deviation)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spans = ends.range_of(np.nan_to_num(moments.difference / moments.chance_error))
     found = []
     for i, metric in enumerate(analysis.measured.metrics):
         full = np.flatnonzero(is_compared[i])
@@ -90,10 +98,14 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 gap=float(gaps[i]) if has_gap else None,
                 best=full[best],
                 worst=full[worst],
-                chance=_chance(i, float(gaps[i]), analysis),
+                chance=_chance(i, float(gaps[i]), float(spans[i]), analysis),
                 findings=findings,
                 n_not_listed=n_not_listed,
-                detectable=_detectable(i, metric, analysis),
+                detectable=_detectable(i, analysis),
+                varying=_varying(i, analysis),
+                unknown=unknown_bounds(
+                    i, [group.position for group in findings], analysis.measured, analysis.grouping
+                ),
             )
         )
     return tuple(found)
@@ -111,14 +123,14 @@ def best_and_worst(
     return np.lexsort((-support, bad))[:top], np.lexsort((-support, -bad))[:top]
 
 
-def _chance(i: int, gap: float, analysis: Analysis) -> ChanceLevel | None:
+def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel | None:
     if analysis.test is None or math.isnan(gap):
         return None
     null_gaps = analysis.test.gaps[:, i]
     return ChanceLevel(
         mean=float(null_gaps.mean()),
         q95=float(np.quantile(null_gaps, 0.95)),
-        p_value=gap_p_value(null_gaps, gap),
+        p_value=gap_p_value(analysis.test.spans[:, i], span),
         n_permutations=analysis.test.n_permutations,
     )
 
@@ -128,50 +140,50 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
     if analysis.test is None:
         return (), 0
     moments, grouping = analysis.moments, analysis.grouping
-    selection = select_findings(
-        i,
-        analysis.is_significant[i],
-        analysis.critical,
-        metric.metric.higher_is_better,
-        moments,
-        grouping,
-        analysis.options.n_threads,
-    )
+    selection = _selected(i, analysis.is_significant[i], analysis)
+    carried = interactions(i, selection.groups, analysis.measured, grouping)
     found = [
-        FoundGroup(
-            position,
-            n_folded,
-            # a few users of a group cannot tell how much each of its conditions contributes
-            shapley_contributions(i, grouping.lattice.codes[position], moments, grouping.cells)
-            if analysis.is_fully_scored[position]
-            else {},
-        )
-        for position, n_folded in zip(selection.groups, selection.n_folded, strict=True)
+        FoundGroup(*parts)
+        for parts in zip(selection.groups, selection.n_folded, carried, strict=True)
     ]
-    harm = metric.metric.harm(analysis.estimates.difference[i])
+    harm = metric.metric.harm(moments.difference[i])
     found.sort(key=lambda group: float(harm[group.position]), reverse=True)
     return tuple(found), selection.n_left
 
 
-def _detectable(i: int, metric: MetricAtK, analysis: Analysis) -> dict[int, float]:
+def _varying(i: int, analysis: Analysis) -> tuple[int, ...]:
+    """Groups that only vary more, and are neither explained by a finding nor by one another."""
+    only_varies = analysis.only_varies[i]
+    if not only_varies.any():
+        return ()
+    listed = _selected(i, analysis.is_beyond_chance[i] | only_varies, analysis)
+    return tuple(group for group in listed.groups if only_varies[group])
+
+
+def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:
+    return select_findings(
+        i,
+        is_listed,
+        analysis.critical,
+        analysis.measured.metrics[i].metric.higher_is_better,
+        analysis.moments,
+        analysis.grouping,
+        analysis.options.n_threads,
+    )
+
+
+def _detectable(i: int, analysis: Analysis) -> dict[int, float]:
     """The power of the audit at a few sizes, from the smallest group up to half of all users.
 
-    Sizes at which even the largest possible difference would be missed are left out.
+    Sizes at which even the largest possible harm would be missed are left out.
     """
-    if not math.isfinite(analysis.critical):
-        return {}
-    low, high = metric.metric.bounds or (-math.inf, math.inf)
     n_users = analysis.moments.n_users[i]
     sizes = []
     size = analysis.grouping.min_users
     while size <= n_users / 2:
         sizes.append(size)
         size *= 10
-    n = np.array(sizes, dtype=np.float64)
-    error = analysis.moments.sd[i] * np.sqrt(n_users / (n * (n_users - n)))
-    differences = detectable_difference(error, analysis.critical)
+    harms = analysis.detectable_in(i, np.array(sizes, dtype=np.float64))
     return {
-        size: float(difference)
-        for size, difference in zip(sizes, differences, strict=True)
-        if difference <= high - low
+        size: float(harm) for size, harm in zip(sizes, harms, strict=True) if not math.isnan(harm)
     }

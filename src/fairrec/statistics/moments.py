@@ -10,6 +10,9 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
+from fairrec.statistics.strata import Strata, one_stratum
+
+UNBOUNDED = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +38,44 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """How the users of a group and all others enter its difference; (n_metrics, n_groups) each.
+
+    With strata a group is compared with the others of each stratum, and strata count by how well
+    both sides are known there (Mantel and Haenszel).
+
+    Parameters
+    ----------
+    total : what divides a centred sum to give the difference: n * (N - n) / N, added up over strata
+    null_variance : variance of the centred sum if attributes had no effect, exact for permutations
+    own, others : what multiplies the variance of a value in the group and among all others in the
+        variance of the difference; 1/n and 1/(N - n) in one stratum
+    n_kept : users of the group in strata where there are others too
+    """
+
+    total: FloatArray
+    null_variance: FloatArray
+    own: FloatArray
+    others: FloatArray
+    n_kept: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class Moments:
     """What every estimate and test is made of.
 
-    Values are centred on their mean over all users first, so that squares lose no digits. Where
-    only some users are scored, "all users" is the reference sample among them, a group is known by
-    all its users where it is fully scored and else by those in the sample, and it is compared
-    with the others in the sample.
+    Values are centred on their mean over all users of a stratum first, so that squares lose no
+    digits. Where only some users are scored, "all users" is the reference sample among them, a
+    group is known by all its users where it is fully scored and else by those in the sample, and
+    it is compared with the others in the sample.
 
     Parameters
     ----------
     mean, sd, n_users : (n_metrics,), over the users with a defined value
+    variance : (n_metrics,), of a value within strata
+    bounds : (n_metrics, 2), lowest and highest value a metric can have; infinite where values are
+        adjusted for strata
+    is_rate : (n_metrics,), whether only these two values occur, so that the mean tells the spread
     n, total, squares : (n_metrics, n_groups), of centred values
     centred_per_user : (n_metrics, n_users), 0 where undefined
     is_defined : (n_metrics, n_users)
@@ -54,12 +84,17 @@ class Moments:
 
     mean: FloatArray
     sd: FloatArray
+    variance: FloatArray
     n_users: FloatArray
+    bounds: FloatArray
+    is_rate: BoolArray
     n: FloatArray
     total: FloatArray
     squares: FloatArray
     centred_per_user: FloatArray
     is_defined: BoolArray
+    strata: Strata
+    weights: Weights
     sample: Sample | None = None
 
     @property
@@ -70,17 +105,24 @@ class Moments:
     @property
     def deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of the group minus mean of all; NaN for an empty group."""
-        undefined = np.full_like(self.total, np.nan)
-        return np.divide(self.total, self.n, out=undefined, where=self.n > 0)
+        return _ratio(self.total, self.n)
+
+    @property
+    def others_deviation(self) -> FloatArray:
+        """(n_metrics, n_groups), mean of all others minus mean of all; NaN without others."""
+        # centred values add up to 0, so that the others have what the group lacks
+        shared = self.total if self.sample is None else self.sample.total
+        return -_ratio(shared, self.n_others)
 
     @property
     def difference(self) -> FloatArray:
-        """(n_metrics, n_groups), mean of the group minus mean of all others; NaN without others."""
-        others = self.n_others
-        shared = self.total if self.sample is None else self.sample.total
-        undefined = np.full_like(self.total, np.nan)
-        # centred values add up to 0, so that the others have what the group lacks
-        return self.deviation + np.divide(shared, others, out=undefined, where=others > 0)
+        """(n_metrics, n_groups), mean of the group minus mean of all others; NaN without others.
+
+        With strata the mean over strata of the differences there.
+        """
+        if self.sample is None:
+            return _ratio(self.total, self.weights.total)
+        return self.deviation - self.others_deviation
 
     @property
     def chance_error(self) -> FloatArray:
@@ -88,11 +130,20 @@ class Moments:
 
         Drawing a group at random from all users gives exactly this spread.
         """
-        others = self.n_others
-        defined = (self.n > 0) & (others > 0)
-        undefined = np.full_like(self.total, np.nan)
-        ratio = np.divide(self.n + others, self.n * others, out=undefined, where=defined)
-        return self.sd[:, None] * np.sqrt(ratio)
+        return _ratio(np.sqrt(self.weights.null_variance), self.weights.total)
+
+    @property
+    def own_squares(self) -> FloatArray:
+        """(n_metrics, n_groups), sum of squares around the mean of the group."""
+        return np.maximum(self.squares - _ratio(self.total**2, self.n, 0.0), 0.0)
+
+    @property
+    def others_squares(self) -> FloatArray:
+        """(n_metrics, n_groups), sum of squares of all others around their mean."""
+        shared = self if self.sample is None else self.sample
+        all_squares = (self.variance * np.maximum(self.n_users - 1, 0))[:, None]
+        rest = all_squares - shared.squares - _ratio(shared.total**2, self.n_others, 0.0)
+        return np.maximum(rest, 0.0)
 
     def known_cells(self, metric: int, cells: Cells) -> KnownCells:
         """Sums over the cells, from which those of any set of cells follow."""
@@ -138,27 +189,65 @@ class KnownCells:
         return float(total / n + reference_total / others)
 
 
-def moments_of(measured: Measured, grouping: Grouping, threads: int = 1) -> Moments:
+def moments_of(
+    measured: Measured, grouping: Grouping, threads: int = 1, strata: Strata | None = None
+) -> Moments:
     """Moments of what was measured: of everyone, or of those a search has scored."""
+    bounds = np.array(
+        [metric.metric.bounds or UNBOUNDED for metric in measured.metrics], dtype=np.float64
+    ).reshape(-1, 2)
     if measured.is_complete:
-        return group_moments(measured.values, grouping, threads)
+        return group_moments(measured.values, grouping, threads, bounds, strata)
     return sampled_moments(
-        measured.values, measured.is_scored, measured.is_reference, grouping, threads
+        measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
 
 
-def group_moments(values_per_user: FloatArray, grouping: Grouping, threads: int = 1) -> Moments:
+def group_moments(
+    values_per_user: FloatArray,
+    grouping: Grouping,
+    threads: int = 1,
+    bounds: FloatArray | None = None,
+    strata: Strata | None = None,
+) -> Moments:
     """Moments of each metric over each group.
 
     Parameters
     ----------
     values_per_user : (n_metrics, n_users), NaN where undefined
+    bounds : (n_metrics, 2), of the metrics
     """
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined)
+    bounds, is_rate = _bounds(values_per_user, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    n, total, squares = _group_sums(centred, is_defined, grouping, threads)
-    return Moments(mean, sd, n_users, n, total, squares, centred, is_defined)
+    if strata is None:
+        n, total, squares = _group_sums(centred, is_defined, grouping, threads)
+        weights = weights_of(n, n_users[:, None] - n, sd[:, None] ** 2)
+        strata = one_stratum(grouping.n_users)
+        variance = sd**2
+    else:
+        for row, defined in zip(centred, is_defined, strict=True):
+            row[:] -= np.where(defined, strata.means(row, defined)[strata.of_user], 0.0)
+        n, total, squares = _group_sums(centred, is_defined, grouping, threads)
+        variance = (centred**2).sum(axis=1) / np.maximum(n_users - 1, 1)
+        weights = _stratified_weights(centred, is_defined, grouping, strata, threads)
+        bounds, is_rate = np.tile(UNBOUNDED, (len(mean), 1)), np.zeros(len(mean), dtype=bool)
+    return Moments(
+        mean=mean,
+        sd=sd,
+        variance=variance,
+        n_users=n_users,
+        bounds=bounds,
+        is_rate=is_rate,
+        n=n,
+        total=total,
+        squares=squares,
+        centred_per_user=centred,
+        is_defined=is_defined,
+        strata=strata,
+        weights=weights,
+    )
 
 
 def sampled_moments(
@@ -167,6 +256,7 @@ def sampled_moments(
     is_reference: BoolArray,
     grouping: Grouping,
     threads: int = 1,
+    bounds: FloatArray | None = None,
 ) -> Moments:
     """Moments where only some users are scored.
 
@@ -176,6 +266,7 @@ def sampled_moments(
     """
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
+    bounds, is_rate = _bounds(values_per_user, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
     of_scored = _group_sums(centred, is_defined, grouping, threads)
     of_sample = _group_sums(centred * is_reference, is_defined & is_reference, grouping, threads)
@@ -186,7 +277,73 @@ def sampled_moments(
         np.where(is_fully_scored, *pair) for pair in zip(of_scored, of_sample, strict=True)
     )
     sample = Sample(is_scored, is_reference, is_fully_scored_cell, is_fully_scored, *of_sample)
-    return Moments(mean, sd, n_users, n, total, squares, centred, is_defined, sample)
+    return Moments(
+        mean=mean,
+        sd=sd,
+        variance=sd**2,
+        n_users=n_users,
+        bounds=bounds,
+        is_rate=is_rate,
+        n=n,
+        total=total,
+        squares=squares,
+        centred_per_user=centred,
+        is_defined=is_defined,
+        strata=one_stratum(grouping.n_users),
+        weights=weights_of(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
+        sample=sample,
+    )
+
+
+def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, BoolArray]:
+    """The bounds of each metric, and whether it is a rate.
+
+    A metric without bounds of its own that has two values is a rate between these.
+    """
+    found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
+    is_rate = np.zeros(len(values), dtype=bool)
+    for i, row in enumerate(values):
+        known = row[~np.isnan(row)]
+        if not len(known):
+            continue
+        low, high = (
+            (known.min(), known.max()) if np.isinf(found[i]).any() else (found[i, 0], found[i, 1])
+        )
+        if low < high and ((known == low) | (known == high)).all():
+            found[i], is_rate[i] = (low, high), True
+    return found, is_rate
+
+
+def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
+    """Those of one stratum."""
+    is_compared = (n > 0) & (n_others > 0)
+    total = np.where(is_compared, _ratio(n * n_others, n + n_others, 0.0), 0.0)
+    return Weights(total, variance * total, _ratio(1.0, n), _ratio(1.0, n_others), n)
+
+
+def _stratified_weights(
+    centred: FloatArray, is_defined: BoolArray, grouping: Grouping, strata: Strata, threads: int
+) -> Weights:
+    masks, mask_of_metric = distinct_masks(is_defined)
+    shape = (len(centred), len(grouping.lattice))
+    total, null_variance, own, others, n_kept = np.zeros((5, *shape))
+    in_stratum = [strata.sums(mask) for mask in masks]
+    squares = np.array([strata.sums(row**2) for row in centred])
+    for stratum in range(strata.n_strata):
+        is_in = strata.of_user == stratum
+        per_cell = np.array([grouping.cells.sums(mask & is_in) for mask in masks])
+        per_group = grouping.lattice.sums(per_cell.reshape(-1, len(grouping.cells)), threads)
+        for i, mask in enumerate(mask_of_metric):
+            n, n_all = per_group[mask], in_stratum[mask][stratum]
+            if n_all < 2:
+                continue
+            weight = n * (n_all - n) / n_all
+            total[i] += weight
+            null_variance[i] += squares[i, stratum] / (n_all - 1) * weight
+            own[i] += weight * (n_all - n) / n_all
+            others[i] += weight * n / n_all
+            n_kept[i] += np.where(n < n_all, n, 0.0)
+    return Weights(total, null_variance, _ratio(own, total**2), _ratio(others, total**2), n_kept)
 
 
 def _overall(
@@ -228,3 +385,11 @@ def distinct_masks(
     seen: dict[bytes, int] = {}
     of_row = [seen.setdefault(row.tobytes(), len(seen)) for row in is_defined]
     return [is_defined[of_row.index(i)] for i in range(len(seen))], of_row
+
+
+def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.nan) -> FloatArray:
+    """One number over another, and what stands where that is 0."""
+    shape = np.broadcast_shapes(np.shape(above), below.shape)
+    out: FloatArray = np.full(shape, otherwise)
+    np.divide(above, below, out=out, where=below > 0)
+    return out

@@ -4,7 +4,7 @@ A permutation keeps every group's size and every user's values and
 breaks only their connection. One shuffle serves all groups and all metrics at once, so the
 largest statistic among them gives p-values adjusted for everything that was looked at
 (Westfall and Young 1993, single step). Metrics that are undefined for different users share
-the shuffled order, each without the users it is undefined for.
+the shuffled order, each without the users it is undefined for. With strata, values stay in theirs.
 """
 
 from __future__ import annotations
@@ -22,26 +22,48 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.statistics.draws import PermutedSums
 from fairrec.statistics.moments import Moments
+from fairrec.statistics.scores import (
+    Scores,
+    Sums,
+    compared_of,
+    everyone_of,
+    maxima,
+    scores_of,
+)
+from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
 
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""
+UP, DOWN = 0, 1
+"""The tails: groups above all others, groups below."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """The observed statistics and their null distribution.
+    """The observed scores and their null distribution.
+
+    A group is tested by the smaller of its two scores against the largest by chance. Both tails
+    have half of the significance level: in a skewed metric the long one would set the cut-off of
+    the other.
 
     Parameters
     ----------
-    statistic : (n_metrics, n_groups), difference over its chance error; 0 where not tested
-    largest : (n_permutations,), largest absolute statistic over all metrics and groups
+    scores : of all groups; 0 where not tested
+    classes : (n_metrics, n_groups), size class of each group; -1 where not tested
+    largest : (n_permutations, 2), largest score by chance error in each tail, over all metrics
+        and groups
+    largest_own : (n_permutations, 2, n_classes), by own error in each size class
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
-    n_reached : (n_metrics, n_groups), permutations at or beyond the observed statistic
+    spans : (n_permutations, n_metrics), distance between their highest and lowest score
+    n_reached : (n_metrics, n_groups), permutations at or beyond the group's smaller score
     """
 
-    statistic: FloatArray
+    scores: Scores
+    classes: IntArray
     largest: FloatArray
+    largest_own: FloatArray
     gaps: FloatArray
+    spans: FloatArray
     n_reached: IntArray
 
     @property
@@ -56,18 +78,33 @@ class PermutationTest:
 
     @property
     def adjusted_p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), adjusted for all groups and metrics (Westfall-Young)."""
-        ordered = np.sort(self.largest)
-        reach = np.abs(self.statistic) * (1 - ROUNDING)
-        n_larger = self.n_permutations - np.searchsorted(ordered, reach, side="left")
-        return (1 + n_larger) / (1 + self.n_permutations)
+        """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
+        return self._adjusted(self.scores.smaller)
 
-    def critical(self, alpha: float) -> float:
-        """The absolute statistic from which an adjusted p-value is at most alpha."""
-        allowed = int(np.floor(alpha * (1 + self.n_permutations) + ROUNDING)) - 1
+    @property
+    def adjusted_p_values_by_chance(self) -> FloatArray:
+        """(n_metrics, n_groups), of standing out by the chance error, whatever its own spread."""
+        return self._adjusted(self.scores.by_chance)
+
+    def _adjusted(self, score: FloatArray) -> FloatArray:
+        p_values = np.ones_like(score)
+        for tail, is_in in ((UP, score > 0), (DOWN, score < 0)):
+            ordered = np.sort(self.largest[:, tail])
+            reach = np.abs(score[is_in]) * (1 - ROUNDING)
+            n_larger = self.n_permutations - np.searchsorted(ordered, reach, side="left")
+            p_values[is_in] = np.minimum(1.0, 2 * (1 + n_larger) / (1 + self.n_permutations))
+        return p_values
+
+    def critical(self, alpha: float) -> FloatArray:
+        """(2,), the score up and down from which an adjusted p-value is at most alpha."""
+        allowed = int(np.floor(alpha / 2 * (1 + self.n_permutations) + ROUNDING)) - 1
         if allowed < 0:
-            return np.inf
-        return float(np.sort(self.largest)[::-1][allowed])
+            return np.full(2, np.inf)
+        return np.asarray(np.sort(self.largest, axis=0)[::-1][allowed])
+
+    def cut_offs(self, alpha: float) -> FloatArray:
+        """(2, n_classes), for intervals of all groups at once at 1 - alpha."""
+        return balanced_cut_offs(self.largest_own, self.classes, alpha)
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
@@ -86,13 +123,16 @@ class NullDraw(NamedTuple):
 
     Parameters
     ----------
-    largest : largest absolute statistic over all metrics and groups
-    gaps : (n_metrics,), gap between full combinations
-    is_reached : (n_metrics, n_groups), groups whose observed statistic it reaches
+    largest : (2,), largest score by chance error in each tail
+    largest_own : (2, n_classes), by own error
+    gaps, spans : (n_metrics,), between full combinations, in the metric and in scores
+    is_reached : (n_metrics, n_groups), groups whose observed score it reaches
     """
 
-    largest: float
+    largest: FloatArray
+    largest_own: FloatArray
     gaps: FloatArray
+    spans: FloatArray
     is_reached: BoolArray
 
 
@@ -103,7 +143,8 @@ class NullHypothesis(Protocol):
     depend on the number of threads.
     """
 
-    statistic: FloatArray
+    scores: Scores
+    classes: IntArray
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One draw."""
@@ -117,15 +158,18 @@ def null_distribution(
     advance: Callable[[], None] = lambda: None,
 ) -> PermutationTest:
     """The test made of all draws."""
-    largest = np.empty(n_permutations)
-    gaps = np.empty((n_permutations, len(null.statistic)))
-    n_reached = np.zeros(null.statistic.shape, dtype=np.int64)
+    shape = null.classes.shape
+    largest = np.empty((n_permutations, 2))
+    largest_own = np.empty((n_permutations, 2, N_CLASSES))
+    gaps, spans = np.empty((2, n_permutations, shape[0]))
+    n_reached = np.zeros(shape, dtype=np.int64)
     draws = map_in_threads(partial(null.draw, seed), range(n_permutations), threads)
     for number, drawn in enumerate(draws):
-        largest[number], gaps[number], is_reached = drawn
-        n_reached += is_reached
+        largest[number], largest_own[number] = drawn.largest, drawn.largest_own
+        gaps[number], spans[number] = drawn.gaps, drawn.spans
+        n_reached += drawn.is_reached
         advance()
-    return PermutationTest(null.statistic, largest, gaps, n_reached)
+    return PermutationTest(null.scores, null.classes, largest, largest_own, gaps, spans, n_reached)
 
 
 class Permuted:
@@ -137,51 +181,53 @@ class Permuted:
     """
 
     def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
-        self._weight = _weights(moments, is_tested)
-        self.statistic = moments.total * self._weight
-        self._reach = np.abs(self.statistic) * (1 - ROUNDING)
-        self._permutations = PermutedSums(moments, grouping.cells)
+        self.classes = size_classes(moments.n, is_tested)
+        self.scores = tested_scores(moments, is_tested)
+        self._everyone, self._compared = everyone_of(moments), compared_of(moments)
+        self._draws = PermutedSums(moments, grouping.cells)
         self._lattice = grouping.lattice
-        self._spread = _Spread(moments, grouping.lattice, is_tested)
+        self._ends = Extremes(grouping.lattice, is_tested)
+        # what turns a centred sum into a mean and into a score
+        self._n, self._error = moments.n, np.sqrt(moments.weights.null_variance)
+        self._reach = np.abs(self.scores.smaller) * self._error * (1 - ROUNDING)
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One permutation."""
-        sums = self._lattice.sums(self._permutations.cell_sums(seed, number))
-        shuffled = np.abs(sums * self._weight)
-        largest = float(shuffled.max(initial=0.0))
-        return NullDraw(largest, self._spread.gaps(sums), shuffled >= self._reach)
-
-
-def observed_gaps(moments: Moments, lattice: Lattice, is_tested: BoolArray) -> FloatArray:
-    """(n_metrics,), largest minus smallest mean over full combinations; NaN where none is."""
-    return _Spread(moments, lattice, is_tested).gaps(moments.total)
-
-
-def _weights(moments: Moments, is_tested: BoolArray) -> FloatArray:
-    """What turns a centred sum into a statistic; 0 for groups that are not tested."""
-    error = moments.chance_error
-    usable = is_tested & (error > 0)
-    factor = np.divide(
-        moments.n_users[:, None],
-        (moments.n_users[:, None] - moments.n) * moments.n,
-        out=np.zeros_like(error),
-        where=usable,
-    )
-    return np.divide(factor, error, out=np.zeros_like(error), where=usable)
-
-
-class _Spread:
-    """Gap between full combinations from centred sums."""
-
-    def __init__(self, moments: Moments, lattice: Lattice, is_tested: BoolArray) -> None:
-        full = np.flatnonzero(lattice.is_full)
-        self.groups = [full[tested[full]] for tested in is_tested]
-        self.n = [n[groups] for n, groups in zip(moments.n, self.groups, strict=True)]
-
-    def gaps(self, sums: FloatArray) -> FloatArray:
-        return np.array(
-            [
-                np.ptp(total[groups] / n) if len(groups) else np.nan
-                for total, groups, n in zip(sums, self.groups, self.n, strict=True)
-            ]
+        drawn = self._draws.cell_sums(seed, number)
+        total, squares = np.split(self._lattice.sums(np.concatenate(drawn[1:])), 2)
+        sums = Sums(total, squares, total, squares)
+        return NullDraw(
+            *maxima(self._everyone, self._compared, sums, self.classes, N_CLASSES),
+            self._ends.range_of(total, self._n),
+            self._ends.range_of(total, self._error),
+            np.abs(total) >= self._reach,
         )
+
+
+def tested_scores(moments: Moments, is_tested: BoolArray) -> Scores:
+    """The observed scores of the groups that are tested; 0 for all others."""
+    return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments)))
+
+
+class Extremes:
+    """The full combinations that are tested, and the distance between their ends."""
+
+    def __init__(self, lattice: Lattice, is_tested: BoolArray) -> None:
+        full = np.flatnonzero(lattice.is_full)
+        self._groups = [full[tested[full]] for tested in is_tested]
+
+    def range_of(self, values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
+        """(n_metrics,), largest minus smallest; NaN where there is no full combination.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_groups)
+        scale : what they are divided by
+        """
+        scale = np.ones_like(values) if scale is None else scale
+        ranges = np.full(len(values), np.nan)
+        for i, groups in enumerate(self._groups):
+            if len(groups):
+                known, by = values[i, groups], scale[i, groups]
+                ranges[i] = np.ptp(np.divide(known, by, out=np.zeros(len(by)), where=by > 0))
+        return ranges

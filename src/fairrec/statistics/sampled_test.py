@@ -13,13 +13,17 @@ complete is one of those that were reckoned with, whatever made it choose.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.statistics.draws import DrawnSums, ResampledSums
-from fairrec.statistics.moments import Moments, Sample
-from fairrec.statistics.permutation import ROUNDING, NullDraw
+from fairrec.statistics.draws import CellSums, ResampledSums
+from fairrec.statistics.moments import Moments, Sample, weights_of
+from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, tested_scores
+from fairrec.statistics.scores import compared_of, everyone_of, maxima, sums_of
+from fairrec.statistics.simultaneous import N_CLASSES, size_classes
 
 
 class Resampled:
@@ -36,60 +40,79 @@ class Resampled:
     def __init__(
         self, moments: Moments, sample: Sample, grouping: Grouping, is_tested: BoolArray
     ) -> None:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            statistic = moments.difference / moments.chance_error
-        self.statistic = np.where(is_tested & np.isfinite(statistic), statistic, 0.0)
-        self._reach = np.abs(self.statistic) * (1 - ROUNDING)
-        self._resamples = ResampledSums(moments, sample, grouping.cells)
-        self._lattice = grouping.lattice
-        self._n_sample, self._n_all = sample.n, moments.n_users[:, None]
-        self._n_members = grouping.lattice.sums(self._resamples.n_users)
-        self._is_large = sample.n >= grouping.min_users
+        self.classes = size_classes(moments.n, is_tested)
+        self.scores = tested_scores(moments, is_tested)
+        self._moments, self._sample, self._grouping = moments, sample, grouping
+        self._draws = ResampledSums(moments, sample, grouping.cells)
+        self._reach = np.abs(self.scores.smaller) * (1 - ROUNDING)
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One resample."""
-        full, part, gaps = self._statistics(self._resamples.cell_sums(seed, number))
-        full, part = np.abs(full), np.where(self._is_large, np.abs(part), 0.0)
-        largest = max(full.max(initial=0.0), part.max(initial=0.0))
+        drawn = self._draws.cell_sums(seed, number)
+        of_all, of_sample = (self._group_sums(part) for part in drawn)
+        by_all = self._moments_of(of_all, of_sample, drawn.sample)
+        by_part = self._moments_of(of_sample, of_sample, drawn.sample)
+        is_large = by_part.n >= self._grouping.min_users
         # whether a group came to be tested by all its users or by its part depends on what was seen
-        return NullDraw(float(largest), gaps, np.maximum(full, part) >= self._reach)
-
-    def _statistics(self, drawn: DrawnSums) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Those of the groups by all their users and by their part of the sample, and the gaps."""
-        n_all, n_sample = self._n_all, self._n_sample
-        total = drawn.sample.sum(axis=1, keepdims=True)
-        both = np.concatenate([drawn.all_users, drawn.sample])
-        full_sums, part_sums = np.split(self._lattice.sums(both), 2)
-        variance = drawn.squares[:, None] - total**2 / np.maximum(n_all, 1)
-        variance = np.maximum(variance, 0) / np.maximum(n_all - 1, 1)
-        n_others = n_all - n_sample
-        others = _ratio(total - part_sums, n_others)
-        values = _ratio(full_sums, self._n_members)
-        gaps = np.array(
-            [
-                _spread(row[self._lattice.is_full & (n > 0)])
-                for row, n in zip(values, self._n_members, strict=True)
-            ]
+        of_both = (
+            _maxima(by_all, size_classes(by_all.n, by_all.n > 0)),
+            _maxima(by_part, size_classes(by_part.n, is_large)),
         )
-        return (
-            _statistic(values - others, variance, self._n_members, n_others),
-            _statistic(_ratio(part_sums, n_sample) - others, variance, n_sample, n_others),
-            gaps,
+        score, part_score = _scores_by_chance(by_all), _scores_by_chance(by_part)
+        larger = np.maximum(np.abs(score), np.where(is_large, np.abs(part_score), 0.0))
+        ends = Extremes(self._grouping.lattice, by_all.n > 0)
+        largest, largest_own = (np.maximum(*pair) for pair in zip(*of_both, strict=True))
+        return NullDraw(
+            largest,
+            largest_own,
+            ends.range_of(by_all.deviation),
+            ends.range_of(score),
+            larger >= self._reach,
         )
 
+    def _group_sums(self, drawn: CellSums) -> CellSums:
+        n, total, squares = np.split(self._grouping.lattice.sums(np.concatenate(drawn)), 3)
+        return CellSums(n, total, squares)
 
-def _statistic(
-    difference: FloatArray, variance: FloatArray, n: FloatArray, n_others: FloatArray
-) -> FloatArray:
-    is_defined = (n > 0) & (n_others > 0) & (variance > 0)
-    error = np.sqrt(variance * _ratio(n + n_others, n * n_others))
-    return np.divide(difference, error, out=np.zeros_like(difference), where=is_defined)
+    def _moments_of(self, known: CellSums, sample: CellSums, cells: CellSums) -> Moments:
+        """The moments as they would be with these values.
+
+        Parameters
+        ----------
+        known : sums of the users by which each group is known
+        sample, cells : sums of those in the reference sample, over groups and over cells
+        """
+        moments = self._moments
+        n_users = moments.n_users
+        mean = cells.total.sum(axis=1) / np.maximum(n_users, 1)
+        squares = cells.squares.sum(axis=1) - n_users * mean**2
+        variance = np.maximum(squares, 0.0) / np.maximum(n_users - 1, 1)
+        known, sample = _centred(known, mean), _centred(sample, mean)
+        return replace(
+            moments,
+            mean=moments.mean + mean,
+            variance=variance,
+            n=known.n,
+            total=known.total,
+            squares=known.squares,
+            weights=weights_of(known.n, n_users[:, None] - sample.n, variance[:, None]),
+            sample=replace(self._sample, n=sample.n, total=sample.total, squares=sample.squares),
+        )
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    shape = np.broadcast_shapes(above.shape, below.shape)
-    return np.divide(above, below, out=np.zeros(shape), where=below > 0)
+def _maxima(moments: Moments, classes: IntArray) -> tuple[FloatArray, FloatArray]:
+    compared = compared_of(moments)
+    return maxima(everyone_of(moments), compared, sums_of(moments), classes, N_CLASSES)
 
 
-def _spread(values: FloatArray) -> float:
-    return float(np.ptp(values)) if len(values) else np.nan
+def _centred(sums: CellSums, mean: FloatArray) -> CellSums:
+    """The sums of values minus `mean`."""
+    shift = mean[:, None]
+    squares = sums.squares - 2 * shift * sums.total + sums.n * shift**2
+    return CellSums(sums.n, sums.total - sums.n * shift, squares)
+
+
+def _scores_by_chance(moments: Moments) -> FloatArray:
+    error = moments.chance_error
+    difference = np.nan_to_num(moments.difference)
+    return np.divide(difference, error, out=np.zeros_like(error), where=error > 0)

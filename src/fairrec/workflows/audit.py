@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fairrec.core.audit_options import (
@@ -11,21 +12,20 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Correction,
     Depth,
+    Matters,
     MaxUndefined,
     MinSupport,
     Permutations,
     Seed,
     Threads,
     Top,
-    smallest_group,
-    take_smaller_groups,
 )
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
-from fairrec.groups.grouping import Grouping
+from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
@@ -40,13 +40,18 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
+from fairrec.statistics.verdict import verdicts_of
+from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
 
 
+@follows_plan
 @documented(AuditOptions, TableOptions, ScorerOptions)
 def audit(
     predictions: Any = None,
@@ -54,7 +59,7 @@ def audit(
     test: Any = None,
     values: Any = None,
     users: Any = None,
-    by: Sequence[str] | str,
+    by: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
@@ -67,6 +72,7 @@ def audit(
     permutations: Permutations = AuditOptions.permutations,
     alpha: Alpha = AuditOptions.alpha,
     correction: Correction = AuditOptions.correction,
+    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
@@ -74,6 +80,8 @@ def audit(
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
+    plan: str | Path | None = None,
+    settings: str | Path | None = None,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -88,11 +96,14 @@ def audit(
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, metrics : see TableOptions
-    depth, min_support, permutations, alpha, correction : see AuditOptions
+    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
+    plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
+        result lists what differs from it
+    settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result
 
@@ -117,6 +128,7 @@ def audit(
         permutations=permutations,
         alpha=alpha,
         correction=correction,
+        matters=matters,
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
@@ -148,7 +160,9 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
-    grouping = _grouping(inputs, options)
+    if options.matters is not None:
+        options.matters.check([metric.name for metric in wanted])
+    grouping = grouping_of(inputs.attributes, options)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -179,7 +193,7 @@ def audit_inputs(
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     started = time.perf_counter()
-    grouping = _grouping(inputs, options)
+    grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress)
     missing = analyse_missing(measured, inputs, grouping, options)
@@ -198,34 +212,27 @@ def _named(
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
-    pooled = analyse_pooled(wanted, inputs, analysis.grouping, analysis.options.top)
+    measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    standing = standing_of(measured, inputs, missing, options.max_undefined)
+    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
+    pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
         analysis,
         analyse_metrics(analysis),
         missing,
-        standing_of(analysis.measured, inputs, missing, analysis.options.max_undefined),
+        standing,
+        verdicts,
         pooled,
+        analyse_ratios(measured, grouping, options),
+        analyse_inequality(measured, grouping, options),
         searched,
         wanted=wanted,
         command=command,
         seconds=time.perf_counter() - started,
     )
-    per_user = per_user_table(inputs, analysis.measured)
-    return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
-
-
-def _grouping(inputs: AuditInputs, options: AuditOptions) -> Grouping:
-    grouping = Grouping.of(inputs.attributes, options)
-    if not len(grouping.lattice):
-        advice = [plain(one.advice, 300) for one in inputs.attributes if one.advice]
-        remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
-        raise InputError(
-            f"No group has {grouping.min_users:,} users (smallest group: "
-            f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
-            + (f"The {'. The '.join(advice)}." if advice else remedy)
-        )
-    return grouping
+    per_user = per_user_table(inputs, measured)
+    return AuditResult(summary, group_table(analysis, verdicts, pooled), per_user, page_html)
 
 
 def _measure_everyone(
@@ -277,11 +284,14 @@ def _as_call(
     if given.missing_lists != TableOptions.missing_lists:
         parts.append(f"missing_lists={given.missing_lists!r}")
     if given.better:
-        ends = {name: "higher" if end else "lower" for name, end in given.better.items()}
-        parts.append(f"better={ends!r}")
+        parts.append(f"better={ends_in_words(given.better)!r}")
     parts += [
-        f"{name}={getattr(options, name)!r}" for name in declared(AuditOptions) if name != "threads"
+        f"{name}={getattr(options, name)!r}"
+        for name in declared(AuditOptions)
+        if name not in ("threads", "matters")
     ]
+    if options.matters is not None:
+        parts.append(f"matters={str(options.matters)!r}")
     if how is not None:
         parts.append(f"search={how!r}")
     if asked.scorer is not None:

@@ -29,6 +29,8 @@ def as_text(name: str, part: Any, indent: str = "") -> Iterator[str]:
         yield f"{indent}{name}: {len(part)}"
         for one in part[:FIRST]:
             yield from as_text("-", one, indent + "  ")
+    elif name == "rows" and len(part) > 2 * FIRST:
+        yield f"{indent}{name}: {len(part)}, first {part[:FIRST]}"
     elif isinstance(part, float):
         yield f"{indent}{name}: {part:.4g}"
     else:

@@ -46,6 +46,16 @@ def test_who_is_missing_is_said_above_the_verdicts(rare_metric):
     assert page.index("<h1>") < page.index(said) < page.index('id="verdicts"')
 
 
+def test_ratios_have_a_section_where_there_are_any():
+    result = audit(metrics=["hit@5", "auc"], permutations=0)
+    page = page_html(result.summary, result.group_table)
+    assert page.index('id="table"') < page.index('<section id="ratios"') < page.index('id="data"')
+    assert '<a href="#ratios">' in page
+    assert "How unequal users are" in page
+    none = audit(metrics=["pooled_auc"], permutations=0)
+    assert "#ratios" not in page_html(none.summary, none.group_table).split("<body>")[1]
+
+
 def test_page_without_tests_speaks_of_none():
     result = audit(metrics=["auc"], permutations=0)
     view = build_page_view(result.summary, result.group_table)

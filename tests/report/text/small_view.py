@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.view import ReportView
 
 EMPTY = TableView("nothing there", ("group",), (False,), ())
 TABLE = TableView(
@@ -18,13 +20,16 @@ def report_view(**changes: Any) -> ReportView:
     """Two metrics, the second without anything to say of its gap."""
     parts = {
         "title": "10 users",
+        "plan": (),
         "missing": (),
         "verdicts": (
             Verdict("auc", "gap found", "headline one.", "gap one.", ""),
             Verdict("m|r", "no gap detected", "headline two.", "", "power two."),
         ),
         "findings": TABLE,
+        "carried": (),
         "ends": EMPTY,
+        "ratios": RatiosView("", (), EMPTY, EMPTY, ()),
         "search": ("the [b]search[/b]",),
         "coverage": ("the coverage",),
         "warnings": (),

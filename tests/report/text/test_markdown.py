@@ -5,6 +5,8 @@ from __future__ import annotations
 from markdown_it import MarkdownIt
 
 from fairrec.report.text.markdown import escape, mitigation_markdown, table_lines, to_markdown
+from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.view import CarriedView
 from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 
 
@@ -40,6 +42,29 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     items = [line for line in lines if line.startswith("- ")]
     assert items == [r"- the \[b\]search\[/b\]", "- the coverage", r"- m\|r: power two."]
     assert lines[-1].endswith(r"fairrec audit \<file\>")
+
+
+def test_ratios_have_a_heading_where_there_are_any():
+    ratios = RatiosView("a is *below*.", ("to the best: x.",), TABLE, EMPTY, ("odd_one",))
+    lines = to_markdown(report_view(findings=EMPTY, ratios=ratios)).splitlines()
+    at = lines.index("### Ratios and inequality")
+    assert lines[at + 2 : at + 9] == [
+        *(r"a is \*below\*.", "", "to the best: x.", ""),
+        *(r"#### title \*t\*", "", "| group | n |"),
+    ]
+    assert r"odd\_one" in lines[at:]
+    assert "Ratios" not in to_markdown(report_view())
+
+
+def test_what_carries_a_finding_is_said_below_it_with_its_neighbours():
+    carried = (CarriedView("it is *both*.", TABLE), CarriedView("the other.", EMPTY))
+    text = to_markdown(report_view(carried=carried, ends=TABLE))
+    _, below, ends = text.split("### ")
+    assert r"it is \*both\*." in below
+    # its table below it; without rows the sentence alone
+    assert below.count("| group | n |") == 2
+    assert below.rstrip().endswith("the other.")
+    assert "the other." not in ends
 
 
 def test_who_is_missing_is_said_before_any_verdict():

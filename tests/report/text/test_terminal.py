@@ -7,9 +7,11 @@ from typing import get_args
 
 from rich.console import Console
 
+from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
 from fairrec.report.text.verdict import Status, Verdict
-from tests.report.text.small_view import TABLE, mitigation_view, report_view
+from fairrec.report.text.view import CarriedView
+from tests.report.text.small_view import EMPTY, TABLE, mitigation_view, report_view
 
 
 def printed(layout, view, **options) -> str:
@@ -39,6 +41,20 @@ def test_who_is_missing_is_said_before_any_verdict():
     assert in_order(
         text, "10 users", "missing: some [b]are[/b].", "missing: more are.", "auc  gap found"
     )
+
+
+def test_of_ratios_only_what_is_beyond_chance_is_printed():
+    ratios = RatiosView("a is [b]below[/b].", ("to the best: x.",), TABLE, TABLE, ("odd",))
+    text = printed(print_text, report_view(findings=EMPTY, ratios=ratios))
+    assert in_order(text, "headline two.", "a is [b]below[/b].", "the coverage")
+    assert "to the best" not in text and "who=a|b" not in text and "odd" not in text
+
+
+def test_what_carries_a_finding_is_said_below_it_in_a_sentence():
+    carried = (CarriedView("it is [b]both[/b].", TABLE),)
+    text = printed(print_text, report_view(carried=carried))
+    assert in_order(text, "a note", "it is [b]both[/b].", "the coverage")
+    assert text.count("who=a|b") == 1
 
 
 COLOURS = {

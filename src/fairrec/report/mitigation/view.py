@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
-from fairrec.report.text.view import LONGEST_LINE, TableView
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import group_label, number, p_value, signed
 from fairrec.result.mitigation_schema import Change, MitigationSummary
 from fairrec.result.schema import Chance

@@ -18,6 +18,8 @@ from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
+from fairrec.report.text.origin import settings_line
+from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import build_view
 from fairrec.report.words import confidence, number, plural
 from fairrec.result.mitigation_schema import MitigationSummary
@@ -51,6 +53,7 @@ def build_page_view(
     return PageView(
         title=words.title,
         summary=answer(words.verdicts),
+        plan=words.plan,
         missing=words.missing,
         verdicts=tuple(
             verdict_card(at, verdict, result)
@@ -70,6 +73,7 @@ def build_page_view(
         attributes=tuple(plain(name) for name in summary.attributes),
         table=table,
         table_note=table_note,
+        ratios=ratios_view(summary, limits.ratios),
         side_by_side=side_by_side(named),
         correlation=metric_correlation(named),
         search=words.search,
@@ -119,7 +123,9 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
     }
     least, support = summary.coverage.min_users, summary.coverage.min_support
     rule = "" if support is not None and support >= 1 else f" ({smallest_group(support)})"
+    origin = settings_line(summary)
     settings = (
+        *([("settings from", origin)] if origin else []),
         ("seed", str(summary.seed)),
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
         ("smallest group", f"{plural(least, 'user')}{rule}"),

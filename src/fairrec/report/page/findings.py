@@ -5,8 +5,10 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.view import Contribution, FindingCard, PageLimits, Served
-from fairrec.report.text.verdict import Verdict, users_known
+from fairrec.report.page.view import FindingCard, PageLimits, Served
+from fairrec.report.text.interaction import carried_by, neighbour_rows
+from fairrec.report.text.unknown import unknown_of
+from fairrec.report.text.verdict import Verdict, one_at_a_time, simultaneous_interval, users_known
 from fairrec.report.words import number, p_value, plural, signed
 from fairrec.result.schema import Finding, MetricResult
 
@@ -29,8 +31,8 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
     if any(verdict.status == "inconclusive" for verdict in verdicts):
-        return "None. The verdicts above say why that is no all-clear."
-    return "None. The verdicts above say how large a difference would have been found."
+        return "None. The verdicts above say what is not ruled out: that is no all-clear."
+    return "None. The verdicts above say what can be ruled out."
 
 
 def _finding(
@@ -38,9 +40,7 @@ def _finding(
 ) -> FindingCard:
     key = groups.frame.key(finding.group)
     served = _served(finding.difference, result.higher_is_better)
-    low, high = finding.interval
-    largest = max((abs(part) for part in finding.contributions.values()), default=0.0) or 1.0
-    parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
+    carried, distances = carried_by(finding, groups.summary)
     return FindingCard(
         metric=plain(metric),
         group=groups.number(key),
@@ -49,19 +49,12 @@ def _finding(
         users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
         difference=signed(finding.difference),
         sentence=_sentence(metric, finding),
-        interval=f"{signed(low)} to {signed(high)}",
+        interval=simultaneous_interval(finding) or one_at_a_time(finding),
         p_adjusted=p_value(finding.p_adjusted),
-        contributions=tuple(
-            Contribution(
-                attribute=plain(f"{name}={finding.group[name]}"),
-                part=signed(part),
-                share=round(100 * abs(part) / largest, 1),
-                is_worse=_served(part, result.higher_is_better) == "worse",
-            )
-            for name, part in parts
-        )
-        if len(parts) > 1
-        else (),
+        carried_by=carried,
+        distances=distances,
+        neighbours=neighbour_rows(finding, groups.summary),
+        unknown=unknown_of(finding, result),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"
             f"{'s' if finding.n_folded == 1 else ''} nothing to it"

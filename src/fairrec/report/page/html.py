@@ -16,6 +16,7 @@ import polars as pl
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
+from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
@@ -34,13 +35,7 @@ COLUMNS = (
     ("its confidence interval", True),
     ("p adjusted", True),
 )
-_STATUS = {
-    "gap found": "found",
-    "no gap detected": "clear",
-    "inconclusive": "untested",
-    "same for everyone": "untested",
-    "not tested": "untested",
-}
+_TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
@@ -98,10 +93,11 @@ def lay_out(view: PageView) -> str:
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
         columns=COLUMNS,
+        neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
-        status_class=_STATUS,
+        tone_class=_TONE,
         served_words=_SERVED,
         role_class=_ROLES,
     )
@@ -133,6 +129,8 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         ("attributes", "Who was audited"),
         ("table", "All groups"),
     ]
+    if view.ratios.table.rows or view.ratios.inequality.rows:
+        sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))
     if view.search:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.page.chart_view import Correlation, GroupChart, PairMap, Role, SearchHistory
+from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
 
 Served = Literal["worse", "better", "differs"]
@@ -23,6 +24,7 @@ class PageLimits:
     cells : cells of all maps of two attributes together
     findings : cards
     values : bars of all attributes together
+    ratios : rows of the table of ratios
     """
 
     points: int = 4000
@@ -30,6 +32,7 @@ class PageLimits:
     cells: int = 4000
     findings: int = 60
     values: int = 1000
+    ratios: int = 1000
 
     def scaled(self, share: float) -> PageLimits:
         """The same with less of everything."""
@@ -67,18 +70,16 @@ class VerdictCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
-    """An attribute's contribution to a difference; `share` of the largest one, for its bar."""
-
-    attribute: str
-    part: str
-    share: float
-    is_worse: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FindingCard:
-    """One group that differs by more than chance."""
+    """One group that differs by more than chance.
+
+    Parameters
+    ----------
+    carried_by, distances : whether it is the combination of its conditions, and what tells so;
+        empty for one condition
+    neighbours : who, how many, mean and standard error; the group itself first
+    unknown : what unknown attributes leave open
+    """
 
     metric: str
     group: int
@@ -89,7 +90,10 @@ class FindingCard:
     sentence: str
     interval: str
     p_adjusted: str
-    contributions: tuple[Contribution, ...]
+    carried_by: str
+    distances: str
+    neighbours: tuple[tuple[str, ...], ...]
+    unknown: str
     folded: str
 
 
@@ -183,6 +187,7 @@ class PageView:
 
     title: str
     summary: str
+    plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
     findings: tuple[FindingCard, ...]
@@ -197,6 +202,7 @@ class PageView:
     attributes: tuple[str, ...]
     table: tuple[TableRow, ...]
     table_note: str
+    ratios: RatiosView
     side_by_side: tuple[SideBySideRow, ...]
     correlation: Correlation | None
     search: tuple[str, ...]

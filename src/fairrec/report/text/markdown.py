@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.verdict import said_of
+from fairrec.report.text.view import ReportView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
 
@@ -17,16 +21,22 @@ def to_markdown(view: ReportView) -> str:
         "",
         escape(view.title),
         "",
-        *(f"{line}\n" for line in map(escape, view.missing)),
+        *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing))),
         "| metric | verdict | |",
         "|---|---|---|",
     ]
     for verdict in view.verdicts:
-        said = " ".join(filter(None, (verdict.headline, verdict.remedy, verdict.gap)))
+        # how large a harm would have been shown stands below the tables
+        said = " ".join(said_of(replace(verdict, power="")))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
-    for table in (view.findings, view.ends):
-        if table.rows:
-            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    if view.findings.rows:
+        lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
+    for carried in view.carried:
+        lines += ["", escape(carried.sentence)]
+        lines += ["", *table_lines(carried.neighbours)] if carried.neighbours.rows else []
+    if view.ends.rows:
+        lines += ["", f"### {escape(view.ends.title)}", "", *table_lines(view.ends)]
+    lines += ratio_lines(view.ratios)
     lines += ["", *(f"- {escape(line)}" for line in (*view.search, *view.coverage))]
     powers = [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
     lines += powers
@@ -34,6 +44,19 @@ def to_markdown(view: ReportView) -> str:
         lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
+
+
+def ratio_lines(view: RatiosView) -> list[str]:
+    """Ratios and inequality in lines of Markdown; none where there is nothing to show."""
+    lines = ["", "### Ratios and inequality"]
+    for text in filter(None, (view.below, *view.about)):
+        lines += ["", escape(text)]
+    for table in (view.table, view.inequality):
+        if table.rows:
+            lines += ["", f"#### {escape(table.title)}", "", *table_lines(table)]
+    if view.notes:
+        lines += ["", escape(" ".join(view.notes))]
+    return lines if len(lines) > 2 else []
 
 
 def mitigation_markdown(view: MitigationView) -> str:

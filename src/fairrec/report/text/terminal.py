@@ -8,37 +8,38 @@ from rich.table import Table
 from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.verdict import Status
-from fairrec.report.text.view import ReportView, TableView
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.verdict import Tone, said_of
+from fairrec.report.text.view import ReportView
 
-_STYLE: dict[Status, str] = {
-    "gap found": "bold red",
-    "no gap detected": "bold green",
-    "inconclusive": "bold yellow",
-    "same for everyone": "bold yellow",
-    "not tested": "bold yellow",
-}
+_STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}
 
 
 def print_text(view: ReportView, console: Console) -> None:
     """Print the view, verdicts first. Outside text is never read as markup."""
     console.print(Text(view.title, style="dim"))
+    for line in view.plan:
+        console.print(Text(line))
     for line in view.missing:
         console.print(Text.assemble(("missing: ", "yellow"), line))
     for verdict in view.verdicts:
         head = Text.assemble(
-            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.tone])
         )
         console.print(head)
-        for sentence in (verdict.headline, verdict.remedy, verdict.gap, verdict.power):
+        for sentence in said_of(verdict):
             if sentence:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
-    for table in (view.findings, view.ends):
-        if table.rows:
-            console.print()
-            console.print(rich_table(table))
+    if view.findings.rows:
+        console.print()
+        console.print(rich_table(view.findings))
+    for carried in view.carried:
+        console.print(Text(carried.sentence))
+    if view.ends.rows:
+        console.print()
+        console.print(rich_table(view.ends))
     console.print()
-    for line in (*view.search, *view.coverage):
+    for line in filter(None, (view.ratios.below, *view.search, *view.coverage)):
         console.print(Text(line))
     for warning in view.warnings:
         console.print(Text.assemble(("note: ", "yellow"), warning))

@@ -5,24 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
-from fairrec.report.text.verdict import Verdict, users_known, verdict_of
+from fairrec.report.text.origin import plan_lines, settings_line
+from fairrec.report.text.ratios import RatiosView, ratios_view
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.unknown import unknown_lines
+from fairrec.report.text.verdict import (
+    Verdict,
+    one_at_a_time,
+    outcome_words,
+    simultaneous_interval,
+    users_known,
+    verdict_of,
+)
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
-from fairrec.result.schema import AuditSummary, Finding, SearchSummary
+from fairrec.result.schema import AuditSummary, SearchSummary
 
 FINDINGS_SHOWN = 10
+NEIGHBOURS_SHOWN = 3
+"""Of so many findings of a metric the neighbours are shown; the sentence has the main numbers."""
 LONGEST_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class TableView:
-    """A table as text: which columns are numbers, and a row of text each."""
+class CarriedView:
+    """What carries a finding of several conditions, and its neighbours."""
 
-    title: str
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+    sentence: str
+    neighbours: TableView
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +41,13 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
+    carried: tuple[CarriedView, ...]
     ends: TableView
+    ratios: RatiosView
     search: tuple[str, ...]
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -42,23 +56,27 @@ class ReportView:
 
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
+    settings = settings_line(summary)
     return ReportView(
         title=(
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        plan=plan_lines(summary),
         missing=missing_lines(summary),
         verdicts=tuple(
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
         ),
         findings=_findings(summary),
+        carried=_carried(summary),
         ends=_ends(summary),
+        ratios=ratios_view(summary),
         search=_search(summary),
         coverage=_coverage(summary),
         warnings=tuple(plain(warning, LONGEST_LINE) for warning in summary.warnings),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
-            f"seed {summary.seed})"
+            f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
         ),
     )
 
@@ -77,7 +95,7 @@ def _findings(summary: AuditSummary) -> TableView:
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
-            low, high = finding.interval
+            shrunken = finding.shrunken_difference
             rows.append(
                 (
                     plain(name),
@@ -85,34 +103,43 @@ def _findings(summary: AuditSummary) -> TableView:
                     users_known(finding),
                     number(finding.value),
                     signed(finding.difference),
-                    f"{signed(low)} to {signed(high)}",
+                    "" if shrunken is None else signed(shrunken),
+                    simultaneous_interval(finding),
+                    one_at_a_time(finding),
                     p_value(finding.p_adjusted),
-                    _contributions(finding),
+                    outcome_words(finding, result),
                 )
             )
+    level = confidence(summary.alpha)
     return TableView(
         title="Groups that differ from all other users by more than chance, worst first",
         columns=(
-            *("metric", "group", "users", "value", "difference"),
-            *(f"{confidence(summary.alpha)} confidence interval", "p adjusted", "contributions"),
+            *("metric", "group", "users", "value", "difference", "shrunken"),
+            *(f"{level} interval, all at once", f"{level} interval, one at a time"),
+            *("p adjusted", "verdict"),
         ),
-        numeric=(False, False, True, True, True, True, True, False),
+        numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Each interval is for one group at a time; contributions are Shapley values."]
+            + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
     )
 
 
-def _contributions(finding: Finding) -> str:
-    """The Shapley contributions of the conditions to the difference, the largest first."""
-    if len(finding.contributions) < 2:
-        return ""
-    parts = sorted(finding.contributions.items(), key=lambda part: -abs(part[1]))
-    return ", ".join(f"{plain(name)} {signed(share)}" for name, share in parts)
+def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
+    """Of each finding in the table that has several conditions."""
+    views = []
+    for name, result in summary.metrics.items():
+        found = [one for one in result.findings[:FINDINGS_SHOWN] if one.interaction is not None]
+        for place, finding in enumerate(found):
+            who = f"{plain(name)}, {group_label(finding.group)}"
+            rows = neighbour_rows(finding, summary) if place < NEIGHBOURS_SHOWN else ()
+            table = TableView(who, NEIGHBOUR_COLUMNS, (False, True, True, True), rows)
+            views.append(CarriedView(f"{who}: {' '.join(carried_by(finding, summary))}", table))
+    return tuple(views)
 
 
 def _ends(summary: AuditSummary) -> TableView:
@@ -214,4 +241,4 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
             n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
             rest = f" and {n_more:,} more" if n_more else ""
             lines.append(f"{plain(name)}: too few users with value {shown}{rest}.")
-    return tuple(lines)
+    return (*lines, *unknown_lines(summary))

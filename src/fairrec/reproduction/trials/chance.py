@@ -14,7 +14,7 @@ from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
 from fairrec.statistics.moments import group_moments
-from fairrec.statistics.permutation import Permuted, gap_p_value, null_distribution, observed_gaps
+from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
 from fairrec.statistics.pooled import pooled_per_cell
 
 POOLED = "pooled_auc"
@@ -65,7 +65,7 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     """A row for each metric that is a mean over users."""
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
-    gaps = observed_gaps(moments, space.lattice, is_tested)
+    gaps = Extremes(space.lattice, is_tested).range_of(moments.deviation)
     null = Permuted(moments, space, is_tested)
     test = null_distribution(null, permutations, 0, subject.threads)
     rows = []

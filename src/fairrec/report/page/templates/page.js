@@ -237,7 +237,7 @@
   // ---- events ----
   document.documentElement.classList.add("js");
   document.addEventListener("click", (event) => {
-    const target = event.target.closest("button, tr[data-g], article.finding");
+    const target = event.target.closest("button, summary, tr[data-g], article.finding");
     if (!target) return;
     if (target.dataset.sort) {
       const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";

@@ -1,0 +1,14 @@
+"""All studies, in the order of the table."""
+
+from __future__ import annotations
+
+from benchmarks.statistics import circumstances, interaction, intervals, level, power, spread
+
+STUDIES = (
+    *spread.STUDIES,
+    *circumstances.STUDIES,
+    *level.STUDIES,
+    *intervals.STUDIES,
+    *power.STUDIES,
+    *interaction.STUDIES,
+)

@@ -1,0 +1,59 @@
+"""`fairrec plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from rich.text import Text
+
+from fairrec.cli.load_metrics import Load, load_metrics
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.settings import SettingsOption, settings_file, settings_said
+from fairrec.cli.shared import DebugOption, QuietOption, say, stdout
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.kinds import FILE
+from fairrec.core.options import OUTPUT, Option
+from fairrec.inputs.table_options import TableOptions
+from fairrec.workflows.plan_options import PlanOptions
+
+
+@takes_options
+def plan_command(
+    *,
+    tables: Annotated[Given, FieldsOf(TableOptions)],
+    options: Annotated[Given, FieldsOf(AuditOptions)],
+    load: Load = (),
+    assumed: Annotated[Given, FieldsOf(PlanOptions)],
+    settings: SettingsOption = None,
+    out: Annotated[
+        Path | None, Option(FILE, "File to write the plan to: NAME.toml", OUTPUT)
+    ] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Set what an audit is to test before it is run, and see what it can find."""
+    from fairrec.report.text.plan import plan_view
+    from fairrec.report.text.terminal import rich_table
+    from fairrec.workflows.plan import plan
+    from fairrec.workflows.plan_file import check_plan_file
+    from fairrec.workflows.planned import read_plan
+
+    if out is not None:
+        check_plan_file(out)
+    for source in load:
+        load_metrics(source)
+    file = settings_file(settings)
+    made = plan(settings=file, **tables, **options, **assumed)
+    if file is not None and not quiet:
+        say(settings_said(file, made.from_settings))
+    view, console = plan_view(made.facts), stdout()
+    console.print(Text(view.title))
+    for table in view.tables:
+        if table.rows:
+            console.print()
+            console.print(rich_table(table))
+    if out is not None:
+        frozen = read_plan(made.save(out))
+        if not quiet:
+            say(f"Written to {out}, checksum {frozen.facts.checksum[:12]}")

@@ -1,0 +1,160 @@
+"""Options in a TOML file: read by the kinds that read them everywhere else.
+
+A plan is such a file with a table `plan` that says what it was frozen with, and a checksum over
+all it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.errors import FairRecError, InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.options import Option, invalid
+
+SETTINGS_FILE = "fairrec.toml"
+"""The settings that are found where a command runs."""
+PLAN = "plan"
+"""The table of a file that is frozen."""
+CHECKSUM = "checksum"
+
+MOST_BYTES = 256 * 1024
+_MOST_DOTS = 200
+"""On one line. The time to read a key grows with the square of its dots: half a minute for
+64 KB of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A settings file as it was read.
+
+    Parameters
+    ----------
+    sha256 : of the file
+    content : all it holds
+    values : the options it sets, by name; paths are those from its folder
+    """
+
+    file: Path
+    sha256: str
+    content: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        """The file, for errors."""
+        return plain(self.file, 300)
+
+    @property
+    def frozen(self) -> Mapping[str, Any] | None:
+        """What it was frozen with; None where it is no plan."""
+        return self.content.get(PLAN)
+
+
+def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
+    """The options that a file sets.
+
+    Parameters
+    ----------
+    known : the options it may set, by name
+    """
+    file = Path(file)
+    where = plain(file, 300)
+    data = _bytes_of(file, where)
+    content = parsed_toml(data, where)
+    values = {}
+    for name, given in content.items():
+        if name == PLAN:
+            if not isinstance(given, dict):
+                raise invalid(name, "a table, as fairrec plan writes it", given, where)
+            continue
+        if name not in known:
+            raise UnknownNameError(f"{where}: {unknown_name('setting', name, known)}")
+        values[name] = _value_of(name, given, known[name], file, where)
+    return Settings(file, hashlib.sha256(data).hexdigest(), content, values)
+
+
+def checksum_of(content: Mapping[str, Any]) -> str:
+    """The SHA-256 checksum of all that a plan says but the checksum itself.
+
+    Comments, blanks and the order of keys say nothing.
+
+    >>> frozen = {"alpha": 0.05, "plan": {"n_users": 7}}
+    >>> checksum_of(frozen) == checksum_of({"plan": {"checksum": "x", "n_users": 7}, "alpha": 0.05})
+    True
+    """
+    said = {name: value for name, value in content.get(PLAN, {}).items() if name != CHECKSUM}
+    # what JSON does not know, such as a date, is no part of a plan; it must not go unseen either
+    text = json.dumps({**content, PLAN: said}, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def parsed_toml(data: bytes, where: str) -> dict[str, Any]:
+    """The content of a TOML file; an error in words where it is none."""
+    if len(data) > MOST_BYTES:
+        raise InputError(
+            f"{where}: has more than {MOST_BYTES // 1024} KiB, so it is no settings file. Name "
+            "another one."
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}: is not UTF-8 (byte {error.start + 1:,}). Save it as UTF-8."
+        ) from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MOST_DOTS:
+            raise InputError(f"{where}: line {number:,} has more than {_MOST_DOTS} dots. Split it.")
+    try:
+        return tomllib.loads(text)
+    # also for whole numbers of thousands of digits, and lists in lists in lists
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{where}: is no TOML ({plain(error, 300)}). A setting is a line such as alpha = 0.05 "
+            'or by = ["gender", "age:10"].'
+        ) from error
+
+
+def _bytes_of(file: Path, where: str) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            # no more than is looked at: it may be a device without end
+            return stream.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{where}: cannot be read ({reason}). Check the path.") from error
+
+
+def _value_of(name: str, given: Any, option: Option, file: Path, where: str) -> Any:
+    if option.kind.is_path:
+        if not (isinstance(given, str) and given.strip() and "\0" not in given):
+            raise invalid(name, "a path, from the folder of this file", given, where)
+        return option.parsed(name, str(file.parent / given), where)
+    if isinstance(given, dict):
+        pairs = [*_pairs(given)]
+        given = dict(pairs)
+        if len(given) < len(pairs):
+            twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+            raise invalid(name, "each name once", twice, where)
+    if isinstance(given, list) and option.kind.is_list and all(isinstance(x, str) for x in given):
+        # where the option itself reads no lists, it is the same joined by commas
+        with suppress(FairRecError):
+            return option.parsed(name, given, where)
+        given = ",".join(given)
+    return option.parsed(name, given, where)
+
+
+def _pairs(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """A table without tables in it: `items.categories` is one name, with quotes or without."""
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _pairs(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value

@@ -1,0 +1,89 @@
+"""What carries a finding of several conditions, in a sentence and in a small table."""
+
+from __future__ import annotations
+
+from fairrec.core.errors import plain
+from fairrec.report.words import number, signed
+from fairrec.result.schema import AuditSummary, Finding, Interaction, Neighbour
+
+NEIGHBOUR_COLUMNS = ("who", "users", "mean", "standard error")
+
+
+def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
+    """Whether it is the combination, and the distances behind that; empty for one condition."""
+    found = finding.interaction
+    if found is None:
+        return "", ""
+    return _verdict(finding, found), _distances(finding, found, summary)
+
+
+def neighbour_rows(finding: Finding, summary: AuditSummary) -> tuple[tuple[str, ...], ...]:
+    """The finding and its neighbours: who, how many, mean and standard error."""
+    if finding.interaction is None:
+        return ()
+    return tuple(
+        (
+            ", ".join(
+                _condition(finding, name) if is_met else _otherwise(finding, name, summary)
+                for name, is_met in neighbour.is_met.items()
+            ),
+            f"{neighbour.n_users:,}",
+            _not_known(neighbour, summary) if neighbour.value is None else number(neighbour.value),
+            "" if neighbour.error is None else number(neighbour.error),
+        )
+        for neighbour in finding.interaction.neighbours
+    )
+
+
+def _verdict(finding: Finding, found: Interaction) -> str:
+    alone = ", ".join(_condition(finding, name) for name in found.alone)
+    by_itself = "by itself" if len(found.alone) == 1 else "each by itself"
+    if found.carried_by == "the combination":
+        return f"It is the combination{f', and {alone} {by_itself}' if alone else ''}."
+    if found.carried_by == "each condition by itself":
+        return f"It is {alone} {by_itself}."
+    return "Not certain whether it is the combination, or a condition by itself."
+
+
+def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> str:
+    """How far the finding and each condition alone are from users who meet none."""
+    group, none = found.neighbours[0], found.neighbours[-1]
+    is_pair = len(group.is_met) == 2
+    neither = "neither condition" if is_pair else "none of the conditions"
+    if none.value is None or group.value is None:
+        return f"Users who meet {neither} are no help: {_not_known(none, summary)}."
+    said = []
+    for one in found.neighbours:
+        met = [name for name, is_met in one.is_met.items() if is_met]
+        if len(met) == 1:
+            alone = f"{_condition(finding, met[0])} alone"
+            said.append(
+                f"{alone} not known ({_not_known(one, summary)})"
+                if one.value is None
+                else f"{alone} {signed(one.value - none.value)}"
+            )
+    together = "both together" if is_pair else "all together"
+    return (
+        f"Compared with users who meet {neither}: {', '.join(said)}, {together} "
+        f"{signed(group.value - none.value)}."
+    )
+
+
+def _condition(finding: Finding, name: str) -> str:
+    return f"{plain(name)}={plain(finding.group[name])}"
+
+
+def _otherwise(finding: Finding, name: str, summary: AuditSummary) -> str:
+    """The condition not met; by the other value where an attribute has two."""
+    value = finding.group[name]
+    attribute = summary.attributes.get(name)
+    if attribute is not None and attribute.n_values == 2:
+        for other in attribute.values:
+            if other != str(value):
+                return f"{plain(name)}={plain(other)}"
+    return f"{plain(name)} not {plain(value)}"
+
+
+def _not_known(neighbour: Neighbour, summary: AuditSummary) -> str:
+    is_small = neighbour.n_users < summary.coverage.min_users
+    return "too few users" if is_small else "not fully scored"

@@ -1,0 +1,82 @@
+"""What unknown attributes leave open, in sentences."""
+
+from __future__ import annotations
+
+from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
+from fairrec.report.words import group_label, number, percent, plural, signed
+from fairrec.result.schema import AuditSummary, Finding, MetricResult, Unknown
+
+METRICS_SHOWN = 3
+
+
+def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
+    """A sentence for each attribute that is unknown for some users.
+
+    Of each metric it tells the group worst served, where that is a finding or its sign is certain.
+    """
+    lines = []
+    for name in summary.attributes:
+        first = {
+            metric: one
+            for metric, result in summary.metrics.items()
+            for one in reversed(result.unknown)
+            if [*one.group] == [name]
+        }
+        if not first:
+            continue
+        n_unknown = max(one.n_unknown for one in first.values())
+        told = [metric for metric, one in first.items() if _is_told(one, summary.metrics[metric])]
+        is_open = [metric for metric in first if metric not in told]
+        said = [
+            f"in {plain(metric)}, {group_label(first[metric].group)} "
+            f"{_range(first[metric], summary.metrics[metric])}"
+            for metric in told[:METRICS_SHOWN]
+        ]
+        if len(told) > METRICS_SHOWN:
+            said.append(f"{plural(len(told) - METRICS_SHOWN, 'more metric')} in result.json")
+        if is_open:
+            said.append(f"in {_listed(is_open)} even the sign of a difference is open")
+        lines.append(
+            f"{plain(name)} is unknown for {plural(n_unknown, 'user')} "
+            f"({percent(n_unknown / summary.n_users)}). Whatever it is: {'; '.join(said)}."
+        )
+    return tuple(lines)
+
+
+def _is_told(one: Unknown, result: MetricResult) -> bool:
+    is_finding = any(finding.group == one.group for finding in result.findings)
+    low, high = one.bounds
+    return is_finding or not low < 0 < high
+
+
+def _listed(metrics: list[str]) -> str:
+    shown = ", ".join(plain(metric) for metric in metrics[:METRICS_SHOWN])
+    n_more = len(metrics) - METRICS_SHOWN
+    return f"{shown} and {plural(n_more, 'more metric')}" if n_more > 0 else shown
+
+
+def unknown_of(finding: Finding, result: MetricResult) -> str:
+    """What they leave open of one finding; nothing where nobody else may belong to it."""
+    for one in result.unknown:
+        if one.group == finding.group:
+            return (
+                f"Unknown attributes: {plural(one.n_unknown, 'more user')} may belong to it. "
+                f"Whoever does, it {_range(one, result)}."
+            )
+    return ""
+
+
+def _range(one: Unknown, result: MetricResult) -> str:
+    low, high = one.bounds
+    if result.higher_is_better is None:
+        return f"differs from all others by {signed(low)} to {signed(high)}"
+    low, high = sorted(harm(end, result.higher_is_better) for end in one.bounds)
+    if low >= 0:
+        return f"is worse than all others by {number(low)} to {number(high)}"
+    if high <= 0:
+        return f"is better than all others by {number(-high)} to {number(-low)}"
+    return (
+        f"may be worse than all others by up to {number(high)} or better by up to {number(-low)}, "
+        "so which end is worse is not known"
+    )

@@ -1,0 +1,193 @@
+"""How unequal the values of users are, and how much of it lies between groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import xlogy
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.threads import map_in_threads
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.partition import Partition
+from fairrec.metrics.direction import badness
+from fairrec.metrics.measured import Measured
+from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
+
+_LARGE = 20
+"""Users of a group, in squared coefficients of variation, from which a formula tells chance."""
+_DRAWN_GROUPS, _DRAWN_USERS = 200, 1_000_000
+"""How many smaller groups are drawn at random, and of how many users at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The Theil index by the groups of a partition.
+
+    Parameters
+    ----------
+    theil : of all users
+    between : what it would be if everyone had the mean of the group; the rest is within groups
+    by_chance : what `between` is on average where values have nothing to do with groups
+    worst : position of the worst served group among those with enough users; None without any,
+        and where neither end is better
+    """
+
+    partition: Partition
+    n_groups: int
+    theil: float
+    between: float
+    by_chance: float
+    worst: int | None
+    worst_value: float
+    worst_n: int
+
+    @property
+    def within(self) -> float:
+        """What is left within groups."""
+        return max(0.0, self.theil - self.between)
+
+    @property
+    def share_between(self) -> float | None:
+        """The share of the index that lies between groups; None where everyone has the same."""
+        return self._share(self.between)
+
+    @property
+    def share_by_chance(self) -> float | None:
+        """The same on average where values have nothing to do with groups."""
+        return self._share(self.by_chance)
+
+    def _share(self, part: float) -> float | None:
+        return min(1.0, part / self.theil) if self.theil else None
+
+
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """How unequal the values of one metric are; all 0 where everyone has the same.
+
+    Parameters
+    ----------
+    why_not : why it cannot be told
+    splits : one for each attribute, then one for the intersections of all of them
+    """
+
+    why_not: WhyNot | None
+    gini: float = math.nan
+    theil: float = math.nan
+    splits: tuple[Split, ...] = ()
+
+
+def analyse_inequality(
+    measured: Measured, grouping: Grouping, options: AuditOptions
+) -> tuple[Inequality, ...]:
+    """How unequal the values of each metric are."""
+    everything = tuple(range(len(grouping.attributes)))
+    sets = [(at,) for at in everything] + [everything] * (len(everything) > 1)
+    partitions = [Partition.of(grouping, one) for one in sets]
+    return tuple(
+        map_in_threads(
+            lambda i: _of_metric(i, measured, grouping, partitions, options.seed),
+            range(len(measured.metrics)),
+            options.n_threads,
+        )
+    )
+
+
+def gini(values: FloatArray) -> float:
+    """Half of the mean distance between two users, over the mean.
+
+    >>> import numpy as np
+    >>> gini(np.array([0.0, 0.0, 0.0, 1.0]))
+    0.75
+    """
+    n = len(values)
+    weights = np.arange(1.0 - n, n, 2)
+    return float((weights * np.sort(values)).sum() / (n * values.sum()))
+
+
+def theil(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """Theil's T: the mean of `r log r`, where r is a value over the mean; 0 log 0 is 0."""
+    if values.min() == values.max():
+        return 0.0  # their mean may miss them by the last digit
+    ratio = values / np.average(values, weights=weights)
+    return max(0.0, float(np.average(xlogy(ratio, ratio), weights=weights)))
+
+
+def between_by_chance(values: FloatArray, relative: float, sizes: IntArray) -> float:
+    """The Theil index between random groups of these sizes, on average.
+
+    It is a mean over groups of a function of their size alone. For large groups that is half of
+    the relative variance of their mean; small ones are drawn.
+
+    Parameters
+    ----------
+    values : in random order, so that whoever stand side by side are a random group
+    relative : their variance over the square of their mean
+    """
+    n = len(values)
+    is_large = sizes >= _LARGE * max(1.0, relative)
+    expected = relative / 2 * ((1 - (sizes[is_large] - 1) / max(1, n - 1)).sum() / n)
+    small = sizes[~is_large]
+    if not len(small):
+        return float(expected)
+    n_users = int(small.sum())
+    n_draws = min(math.ceil(_DRAWN_GROUPS / len(small)), max(1, _DRAWN_USERS // n_users))
+    drawn = np.resize(values, n_draws * n_users)
+    size = np.tile(small, n_draws)
+    starts = np.cumsum(size) - size
+    ratio = np.add.reduceat(drawn, starts) / size / values.mean()
+    # r log r - r + 1 has the same mean and is never negative, so that few draws scatter less
+    excess = xlogy(ratio, ratio) - ratio + 1
+    return float(expected + size @ excess / (n_draws * n))
+
+
+def _of_metric(
+    i: int,
+    measured: Measured,
+    grouping: Grouping,
+    partitions: Sequence[Partition],
+    seed: int,
+) -> Inequality:
+    values = measured.values[i]
+    is_defined = ~np.isnan(values)
+    known = values if is_defined.all() else values[is_defined]
+    why_not = why_no_ratio(known, measured.is_complete)
+    if why_not is not None:
+        return Inequality(why_not)
+    n_per_cell, total_per_cell = count_and_sum(values, is_defined, grouping.cells)
+    of_all, relative = theil(known), float((known / known.mean()).var())
+    shuffled = np.random.default_rng([seed, i]).permutation(known)
+    splits = []
+    for partition in partitions:
+        n, total = partition.sums(n_per_cell), partition.sums(total_per_cell)
+        groups = np.flatnonzero(n > 0)
+        n, mean = n[groups], total[groups] / n[groups]
+        worst = _worst(mean, n, grouping.min_users, measured.metrics[i].metric.higher_is_better)
+        splits.append(
+            Split(
+                partition,
+                len(groups),
+                of_all,
+                theil(mean, n),
+                between_by_chance(shuffled, relative, n.astype(np.int64)),
+                None if worst is None else int(groups[worst]),
+                math.nan if worst is None else float(mean[worst]),
+                0 if worst is None else int(n[worst]),
+            )
+        )
+    return Inequality(None, gini(known), of_all, tuple(splits))
+
+
+def _worst(
+    mean: FloatArray, n: FloatArray, min_users: int, higher_is_better: bool | None
+) -> int | None:
+    """The worst served group of those with enough users, of equal ones the largest."""
+    large = np.flatnonzero(n >= min_users)
+    if higher_is_better is None or not len(large):
+        return None
+    bad = badness(mean[large], higher_is_better)
+    return int(large[np.lexsort((-n[large], -bad))[0]])

@@ -1,0 +1,82 @@
+"""The power of an audit: the smallest true harm that it would show."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import bdtr, bdtrc, ndtr
+
+from fairrec.core.arrays import FloatArray
+from fairrec.statistics.scores import Everyone, student_scale
+
+POWER = 0.8
+_STEPS = 50
+UP, DOWN = 1.0, -1.0
+
+
+def detectable_harm(
+    everyone: Everyone, metric: int, n: FloatArray, critical: FloatArray, worse: bool | None
+) -> FloatArray:
+    """The smallest true harm of groups of `n` users that is shown with 80% probability.
+
+    NaN where even the largest possible harm would be missed: nobody can be worse than the worst
+    value of a metric.
+
+    Parameters
+    ----------
+    critical : (2,), score up and down from which a group stands out
+    worse : whether the upper end is the worse one; None where neither is, and then the larger
+        harm of both ends
+    """
+    ends = {True: (UP,), False: (DOWN,), None: (UP, DOWN)}[worse]
+    found = [
+        _detectable(everyone, metric, n, float(critical[0 if end == UP else 1]), end)
+        for end in ends
+    ]
+    return np.asarray(np.maximum(*found) if len(found) > 1 else found[0])
+
+
+def _detectable(
+    everyone: Everyone, metric: int, n: FloatArray, critical: float, end: float
+) -> FloatArray:
+    mean, n_all = float(everyone.mean[metric]), float(everyone.n[metric])
+    variance = float(everyone.variance[metric])
+    low, high = everyone.bounds[metric]
+    n = np.maximum(n, 1.0)
+    n_others = np.maximum(n_all - n, 1.0)
+    # an infinite cut-off or a metric without spread shows nothing
+    if not np.isfinite(critical) or variance == 0:
+        return np.full(n.shape, np.nan)
+    largest = (high - mean) if end == UP else (mean - low)
+    if not np.isfinite(largest):
+        largest = 1000 * np.sqrt(variance)
+    chance_error = np.sqrt(variance * (1 / n + 1 / n_others))
+    is_rate = bool(everyone.is_rate[metric])
+    # by its own error a group of few users must stand out further
+    cut_off = critical if is_rate else student_scale(np.asarray(critical), n)
+    reach = cut_off * chance_error
+
+    def power(harm: FloatArray) -> FloatArray:
+        value = mean + end * harm
+        if is_rate:
+            share = np.clip((value - low) / (high - low), 0.0, 1.0)
+            needed = n * ((mean + end * reach - low) / (high - low))
+            if end == DOWN:
+                reached = bdtr(np.floor(needed + 1e-9), n.astype(np.int64), share)
+            else:
+                reached = bdtrc(np.ceil(needed - 1e-9) - 1, n.astype(np.int64), share)
+            return np.where((needed < 0) | (needed > n), 0.0, reached)
+        own = variance
+        if np.isfinite(low) and np.isfinite(high):
+            # the dispersion stays, the variance falls towards the bounds
+            at_value = np.maximum((value - low) * (high - value), 0.0)
+            own = variance * at_value / ((mean - low) * (high - mean))
+        error = np.sqrt(own / n + variance / n_others)
+        return np.asarray(ndtr((harm - reach) / np.maximum(error, 1e-300)))
+
+    least, most = np.zeros(n.shape), np.full(n.shape, largest)
+    is_found = power(most) >= POWER
+    for _ in range(_STEPS):
+        middle = (least + most) / 2
+        is_enough = power(middle) >= POWER
+        least, most = np.where(is_enough, least, middle), np.where(is_enough, middle, most)
+    return np.where(is_found, most, np.nan)

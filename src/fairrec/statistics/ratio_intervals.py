@@ -1,0 +1,81 @@
+"""Confidence intervals of a mean that cannot be negative, and of the ratio of two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from fairrec.core.arrays import FloatArray
+
+PRIOR_USERS = 4
+"""Weight, in users, of the spread of everyone in the spread of one group."""
+
+Limits = tuple[FloatArray, FloatArray]
+"""Lower and upper ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The means of some groups, and what their intervals need.
+
+    Parameters
+    ----------
+    n, mean, squares : (n_groups,), users, mean, and squared deviations from it summed up
+    spread : of everyone: variance over mean * (1 - mean / most); for a rate that is `most`
+    most : the largest value there can be; infinite where there is no such value
+    is_rate : whether all values are 0 or `most`
+    """
+
+    n: FloatArray
+    mean: FloatArray
+    squares: FloatArray
+    spread: float
+    most: float
+    is_rate: bool
+
+    def limits(self, tail: float) -> Limits:
+        """Both ends of each mean's interval, beyond each of which it lies with probability `tail`.
+
+        Wilson's score interval. A mean of other values than 0 and 1 is taken for a rate among as
+        many users as give it the same variance; it has Student's quantile, and its spread is that
+        of the group with a few users of everyone's, but never less than everyone's: in a group
+        that saw none of the rare large values they are missing from its spread as well.
+        """
+        if self.is_rate:
+            return _wilson(self.mean, self.n / self.spread, ndtri(1 - tail), self.most)
+        freedom = np.maximum(self.n - 1, 1)
+        of_mean = self.mean * (1 - self.mean / self.most)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = (self.squares / of_mean + PRIOR_USERS * self.spread) / (freedom + PRIOR_USERS)
+            spread = np.fmax(np.where(of_mean > 0, own, self.spread), self.spread)
+            return _wilson(self.mean, self.n / spread, stdtrit(freedom, 1 - tail), self.most)
+
+
+def _wilson(mean: FloatArray, n: FloatArray, z: FloatArray, most: float) -> Limits:
+    """Means that are `z` standard errors away, where the variance follows the mean itself."""
+    centre = mean + z**2 / (2 * n)
+    half = z * np.sqrt(np.maximum(mean * (1 - mean / most), 0) / n + (z / (2 * n)) ** 2)
+    # the lower end as a quotient, where the difference of two large numbers would vanish
+    return mean**2 / (centre + half), (centre + half) / (1 + z**2 / (n * most))
+
+
+def ratio_limits(
+    mean: FloatArray, limits: Limits, other: FloatArray, other_limits: Limits
+) -> Limits:
+    """Both ends of the interval of `mean / other`, from the intervals of the two.
+
+    Donner and Zou's method of variance estimates recovery (2012), which needs no logarithm and so
+    no group without a zero. The upper end is infinite where the other mean may be 0.
+    """
+    product = mean * other
+    (low, high), (other_low, other_high) = limits, other_limits
+    below, above = low * (2 * mean - low), high * (2 * mean - high)
+    other_below = other_low * (2 * other - other_low)
+    other_above = other_high * (2 * other - other_high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower = below / (product + np.sqrt(np.maximum(product**2 - below * other_above, 0)))
+        root = np.sqrt(np.maximum(product**2 - above * other_below, 0))
+        upper = np.where(other_below > 0, (product + root) / other_below, np.inf)
+    return np.where(below > 0, lower, 0.0), upper

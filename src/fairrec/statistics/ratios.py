@@ -1,0 +1,319 @@
+"""Ratios beside differences: each group to the best and to the rest, and impact ratios.
+
+The four-fifths rule of the Uniform Guidelines on Employee Selection Procedures (29 CFR 1607.4 D)
+compares a group with the best one. Impact ratios are those of New York's local law 144 (6 RCNY
+5-300 and 5-301), which names the rates they are made of, and what becomes of small categories and
+of people whose category is unknown.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.threads import map_in_threads
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.partition import Partition
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import Measured
+from fairrec.statistics.ratio_intervals import Limits, Means, ratio_limits
+from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
+
+FOUR_FIFTHS = 0.8
+SMALL_CATEGORY = 0.02
+"""The share of users below which a category is left out of the comparison with the best."""
+MOST_PAIRS = 28
+"""Pairs of 8 attributes; of more, single attributes alone are compared."""
+LEFT_OUT_LISTED = 10
+"""Groups too small to be compared with the best, and likewise unknown ones, that are listed."""
+
+FourFifths = Literal["below", "below, uncertain", "not below, uncertain", "not below"]
+LeftOut = Literal["small", "unknown"]
+RateKind = Literal["selection", "scoring"]
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryRatios:
+    """The groups of a partition with enough users, compared by one metric.
+
+    Arrays are (n_groups,), NaN where there is no such ratio. Lowest ratio to the best comes first,
+    then what is too small to be compared with it, then who is unknown.
+
+    Parameters
+    ----------
+    groups : positions in the partition
+    n : users with a value
+    rate : share of users with 1, or with a value above the median of all
+    impact : the rate over that of the category with the highest
+    is_small, is_unknown : groups left out of the comparison with the best
+    n_unknown : users with a value whose category is unknown, in groups of any size
+    n_too_few, n_users_too_few : known groups below the smallest size, and their users
+    n_not_listed : groups left out of it for which there is no room
+    """
+
+    partition: Partition
+    groups: IntArray
+    n: IntArray
+    value: FloatArray
+    to_best: FloatArray
+    to_best_low: FloatArray
+    to_best_high: FloatArray
+    to_rest: FloatArray
+    to_rest_low: FloatArray
+    to_rest_high: FloatArray
+    rate: FloatArray
+    impact: FloatArray
+    is_small: BoolArray
+    is_unknown: BoolArray
+    n_unknown: int
+    n_too_few: int
+    n_users_too_few: int
+    n_not_listed: int
+
+    def four_fifths(self, at: int) -> FourFifths | None:
+        """What the rule says of a group, and whether the interval settles it."""
+        if math.isnan(self.to_best[at]):
+            return None
+        # four fifths are not below four fifths, whatever the last digits say
+        if self.to_best[at].round(12) < FOUR_FIFTHS:
+            return "below" if self.to_best_high[at] < FOUR_FIFTHS else "below, uncertain"
+        return "not below" if self.to_best_low[at] >= FOUR_FIFTHS else "not below, uncertain"
+
+    def left_out(self, at: int) -> LeftOut | None:
+        """Why a group is not compared with the best."""
+        if self.is_unknown[at]:
+            return "unknown"
+        return "small" if self.is_small[at] else None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRatios:
+    """The ratios of one metric.
+
+    Parameters
+    ----------
+    why_not : why there are none
+    rate_kind : a selection rate is the mean of a metric of ones and zeros, a scoring rate the share
+        above the median
+    threshold : that median
+    by : one for each attribute, then one for each pair
+    """
+
+    why_not: WhyNot | None
+    rate_kind: RateKind | None = None
+    threshold: float | None = None
+    by: tuple[CategoryRatios, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RatioAnalysis:
+    """The ratios of each metric, and how many pairs of attributes there were too many of."""
+
+    metrics: tuple[MetricRatios, ...]
+    n_pairs_left_out: int
+
+
+def analyse_ratios(measured: Measured, grouping: Grouping, options: AuditOptions) -> RatioAnalysis:
+    """The ratios of every metric, by each attribute and each pair of attributes."""
+    positions = range(len(grouping.attributes))
+    sets: list[tuple[int, ...]] = [(at,) for at in positions]
+    pairs = [] if options.depth == 1 else [*itertools.combinations(positions, 2)]
+    has_room = len(pairs) <= MOST_PAIRS
+    partitions = [Partition.of(grouping, one) for one in sets + pairs * has_room]
+    found = map_in_threads(
+        lambda i: _of_metric(i, measured, grouping, partitions, options.alpha),
+        range(len(measured.metrics)),
+        options.n_threads,
+    )
+    return RatioAnalysis(tuple(found), 0 if has_room else len(pairs))
+
+
+def _of_metric(
+    i: int,
+    measured: Measured,
+    grouping: Grouping,
+    partitions: Sequence[Partition],
+    alpha: float,
+) -> MetricRatios:
+    metric, values = measured.metrics[i], measured.values[i]
+    is_defined = ~np.isnan(values)
+    known = values if is_defined.all() else values[is_defined]
+    why_not = _why_not(metric, known, measured.is_complete)
+    if why_not is not None:
+        return MetricRatios(why_not)
+    is_rate = bool(((known == 0) | (known == 1)).all())
+    threshold = 0.0 if is_rate else float(np.median(known))
+    cells = _cell_sums(values, is_defined, threshold, grouping)
+    most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
+    return MetricRatios(
+        None,
+        "selection" if is_rate else "scoring",
+        None if is_rate else threshold,
+        tuple(
+            _compared(partition, cells, most, is_rate, grouping.min_users, alpha)
+            for partition in partitions
+        ),
+    )
+
+
+def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot | None:
+    if metric.metric.higher_is_better is None:
+        return "neither end is better"
+    if not metric.metric.higher_is_better:
+        return "lower is better"
+    return why_no_ratio(known, is_complete)
+
+
+@dataclass(frozen=True, slots=True)
+class _CellSums:
+    """Sums over the users of each cell.
+
+    Parameters
+    ----------
+    n, total : (n_cells,), count and sum
+    squares : (n_cells,), squares around the mean of all, in units of that mean
+    above : (n_cells,), users above the threshold
+    """
+
+    n: FloatArray
+    total: FloatArray
+    squares: FloatArray
+    above: FloatArray
+    mean: float
+
+
+def _cell_sums(
+    values: FloatArray, is_defined: BoolArray, threshold: float, grouping: Grouping
+) -> _CellSums:
+    n, total = count_and_sum(values, is_defined, grouping.cells)
+    mean = float(total.sum() / n.sum())
+    return _CellSums(
+        n,
+        total,
+        grouping.cells.sums(np.where(is_defined, (values / mean - 1) ** 2, 0.0)),
+        # nothing is above a threshold that is not known
+        grouping.cells.sums(values > threshold),
+        mean,
+    )
+
+
+def _compared(
+    partition: Partition,
+    cells: _CellSums,
+    most: float,
+    is_rate: bool,
+    min_users: int,
+    alpha: float,
+) -> CategoryRatios:
+    n = partition.sums(cells.n)
+    n_all = n.sum()
+    is_unknown = partition.is_unknown
+    is_small = n < SMALL_CATEGORY * n_all
+    is_listed = n >= min_users
+    is_too_few = ~(is_listed | is_unknown)
+    groups = np.flatnonzero(is_listed)
+    total, squares = partition.sums(cells.total), partition.sums(cells.squares)
+    most = most / cells.mean
+    spread = most if is_rate else _spread(squares.sum() / max(1.0, n_all - 1), most)
+
+    def means(n: FloatArray, value: FloatArray, squares: FloatArray) -> Means:
+        # in units of the mean of all, so that products of tiny values do not vanish
+        mean = value / cells.mean
+        around_mean = np.maximum(squares - n * (mean - 1) ** 2, 0)
+        return Means(n, mean, around_mean, spread, most, is_rate)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = total[groups] / n[groups]
+        rest_value = (total.sum() - total[groups]) / (n_all - n[groups])
+        to_rest = np.where(rest_value > 0, value / rest_value, np.nan)
+        each = means(n[groups], value, squares[groups])
+        rest = means(n_all - n[groups], rest_value, squares.sum() - squares[groups])
+        low, high = ratio_limits(
+            each.mean, each.limits(alpha / 2), rest.mean, rest.limits(alpha / 2)
+        )
+    is_compared = ~(is_small | is_unknown)[groups]
+    to_best = _over_highest(value, is_compared)
+    best_low, best_high = _limits_to_best(each, to_best, alpha)
+    rate = partition.sums(cells.above)[groups] / n[groups]
+    order, n_not_listed = _order(to_best, n[groups], is_small[groups], is_unknown[groups])
+    has_rest = ~np.isnan(to_rest)
+    return CategoryRatios(
+        partition=partition,
+        groups=groups[order],
+        n=n[groups][order].astype(np.int64),
+        value=value[order],
+        to_best=to_best[order],
+        to_best_low=best_low[order],
+        to_best_high=best_high[order],
+        to_rest=to_rest[order],
+        to_rest_low=np.where(has_rest, low, np.nan)[order],
+        to_rest_high=np.where(has_rest, high, np.nan)[order],
+        rate=rate[order],
+        impact=_over_highest(rate, is_compared)[order],
+        is_small=is_small[groups][order],
+        is_unknown=is_unknown[groups][order],
+        n_unknown=int(n[is_unknown].sum()),
+        n_too_few=int((is_too_few & (n > 0)).sum()),
+        n_users_too_few=int(n[is_too_few].sum()),
+        n_not_listed=n_not_listed,
+    )
+
+
+def _spread(variance: float, most: float) -> float:
+    """The variance of everyone, whose mean is 1, over what it is at that mean for a rate."""
+    return float(variance / (1 - 1 / most)) if most > 1 else 0.0
+
+
+def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
+    """Each value over the highest; NaN where fewer than two are compared, or the highest is 0."""
+    ratios = np.full(len(values), np.nan)
+    if is_compared.sum() > 1 and values[is_compared].max() > 0:
+        ratios[is_compared] = values[is_compared] / values[is_compared].max()
+    return ratios
+
+
+def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Limits:
+    """Both ends of the intervals of ratios to the best group, at 1 - alpha.
+
+    Which group is best is not known: the one that looks best is often only lucky. The ratio to
+    the best is the smallest of the ratios to each other group. So its lower end is the smallest
+    of their lower ends, and its upper end the smallest of their upper ends, with alpha divided
+    among them because any of them may decide (multiple comparisons with the best).
+    """
+    low, high = np.full(len(to_best), np.nan), np.full(len(to_best), np.nan)
+    compared = np.flatnonzero(~np.isnan(to_best))
+    if not len(compared):
+        return low, high
+    ratio, mean = to_best[compared], each.mean[compared]
+    ends = []
+    for tail in (alpha / 2, alpha / 2 / (len(compared) - 1)):
+        lower, upper = each.limits(tail)
+        mine = lower[compared, None], upper[compared, None]
+        others = lower[compared], upper[compared]
+        ends.append(ratio_limits(mean[:, None], mine, mean, others))
+    (lows, _), (_, highs) = ends
+    # a group is not compared with itself, and none is better than the best
+    itself = np.eye(len(compared), dtype=bool)
+    low[compared] = np.minimum(np.where(itself, np.inf, lows).min(axis=1), ratio)
+    high[compared] = np.clip(np.where(itself, np.inf, highs).min(axis=1), ratio, 1.0)
+    return low, high
+
+
+def _order(
+    to_best: FloatArray, n: FloatArray, is_small: BoolArray, is_unknown: BoolArray
+) -> tuple[IntArray, int]:
+    """Which groups are listed, in their order, and how many there is no room for."""
+    kind = np.where(is_unknown, 2, is_small.astype(np.int64))
+    order = np.lexsort((-n, np.nan_to_num(to_best, nan=np.inf), kind))
+    is_room = np.ones(len(order), dtype=bool)
+    for left_out in (1, 2):
+        is_kind = kind[order] == left_out
+        is_room &= ~is_kind | (np.cumsum(is_kind) <= LEFT_OUT_LISTED)
+    return order[is_room], int((~is_room).sum())

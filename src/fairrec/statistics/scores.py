@@ -1,0 +1,375 @@
+"""How far a group stands from all others, in standard errors of two kinds.
+
+By the **chance error** a difference is measured against the spread among all users: exact for
+random groups, but a group whose own values vary more is found without being worse. By the **own
+error** it is measured against the spread within the group and among the others (Welch), moderated
+where a group is small, and put on the scale of a normal variable by its degrees of freedom. A
+group differs where it stands out by both.
+
+The variance of a value between two bounds, a and b, depends on its mean m: it is a share, the
+dispersion, of (m - a)(b - m), which is 1 for a rate. So a bounded metric has the variance of its
+group's dispersion at the mean of all, as if the group were like everyone (a score test): otherwise
+groups with few hits would have hardly any spread and look certain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
+from fairrec.statistics.moments import Moments
+
+PRIOR_USERS = 1.0
+"""Weight, in users, of the spread among all users in the spread of one group.
+
+Six users who all missed have no spread of their own, yet their mean is far from certain.
+"""
+KNOWN = 1e9
+"""Degrees of freedom of a spread that needs no estimate."""
+
+
+class Scores(NamedTuple):
+    """Differences in standard errors; (n_metrics, n_groups) each, 0 where undefined."""
+
+    by_chance: FloatArray
+    by_own: FloatArray
+
+    @property
+    def smaller(self) -> FloatArray:
+        """The one of the two that is nearer to 0: what a group stands out by, by both."""
+        return np.where(np.abs(self.by_own) < np.abs(self.by_chance), self.by_own, self.by_chance)
+
+
+class Everyone(NamedTuple):
+    """What is needed of all users; (n_metrics,) each, but `bounds` (n_metrics, 2).
+
+    Parameters
+    ----------
+    mean, variance, n : of a value, among all users
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    n: FloatArray
+    bounds: FloatArray
+    is_rate: BoolArray
+
+
+class Compared(NamedTuple):
+    """How groups are compared with all others, whatever the values; (n_metrics, n_groups) each.
+
+    Parameters
+    ----------
+    n, n_others : users of both sides
+    per_total : what turns a centred sum into the difference; NaN where both sides are looked up by
+        themselves, because the others are those of a sample
+    chance_error : of the difference
+    own, others : what multiplies the variances of a value in the variance of the difference
+    """
+
+    n: FloatArray
+    n_others: FloatArray
+    per_total: FloatArray
+    chance_error: FloatArray
+    own: FloatArray
+    others: FloatArray
+
+
+class Sums(NamedTuple):
+    """Centred values; (n_metrics, n_groups) each.
+
+    Parameters
+    ----------
+    total, squares : of the users by whom a group is known
+    shared_total, shared_squares : of those of them who are among all users it is compared with
+    """
+
+    total: FloatArray
+    squares: FloatArray
+    shared_total: FloatArray
+    shared_squares: FloatArray
+
+
+def everyone_of(moments: Moments) -> Everyone:
+    """All users."""
+    return Everyone(
+        moments.mean, moments.variance, moments.n_users, moments.bounds, moments.is_rate
+    )
+
+
+def compared_of(moments: Moments) -> Compared:
+    """How each group is compared."""
+    weights = moments.weights
+    per_total = np.full_like(weights.total, np.nan)
+    if moments.sample is None:
+        np.divide(1.0, weights.total, out=per_total, where=weights.total > 0)
+    return Compared(
+        moments.n, moments.n_others, per_total, moments.chance_error, weights.own, weights.others
+    )
+
+
+def sums_of(moments: Moments) -> Sums:
+    """The sums of each group."""
+    shared = moments if moments.sample is None else moments.sample
+    return Sums(moments.total, moments.squares, shared.total, shared.squares)
+
+
+def scores_of(moments: Moments) -> Scores:
+    """The scores of all groups."""
+    by_chance, by_own = np.zeros((2, *moments.n.shape))
+    _scores(everyone_of(moments), compared_of(moments), sums_of(moments), by_chance, by_own)
+    return Scores(by_chance, by_own)
+
+
+class Spread(NamedTuple):
+    """The variance of a value on one side, and how well it is known.
+
+    Parameters
+    ----------
+    variance : at the mean of all users; where a metric has bounds, dispersion times
+        (mean - a)(b - mean)
+    dispersion : that share; 0 for a metric without bounds
+    freedom : degrees of freedom
+    """
+
+    variance: FloatArray
+    dispersion: FloatArray
+    freedom: FloatArray
+
+
+def own_spread(moments: Moments) -> Spread:
+    """The spread within each group."""
+    return _spread_of(moments, moments.n, moments.deviation, moments.own_squares)
+
+
+def others_spread(moments: Moments) -> Spread:
+    """The spread among all others."""
+    n, deviation = moments.n_others, moments.others_deviation
+    return _spread_of(moments, n, deviation, moments.others_squares)
+
+
+def _spread_of(
+    moments: Moments, n: FloatArray, deviation: FloatArray, squares: FloatArray
+) -> Spread:
+    variance, dispersion, freedom = np.zeros((3, *n.shape))
+    _spreads(everyone_of(moments), n, deviation, squares, variance, dispersion, freedom)
+    return Spread(variance, dispersion, freedom)
+
+
+def maxima(
+    everyone: Everyone, compared: Compared, sums: Sums, column: IntArray, n_columns: int
+) -> tuple[FloatArray, FloatArray]:
+    """The largest scores, upwards and downwards.
+
+    Parameters
+    ----------
+    column : (n_metrics, n_groups), the size class of a group; -1 where it does not count
+
+    Returns
+    -------
+    by chance : (2,), over all groups; by own error : (2, n_columns), in each size class
+    """
+    by_chance, by_own = np.zeros(2), np.zeros((2, n_columns))
+    _maxima(everyone, compared, sums, column, by_chance, by_own)
+    return by_chance, by_own
+
+
+def normal_scale(t: FloatArray, freedom: FloatArray) -> FloatArray:
+    """The normal deviate with the tail of Student's t (Wallace 1959, to a few thousandths)."""
+    size = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(t * t / freedom))
+    return np.asarray(np.copysign(size, t))
+
+
+def student_scale(z: FloatArray, freedom: FloatArray) -> FloatArray:
+    """The inverse of `normal_scale`."""
+    scaled = (z * (8 * freedom + 3) / (8 * freedom + 1)) ** 2 / freedom
+    # as good as without limit, and its square still a number
+    t = np.sqrt(freedom * np.expm1(np.minimum(scaled, 200.0)))
+    return np.asarray(np.where(np.isinf(z), np.inf, t))
+
+
+@kernel
+def _common(
+    mean: float, variance: float, n: float, low: float, high: float, is_rate: bool
+) -> tuple[float, float, float, float, float, float, bool]:
+    """What the spread of every group of a metric needs of all users.
+
+    Numbers alone, because handing arrays to a function costs more than what it does.
+
+    Returns
+    -------
+    mean, variance, bounds, (mean - a)(b - mean) or 0 without bounds, dispersion of all, is_rate
+    """
+    at_all, of_all = 0.0, 0.0
+    if np.isfinite(low) and np.isfinite(high):
+        at_all = max((mean - low) * (high - mean), 0.0)
+        squares = variance * (n - 1)
+        if at_all > 0 and squares > 0:
+            of_all = min(1.0, squares / ((n - 1) * at_all + squares / n))
+    return mean, variance, low, high, at_all, of_all, is_rate
+
+
+@kernel
+def _spread(
+    common: tuple[float, float, float, float, float, float, bool],
+    n: float,
+    deviation: float,
+    squares: float,
+) -> tuple[float, float, float]:
+    """Variance at the mean of all, dispersion and degrees of freedom of one side.
+
+    A dispersion is drawn to that of all users. `squares / n` is what (m - a)(b - m) at an estimated
+    mean falls short of that at the true one, n - 1 times; so a rate has exactly 1.
+    """
+    mean, variance, low, high, at_all, of_all, is_rate = common
+    freedom = max(n - 1, 0.0) + PRIOR_USERS
+    if at_all <= 0:
+        return (squares + PRIOR_USERS * variance) / freedom, 0.0, freedom
+    if is_rate:
+        return at_all, 1.0, KNOWN
+    at_mean = max((mean + deviation - low) * (high - mean - deviation), 0.0)
+    above = squares + PRIOR_USERS * of_all * at_all
+    below = (n - 1) * at_mean + squares / n + PRIOR_USERS * at_all
+    dispersion = min(1.0, above / below)
+    return dispersion * at_all, dispersion, freedom
+
+
+@kernel
+def _t_squared(
+    common: tuple[float, float, float, float, float, float, bool],
+    all_squares: float,
+    difference: float,
+    sides: tuple[float, float, float, float],
+    sums: tuple[float, float, float, float],
+) -> tuple[float, float]:
+    """Square of the difference over its own error, and the degrees of freedom (Welch).
+
+    Parameters
+    ----------
+    sides : n, n_others, and the multipliers of both variances
+    """
+    n, n_others, own, others = sides
+    total, squares, shared_total, shared_squares = sums
+    mean, others_mean = total / n, -shared_total / n_others
+    variance, _, freedom = _spread(common, n, mean, max(squares - total * mean, 0.0))
+    others_squares = all_squares - shared_squares + shared_total * others_mean
+    others_variance, _, others_freedom = _spread(
+        common, n_others, others_mean, max(others_squares, 0.0)
+    )
+    x, y = variance * own, others_variance * others
+    if not x + y > 0:
+        return 0.0, 1.0
+    freedom = (x + y) ** 2 / (x * x / freedom + y * y / others_freedom)
+    return difference * difference / (x + y), freedom
+
+
+@kernel
+def _on_normal_scale(t_squared: float, freedom: float) -> float:
+    factor = (8 * freedom + 1) / (8 * freedom + 3)
+    return float(factor * np.sqrt(freedom * np.log1p(t_squared / freedom)))
+
+
+@kernel
+def _scores(
+    everyone: Everyone, compared: Compared, sums: Sums, by_chance: FloatArray, by_own: FloatArray
+) -> None:
+    for i in range(len(by_chance)):
+        common = _common(
+            everyone.mean[i],
+            everyone.variance[i],
+            everyone.n[i],
+            everyone.bounds[i, 0],
+            everyone.bounds[i, 1],
+            everyone.is_rate[i],
+        )
+        all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
+        for at in range(by_chance.shape[1]):
+            n, n_others = compared.n[i, at], compared.n_others[i, at]
+            error = compared.chance_error[i, at]
+            if not error > 0:
+                continue
+            total, shared_total = sums.total[i, at], sums.shared_total[i, at]
+            difference = total * compared.per_total[i, at]
+            if np.isnan(difference):
+                difference = total / n + shared_total / n_others
+            by_chance[i, at] = difference / error
+            t_squared, freedom = _t_squared(
+                common,
+                all_squares,
+                difference,
+                (n, n_others, compared.own[i, at], compared.others[i, at]),
+                (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
+            )
+            by_own[i, at] = np.copysign(_on_normal_scale(t_squared, freedom), difference)
+
+
+@kernel
+def _spreads(
+    everyone: Everyone,
+    n: FloatArray,
+    deviation: FloatArray,
+    squares: FloatArray,
+    variance: FloatArray,
+    dispersion: FloatArray,
+    freedom: FloatArray,
+) -> None:
+    for i in range(len(n)):
+        common = _common(
+            everyone.mean[i],
+            everyone.variance[i],
+            everyone.n[i],
+            everyone.bounds[i, 0],
+            everyone.bounds[i, 1],
+            everyone.is_rate[i],
+        )
+        for at in range(n.shape[1]):
+            if n[i, at] > 0:
+                found = _spread(common, n[i, at], deviation[i, at], squares[i, at])
+                variance[i, at], dispersion[i, at], freedom[i, at] = found
+
+
+@kernel
+def _maxima(
+    everyone: Everyone,
+    compared: Compared,
+    sums: Sums,
+    column: IntArray,
+    by_chance: FloatArray,
+    by_own: FloatArray,
+) -> None:
+    for i in range(len(column)):
+        common = _common(
+            everyone.mean[i],
+            everyone.variance[i],
+            everyone.n[i],
+            everyone.bounds[i, 0],
+            everyone.bounds[i, 1],
+            everyone.is_rate[i],
+        )
+        all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
+        for at in range(column.shape[1]):
+            in_class = column[i, at]
+            n, n_others = compared.n[i, at], compared.n_others[i, at]
+            error = compared.chance_error[i, at]
+            if in_class < 0 or not error > 0:
+                continue
+            total, shared_total = sums.total[i, at], sums.shared_total[i, at]
+            difference = total * compared.per_total[i, at]
+            if np.isnan(difference):
+                difference = total / n + shared_total / n_others
+            tail = 0 if difference > 0 else 1
+            by_chance[tail] = max(by_chance[tail], abs(difference) / error)
+            t_squared, freedom = _t_squared(
+                common,
+                all_squares,
+                difference,
+                (n, n_others, compared.own[i, at], compared.others[i, at]),
+                (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
+            )
+            # the normal scale is the smaller one, so most need no logarithm
+            if t_squared > by_own[tail, in_class] ** 2:
+                score = _on_normal_scale(t_squared, freedom)
+                by_own[tail, in_class] = max(by_own[tail, in_class], score)

@@ -1,0 +1,57 @@
+"""Cut-offs that hold for all groups and metrics at once, balanced over sizes and tails.
+
+One cut-off for groups of all sizes would be set by the smallest, whose scores have the longest
+tails, and a skewed metric has a long tail on one side only. So groups fall into size classes, and
+each class has its own cut-off upwards and downwards, all of them reached equally often by chance
+(Beran 1988). What is controlled is that any of them is exceeded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+
+EDGES = (30, 100, 300, 1000)
+"""Users from which a group is in the next size class."""
+N_CLASSES = len(EDGES) + 1
+_ROUNDING = 1e-9
+
+
+def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
+    """The size class of each group of `n` users; -1 where it is not tested."""
+    return np.where(is_tested, np.searchsorted(EDGES, n, side="right"), -1).astype(np.int64)
+
+
+def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> FloatArray:
+    """(2, n_classes), what scores exceed upwards or downwards in any class with probability alpha.
+
+    At least what as many independent normal scores as the class has groups would have: a tail
+    that is short among all users, such as that of no hits, is longer in groups that differ.
+    Infinite where there are too few draws.
+
+    Parameters
+    ----------
+    maxima : (n_draws, 2, n_classes), the largest score upwards and downwards in each class
+    classes : (n_metrics, n_groups), -1 where not tested
+    """
+    n_draws = len(maxima)
+    is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
+    cut_offs = np.full((2, N_CLASSES), np.inf)
+    n_allowed = int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1
+    if n_allowed < 0 or not is_used.any():
+        return cut_offs
+    columns = maxima[:, :, is_used].reshape(n_draws, -1)
+    # 0 for the largest of its column; equal ones share the best place
+    order = np.sort(-columns, axis=0)
+    places = np.stack(
+        [np.searchsorted(order[:, at], -columns[:, at]) for at in range(columns.shape[1])], axis=1
+    )
+    # how deep into every column one can go while only the draws allowed have a value beyond
+    place = int(np.sort(places.min(axis=1))[n_allowed])
+    reached = -order[place].reshape(2, -1)
+    n_groups = np.array([(classes == at).any(axis=0).sum() for at in np.flatnonzero(is_used)])
+    normal = ndtri(1 - alpha / (2 * is_used.sum() * n_groups))
+    cut_offs[:, is_used] = np.maximum(reached, normal)
+    return cut_offs

@@ -1,0 +1,45 @@
+"""Strata: users in the same circumstances, among whom alone groups are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray
+from fairrec.groups.cells import number_combinations
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """Which users are in the same circumstances.
+
+    Parameters
+    ----------
+    of_user : (n_users,)
+    """
+
+    of_user: CodeArray
+    n_strata: int
+
+    @classmethod
+    def of(cls, codes: Sequence[CodeArray], n_values: Sequence[int]) -> Strata:
+        """Every combination that occurs of some circumstances."""
+        first, of_user = number_combinations(codes, n_values)
+        return cls(of_user, len(first))
+
+    def sums(self, per_user: FloatArray | BoolArray) -> FloatArray:
+        """(n_strata,), sums over the users of each stratum."""
+        totals = np.bincount(self.of_user, weights=per_user, minlength=self.n_strata)
+        return totals.astype(np.float64, copy=False)
+
+    def means(self, per_user: FloatArray, is_counted: BoolArray) -> FloatArray:
+        """(n_strata,), means over the users who count; 0 where nobody does."""
+        n = self.sums(is_counted)
+        return self.sums(np.where(is_counted, per_user, 0.0)) / np.maximum(n, 1)
+
+
+def one_stratum(n_users: int) -> Strata:
+    """Everyone in one stratum: nothing is given."""
+    return Strata(np.zeros(n_users, dtype=np.int32), 1)

@@ -1,0 +1,217 @@
+"""The verdict: what is known about the harm of each group, each metric and the whole audit.
+
+Only a group that stands out by both errors can be worse; the interval that holds for all groups
+and metrics at once then says by how much, and what can be ruled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
+from fairrec.groups.cells import Cells
+from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.intervals import Interval
+
+Outcome = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
+"""Than matters; without an amount that matters there is only worse and inconclusive."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
+MAX_POINTS = 60
+_MAX_MARKED = 4_000_000_000
+
+
+def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval:
+    """The interval of a harm from that of a difference.
+
+    Where neither end is better, of the size of the difference.
+    """
+    if higher_is_better is not None:
+        return Interval(-interval.high, -interval.low) if higher_is_better else interval
+    nearest = np.maximum(np.maximum(interval.low, -interval.high), 0.0)
+    return Interval(nearest, np.maximum(np.abs(interval.low), np.abs(interval.high)))
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedPoint:
+    """Among groups of at least `n_users` users that are not shown worse, the largest harm."""
+
+    n_users: int
+    harm: float
+    n_groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the verdict is about.
+
+    Parameters
+    ----------
+    n_ruled_out : groups that are not worse by more than matters
+    ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
+        the largest is open
+    n_open : groups about which nothing can be said, those too little known included
+    open_share : users in any of these; None where that would take too long
+    """
+
+    n_ruled_out: int
+    ruled_out_from: int | None
+    n_open: int
+    open_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricVerdict:
+    """What is known about one metric.
+
+    Parameters
+    ----------
+    matters : in units of the metric; None where nothing was said
+    of_groups : (n_groups,), positions in OUTCOMES; OPEN where a group is not tested
+    harm : the interval of each group's harm
+    certificate : by size, from the smallest group up; empty where nothing is ruled out
+    """
+
+    outcome: Outcome
+    matters: float | None
+    of_groups: IntArray
+    harm: Interval
+    scope: Scope
+    certificate: tuple[CertifiedPoint, ...]
+
+
+def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[MetricVerdict, ...]:
+    """The verdict about each metric.
+
+    Parameters
+    ----------
+    is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
+    """
+    return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
+
+
+def audit_outcome(outcomes: Sequence[Outcome]) -> Outcome:
+    """The one that matters most among the metrics."""
+    return min(outcomes, key=OUTCOMES.index, default="inconclusive")
+
+
+def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
+    metric, options = analysis.measured.metrics[i], analysis.options
+    higher_is_better = metric.metric.higher_is_better
+    matters = None
+    if options.matters is not None:
+        matters = options.matters.of(metric.name, float(analysis.moments.mean[i]))
+    simultaneous = analysis.estimates.simultaneous
+    harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
+    is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
+    is_known = is_tested & analysis.is_comparable[i]
+    size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
+    is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
+    of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
+    return MetricVerdict(
+        outcome=_metric_outcome(of_groups, is_tested, analysis),
+        matters=matters,
+        of_groups=of_groups,
+        harm=harm,
+        scope=_scope(i, of_groups, analysis),
+        certificate=_certificate(
+            analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
+        ),
+    )
+
+
+def group_outcomes(
+    harm: Interval, is_worse: BoolArray, is_known: BoolArray, matters: float | None
+) -> IntArray:
+    """(n_groups,), positions in OUTCOMES.
+
+    Parameters
+    ----------
+    is_worse : groups that stand out at the worse end
+    is_known : groups whose interval holds
+    """
+    outcomes = np.where(is_worse, WORSE, OPEN)
+    if matters is not None:
+        outcomes[is_worse & (harm.low > matters)] = BY_MORE
+        outcomes[is_known & (harm.high < matters)] = RULED_OUT
+    return outcomes
+
+
+def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysis) -> Outcome:
+    """That of its worst groups.
+
+    It is ruled out where that holds for every group of the fewest attributes looked at: smaller
+    intersections can hardly ever be ruled out, and those that are open are counted.
+    """
+    if (of_groups == BY_MORE).any():
+        return "worse by more"
+    if (of_groups == WORSE).any():
+        return "worse"
+    depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
+    named = depth == depth.min()
+    has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
+    return "not worse by more" if has_all else "inconclusive"
+
+
+def _scope(i: int, of_groups: IntArray, analysis: Analysis) -> Scope:
+    lattice = analysis.grouping.lattice
+    is_open = of_groups == OPEN
+    largest_open = int(lattice.n_users[is_open].max(initial=0))
+    above = lattice.n_users[~is_open & (lattice.n_users > largest_open)]
+    return Scope(
+        n_ruled_out=int((of_groups == RULED_OUT).sum()),
+        ruled_out_from=int(above.min()) if len(above) else None,
+        n_open=int(is_open.sum()),
+        open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
+    )
+
+
+def _share_in(codes: CodeArray, cells: Cells) -> float | None:
+    """Share of users in any of the groups."""
+    if len(codes) * len(cells) > _MAX_MARKED:
+        return None
+    is_in = np.zeros(len(cells), dtype=np.bool_)
+    _mark(codes, cells.codes, is_in)
+    return float(cells.n_users[is_in].sum() / max(1, cells.n_users.sum()))
+
+
+def _certificate(
+    n: FloatArray, highest: FloatArray, is_counted: BoolArray
+) -> tuple[CertifiedPoint, ...]:
+    """The largest harm that is not ruled out among groups of at least any size."""
+    groups = np.flatnonzero(is_counted & np.isfinite(highest))
+    if not len(groups):
+        return ()
+    order = groups[np.argsort(-n[groups], kind="stable")]
+    largest = np.maximum.accumulate(highest[order])
+    # of groups of one size all count, and a level is named by the smallest size it holds for
+    ends = np.flatnonzero(np.append(n[order][1:] < n[order][:-1], True))
+    at = ends[np.append(largest[ends][1:] > largest[ends][:-1], True)][::-1]
+    if len(at) > MAX_POINTS:
+        at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
+    return tuple(
+        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        for place in at
+    )
+
+
+@kernel
+def _mark(codes: CodeArray, cell_codes: CodeArray, is_in: BoolArray) -> None:
+    """Mark the cells of some groups."""
+    for group in range(len(codes)):
+        for cell in range(len(is_in)):
+            if is_in[cell]:
+                continue
+            is_member = True
+            for attribute in range(codes.shape[1]):
+                code = codes[group, attribute]
+                if code >= 0 and code != cell_codes[attribute, cell]:
+                    is_member = False
+                    break
+            if is_member:
+                is_in[cell] = True

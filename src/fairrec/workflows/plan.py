@@ -1,0 +1,274 @@
+"""The conductor of a plan: what is to be tested, on whom, and what can be found, set beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtri
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.options import Options, declared, documented, spelled
+from fairrec.core.settings import read_settings
+from fairrec.core.version import __version__
+from fairrec.groups.grouping import Grouping, grouping_of
+from fairrec.groups.lattice import ANY
+from fairrec.inputs.columns import check_mapping
+from fairrec.inputs.formats import checksum
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import read_users
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.value_columns import metric_of_column
+from fairrec.result.coverage import attribute_summaries, coverage
+from fairrec.result.plan_schema import (
+    Expected,
+    PlanFacts,
+    PlannedAttribute,
+    PlannedGroups,
+    PlannedTable,
+    Spread,
+)
+from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.scores import Everyone
+from fairrec.workflows.deviations import values_named
+from fairrec.workflows.plan_file import EXPECTED, AuditPlan
+from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
+from fairrec.workflows.spread import spread_of
+
+_STEPS = (1, 2, 5)
+_RATE = 0.99
+"""The variance of a rate, as a share of the largest one at its mean, but for what is rounded."""
+
+
+@documented(PlanOptions, TableOptions)
+def plan(
+    *,
+    users: Any = None,
+    by: Sequence[str] | str | None = None,
+    metrics: Sequence[str] | str | None = None,
+    pilot: Any = None,
+    mean: float | None = None,
+    sd: float | None = None,
+    settings: str | Path | None = None,
+    **options: Any,
+) -> AuditPlan:
+    """What an audit of these users is to test, and what it can find: `.save("plan.toml")`.
+
+    Nothing is measured. `fairrec.audit(..., plan="plan.toml")` runs it.
+
+    Parameters
+    ----------
+    users, by, metrics : see TableOptions
+    pilot, mean, sd : see PlanOptions
+    settings : a settings file to freeze, or a plan to freeze again. Its options hold where no
+        other value is given
+    options : any other option of `fairrec.audit` that says what is tested, such as `alpha`
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": range(400), "gender": ["F", "M"] * 200})
+    >>> made = fairrec.plan(users=users, by="gender", metrics="ndcg@10", mean=0.3, sd=0.35)
+    >>> made.expectations.row(-1, named=True)
+    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1065}
+    """
+    for name in options:
+        if name not in SETTINGS:
+            raise unknown_name("option", name, SETTINGS)
+    named = {"users": users, "by": by, "metrics": metrics, "pilot": pilot, "mean": mean, "sd": sd}
+    given = {name: value for name, value in {**options, **named}.items() if value is not None}
+    found = _set_in(settings, given)
+    given = {**found, **given}
+    tables = TableOptions.of(**_of(TableOptions, given))
+    how = AuditOptions.of(**_of(AuditOptions, given))
+    assumed = PlanOptions.of(**_of(PlanOptions, given))
+    for name in ("users", "by", "metrics"):
+        if name not in given:
+            raise InputError(f"{spelled(name)} is missing: a plan says whom and what it tests.")
+    check_mapping(tables.columns or {})
+    opened = _opened(tables)
+    of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
+    wanted = _wanted(tables)
+    if how.matters is not None:
+        how.matters.check([metric.name for metric in wanted])
+    everyone = read_users(opened["users"], tables.by)
+    grouping = grouping_of(everyone.attributes(np.arange(len(everyone.ids))), how)
+    tested = [metric for metric in wanted if not metric.metric.pooled]
+    spread = spread_of(assumed, of_pilot, tested)
+    expected = expectations(tested, grouping, how, spread)
+    if of_pilot is not None:
+        opened["pilot"] = of_pilot
+    facts = PlanFacts(
+        fairrec_version=__version__,
+        n_users=grouping.n_users,
+        min_users=grouping.min_users,
+        tables={name: _table(table) for name, table in opened.items()},
+        attributes=_attributes(grouping),
+        groups=_groups(grouping, how),
+        spread=spread,
+        expected=tuple(Expected(**row) for row in expected.iter_rows(named=True)),
+    )
+    names = tuple(metric.name for metric in wanted)
+    return AuditPlan(
+        _to_freeze({**vars(tables), **vars(how), **vars(assumed), "metrics": names}),
+        facts,
+        from_settings=tuple(found),
+    )
+
+
+def expectations(
+    metrics: Sequence[MetricAtK],
+    grouping: Grouping,
+    options: AuditOptions,
+    spread: Mapping[str, Spread],
+) -> pl.DataFrame:
+    """One row for each metric and size of group up to half of all users, see `Expected`.
+
+    The significance level is divided by the number of tests (Bonferroni), which asks for somewhat
+    more than the permutations of an audit will.
+
+    Parameters
+    ----------
+    spread : by metric; where it is not known, harm is in standard deviations among users
+    """
+    if not options.permutations:
+        return pl.DataFrame(schema=EXPECTED)  # nothing is tested
+    n_users_per_group = grouping.lattice.n_users
+    least, most = int(n_users_per_group.min()), int(n_users_per_group.max())
+    sizes = np.array(_sizes(least, min(most, grouping.n_users // 2)), dtype=np.float64)
+    n_tests = max(1, len(grouping.lattice) * len(metrics))
+    # the smallest p-value of a few permutations may be larger than the level
+    is_reached = options.alpha / 2 * (1 + options.permutations) >= 1
+    critical = np.full(2, -ndtri(options.alpha / (2 * n_tests)) if is_reached else math.inf)
+    rows = []
+    for metric in metrics:
+        everyone = _everyone(metric, spread.get(metric.name), grouping.n_users)
+        higher_is_better = metric.metric.higher_is_better
+        worse = None if higher_is_better is None else not higher_is_better
+        for size, harm in zip(
+            sizes, detectable_harm(everyone, 0, sizes, critical, worse), strict=True
+        ):
+            rows.append(
+                {
+                    "metric": metric.name,
+                    "users": int(size),
+                    "n_groups": int((n_users_per_group >= size).sum()),
+                    # no more digits than the assumptions have, and the same on every machine
+                    "harm": None if math.isnan(harm) else float(f"{harm:.4g}"),
+                }
+            )
+    return pl.DataFrame(rows, schema=EXPECTED)
+
+
+def _everyone(metric: MetricAtK, assumed: Spread | None, n_users: int) -> Everyone:
+    """All users as they are assumed to be; without a mean, bounds are out of reach."""
+    assumed = assumed or Spread(sd=1.0)
+    bounds = metric.metric.bounds if assumed.mean is not None else None
+    low, high = bounds or (-math.inf, math.inf)
+    mean, variance = assumed.mean or 0.0, assumed.sd**2
+    largest = (mean - low) * (high - mean)
+    return Everyone(
+        mean=np.array([mean]),
+        variance=np.array([variance]),
+        n=np.array([float(n_users)]),
+        bounds=np.array([[low, high]]),
+        # no value lies between the bounds where they are as far apart as can be
+        is_rate=np.array([math.isfinite(largest) and variance > _RATE * largest]),
+    )
+
+
+def _sizes(least: int, most: int) -> list[int]:
+    """The smallest group and rounder ones, up to the largest.
+
+    >>> _sizes(12, 700)
+    [12, 20, 50, 100, 200, 500]
+    """
+    steps = (step * 10**power for power in range(len(str(most)) + 1) for step in _STEPS)
+    return [size for size in [least, *(step for step in steps if step > least)] if size <= most]
+
+
+def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a settings file or an older plan sets and nobody gave."""
+    found = {} if settings is None else read_settings(settings, SETTINGS).values
+    beaten = {*given}
+    if any(name in given for name in declared(PlanOptions)):
+        # a pilot and numbers that stand for one are two words for the same
+        beaten |= {*declared(PlanOptions)}
+    return {name: value for name, value in found.items() if name not in beaten}
+
+
+def _of(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in declared(options) if name in given}
+
+
+def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:
+    """All that was decided, defaults too, as they may be others one day; tables by their paths."""
+    return {
+        name: values[name]
+        for name, option in SETTINGS.items()
+        if values[name] is not None
+        and name not in NOT_PLANNED
+        and not (option.kind.is_path and not isinstance(values[name], str | Path))
+    }
+
+
+def _opened(tables: TableOptions) -> dict[str, Table]:
+    """The tables that are named, each opened."""
+    columns = tables.columns or {}
+    return {
+        name: Table(getattr(tables, name), name, columns)
+        for name, option in declared(TableOptions).items()
+        if option.kind.is_path and getattr(tables, name) is not None
+    }
+
+
+def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
+    """The metrics named, each once; columns of values where the plan is about such a table."""
+    better = tables.better or {}
+    is_of_values = bool(better) or tables.values is not None
+    if is_of_values:
+        wanted = [metric_of_column(name, better, "the values") for name in tables.metrics]
+    else:
+        wanted = [parse_metric(name) for name in tables.metrics]
+    for name in better:
+        if name not in tables.metrics:
+            raise InputError(f"{spelled('better')}: {unknown_name('metric', name, tables.metrics)}")
+    return tuple({metric.name: metric for metric in wanted}.values())
+
+
+def _table(table: Table) -> PlannedTable:
+    return PlannedTable(
+        file=table.where if table.path else None,
+        sha256=checksum(table.path) if table.path else None,
+    )
+
+
+def _attributes(grouping: Grouping) -> dict[str, PlannedAttribute]:
+    return {
+        name: PlannedAttribute(n_values=about.n_values, values=values_named(about.values))
+        for name, about in attribute_summaries(grouping).items()
+    }
+
+
+def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, ...]:
+    lattice = grouping.lattice
+    depth = (lattice.codes != ANY).sum(axis=1)
+    planned = []
+    for name, about in coverage(grouping, options.min_support).by_depth.items():
+        n_users = lattice.n_users[depth == int(name)]
+        sizes = {}
+        if len(n_users):
+            sizes = {
+                "smallest": int(n_users.min()),
+                "median": int(np.median(n_users)),
+                "largest": int(n_users.max()),
+            }
+        planned.append(PlannedGroups(depth=int(name), **about.model_dump(), **sizes))
+    return tuple(planned)

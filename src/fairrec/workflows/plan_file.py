@@ -1,0 +1,105 @@
+"""A plan as a file: settings, what they were frozen with, and a checksum over both."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairrec.core.errors import OutputError, as_unicode, plain
+from fairrec.core.files import errors_of_disk, write_text
+from fairrec.core.options import from_command_line, spelled
+from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings
+from fairrec.core.toml_text import to_toml
+from fairrec.result.plan_schema import PlanFacts
+from fairrec.workflows.plan_options import SETTINGS
+
+EXPECTED = {
+    "metric": pl.String,
+    "users": pl.Int64,
+    "n_groups": pl.Int64,
+    "harm": pl.Float64,
+}
+"""The table of what can be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """What an audit is to test, and what it can be expected to find.
+
+    Parameters
+    ----------
+    options : all that the plan sets, by name
+    facts : the users and groups it was made with
+    from_settings : the options that came from a settings file
+    """
+
+    options: dict[str, Any]
+    facts: PlanFacts
+    from_settings: tuple[str, ...] = ()
+
+    @property
+    def expectations(self) -> pl.DataFrame:
+        """Group size -> the smallest harm shown with 80% probability, for each metric."""
+        rows = [expected.model_dump() for expected in self.facts.expected]
+        return pl.DataFrame(rows, schema=EXPECTED)
+
+    def text(self, file: str | Path) -> str:
+        """The content of the file: its settings, and what they were frozen with.
+
+        Parameters
+        ----------
+        file : where it will stand; tables are named from its folder
+        """
+        file = Path(file)
+        settings = {
+            name: _path_from(file.parent, value) if SETTINGS[name].kind.is_path else value
+            for name, value in self.options.items()
+        }
+        content = {name: SETTINGS[name].kind.written(value) for name, value in settings.items()}
+        facts = self.facts.model_dump(mode="json", exclude_none=True, exclude={CHECKSUM})
+        content[PLAN] = {**facts, CHECKSUM: checksum_of({**content, PLAN: facts})}
+        name = plain(file.name)
+        with from_command_line():
+            plan_, settings_, out = (spelled(each, name) for each in ("plan", "settings", "out"))
+        text = (
+            f"# A plan of an audit, frozen. To run it: fairrec audit ... {plan_}\n"
+            f"# To change it, edit it and freeze it again: fairrec plan {settings_} {out}\n"
+            f"{to_toml(content)}"
+        )
+        # what is too long to be read back is no plan
+        parsed_toml(text.encode(), plain(file, 300))
+        return text
+
+    def save(self, file: str | Path) -> Path:
+        """Write the plan; a file that is no plan is not replaced."""
+        file = Path(file)
+        text = self.text(file)
+        check_plan_file(file)
+        with errors_of_disk(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, text)
+        return file
+
+
+def check_plan_file(file: Path) -> None:
+    """Refuse a name that is none of a plan, and to replace what is no plan."""
+    if file.suffix.lower() != ".toml":
+        raise OutputError(f"{plain(file, 300)}: a plan is a TOML file. Name it NAME.toml.")
+    if file.exists() and not (file.is_file() and read_settings(file, SETTINGS).frozen):
+        raise OutputError(
+            f"{plain(file, 300)}: is there already and is no plan, so it is not replaced. Choose "
+            "another name."
+        )
+
+
+def _path_from(folder: Path, path: str | Path) -> str:
+    """A path from a folder, so that both can be moved together."""
+    try:
+        relative = os.path.relpath(path, folder)
+    except ValueError:  # on another drive
+        relative = str(Path(path).absolute())
+    return as_unicode(Path(relative).as_posix())

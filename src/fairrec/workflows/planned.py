@@ -1,0 +1,156 @@
+"""Where the options of an audit come from, and how it differs from what was planned.
+
+What is given beats the plan, and the plan beats the settings file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, cast
+
+from pydantic import ValidationError
+
+from fairrec.core.errors import InputError, as_unicode, plain
+from fairrec.core.options import spelled
+from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.plan_schema import PlanFacts
+from fairrec.result.schema import PlanSummary, SettingsSummary
+from fairrec.workflows.deviations import deviations
+from fairrec.workflows.plan_options import AUDITED, SETTINGS
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan as it was frozen: the options it sets, and the users it was made with."""
+
+    settings: Settings
+    facts: PlanFacts
+
+
+def read_plan(file: str | Path) -> Plan:
+    """The plan in a file; an error where it is none, or another one than was frozen."""
+    settings = read_settings(file, SETTINGS)
+    where, frozen = settings.where, settings.frozen
+    again = f"fairrec plan with {spelled('settings', where)}"
+    if frozen is None:
+        raise InputError(f"{where}: is not frozen, so it is no plan. Freeze it: {again}.")
+    now, then = checksum_of(settings.content), frozen.get(CHECKSUM)
+    if now != then:
+        raise InputError(
+            f"{where}: was changed after it was frozen (checksum {now[:12]}, frozen with "
+            f"{plain(str(then)[:12])}). Take the change back, or freeze it again: {again}."
+        )
+    try:
+        facts = PlanFacts.model_validate(frozen)
+    except ValidationError as error:
+        first = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InputError(
+            f"{where}: is no plan of this version of FairRec (see plan.{plain(first)}). Freeze it "
+            f"again: {again}."
+        ) from error
+    return Plan(settings, facts)
+
+
+def settings_of(file: str | Path) -> Settings:
+    """The settings in a file that is no plan."""
+    settings = read_settings(file, SETTINGS)
+    if settings.frozen is not None:
+        raise InputError(
+            f"{settings.where}: is a frozen plan. Run it as one: {spelled('plan', settings.where)}"
+        )
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options of an audit, and where each comes from.
+
+    Parameters
+    ----------
+    given : by the caller, by name
+    """
+
+    given: Mapping[str, Any]
+    plan: Plan | None
+    settings: Settings | None
+
+    @classmethod
+    def of(
+        cls, given: Mapping[str, Any], plan: str | Path | None, settings: str | Path | None
+    ) -> Choices:
+        """What is given, with the files that are named; None is not given."""
+        return cls(
+            {
+                name: AUDITED[name].parsed(name, value)
+                for name, value in given.items()
+                if name in AUDITED and value is not None
+            },
+            None if plan is None else read_plan(plan),
+            None if settings is None else settings_of(settings),
+        )
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The options that are set anywhere, by name."""
+        return {**self._of(self.settings), **self._planned, **self.given}
+
+    @property
+    def from_settings(self) -> tuple[str, ...]:
+        """The options taken from the settings file."""
+        beaten = {*self.given, *self._planned}
+        return tuple(name for name in self._of(self.settings) if name not in beaten)
+
+    def recorded(self, result: AuditResult) -> AuditResult:
+        """The result of an audit with these options, with where they come from."""
+        parts: dict[str, Any] = {}
+        if self.settings is not None:
+            parts["settings"] = SettingsSummary(
+                file=as_unicode(str(self.settings.file)),
+                sha256=self.settings.sha256,
+                options=self.from_settings,
+            )
+        if self.plan is not None:
+            parts["plan"] = PlanSummary(
+                file=as_unicode(str(self.plan.settings.file)),
+                checksum=self.plan.facts.checksum,
+                options=tuple(name for name in self._planned if name not in self.given),
+                deviations=tuple(
+                    deviations(self.plan.facts, self._planned, self.values, result.summary)
+                ),
+            )
+        return replace(result, summary=result.summary.model_copy(update=parts))
+
+    @property
+    def _planned(self) -> dict[str, Any]:
+        return self._of(None if self.plan is None else self.plan.settings)
+
+    @staticmethod
+    def _of(settings: Settings | None) -> dict[str, Any]:
+        """The options of an audit that a file sets."""
+        if settings is None:
+            return {}
+        return {name: value for name, value in settings.values.items() if name in AUDITED}
+
+
+def follows_plan(audit: Callable[P, AuditResult]) -> Callable[P, AuditResult]:
+    """An audit that takes its options from the files `plan` and `settings` where none is given.
+
+    It stands around the audit, because inside nobody can tell a value that is given from a default.
+    """
+
+    @wraps(audit)
+    def run(*args: P.args, **given: P.kwargs) -> AuditResult:
+        plan, settings = (cast(Any, given.pop(name, None)) for name in ("plan", "settings"))
+        if plan is None and settings is None:
+            return audit(*args, **given)
+        chosen = Choices.of(given, plan, settings)
+        given.update(chosen.values)
+        return chosen.recorded(audit(*args, **given))
+
+    return run

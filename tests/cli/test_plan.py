@@ -1,0 +1,162 @@
+"""`fairrec plan`, and an audit by what it wrote, with the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builders import make_tables
+from tests.end_to_end.command_line import run_here, run_process, write_tables
+
+PLAN = ("plan", "--users", "users.parquet", "--by", "gender,member", "--metrics", "ndcg@5")
+AUDIT = ("audit", "predictions.parquet", "--plan", "plan.toml")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_tables(tmp_path, make_tables(80))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_is_made_run_and_kept_to(here: Path):
+    made = run_process(
+        *PLAN, "--permutations", "19", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml",
+        folder=here,
+    )  # fmt: skip
+    assert made.code == 0, made.stderr
+    assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
+    assert "Smallest true harm shown with 80% probability" in made.stdout
+    checksum = made.stderr.removeprefix("Written to plan.toml, checksum ").strip()
+    assert len(checksum) == 12
+
+    ran = run_process(*AUDIT, "--out", "audit", folder=here)
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.splitlines()[1] == f"As planned (plan.toml, checksum {checksum})."
+    result = json.loads((here / "audit" / "result.json").read_text())
+    assert result["plan"]["deviations"] == []
+    assert result["plan"]["checksum"].startswith(checksum)
+    assert result["permutations"] == 19
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
+    # a page made from the saved result says the same
+    assert run_here("report", "audit").code == 0
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
+
+
+def test_deviations_stand_before_the_verdicts(here: Path):
+    assert run_here(*PLAN, "--permutations", "19", "--out", "plan.toml", "--quiet").stderr == ""
+    ran = run_here(*AUDIT, "--alpha", "0.1", "--min-support", "12")
+    assert ran.code == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[1].startswith("Planned (plan.toml, checksum ")
+    assert lines[1].endswith("with 2 deviations.")
+    assert lines[2:4] == [
+        "Deviates from the plan: min_support 12 (planned 0.1% of users, at least 10).",
+        "Deviates from the plan: alpha 0.1 (planned 0.05).",
+    ]
+    ran = run_here(*AUDIT, "--alpha", "0.1", "--format", "markdown")
+    assert ran.stdout.index("Deviates from the plan") < ran.stdout.index("| metric | verdict")
+
+
+def test_a_changed_plan_is_refused_and_can_be_frozen_again(here: Path):
+    run_here(*PLAN, "--permutations", "19", "--out", "plan.toml")
+    file = here / "plan.toml"
+    file.write_text(file.read_text().replace("alpha = 0.05", "alpha = 0.01"))
+    ran = run_here(*AUDIT)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "plan.toml: was changed after it was frozen" in ran.stderr
+    assert "freeze it again: fairrec plan with --settings plan.toml." in ran.stderr
+    again = run_here("plan", "--settings", "plan.toml", "--out", "plan.toml")
+    assert again.code == 0, again.stderr
+    assert again.stderr.startswith("settings from plan.toml: ")
+    assert "As planned" in run_here(*AUDIT).stdout
+
+
+def test_settings_that_are_found_are_frozen_and_the_command_line_beats_them(here: Path):
+    (here / "fairrec.toml").write_text(
+        'users = "users.parquet"\nby = "gender"\nmetrics = "auc"\nalpha = 0.2\npermutations = 19'
+    )
+    ran = run_here("plan", "--alpha", "0.1", "--out", "plan.toml")
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr.startswith(
+        "settings from fairrec.toml: users, by, metrics, permutations\nWritten to plan.toml, "
+    )
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert (result["alpha"], result["plan"]["deviations"]) == (0.1, [])
+    assert result["settings"]["options"] == []
+    # settings of another day come after the plan
+    (here / "fairrec.toml").write_text("alpha = 0.3\nseed = 5")
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert (result["alpha"], result["seed"]) == (0.1, 0)
+
+
+def test_a_pilot_and_own_metrics(here: Path):
+    (here / "own.py").write_text(
+        "import fairrec\n"
+        "@fairrec.metric('planned_first')\n"
+        "def planned_first(lists):\n"
+        "    'Label of the first.'\n"
+        "    return lists.labels(1)[:, 0]\n"
+    )
+    (here / "pilot.csv").write_text("user_id,planned_first\nu01,1\nu02,0\nu03,1\n")
+    ran = run_process(
+        "plan", "--users", "users.parquet", "--by", "gender", "--permutations", "19",
+        "--load", "own.py", "--metrics", "planned_first", "--pilot", "pilot.csv",
+        "--out", "plan.toml", folder=here,
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert "planned_first" in ran.stdout
+    assert 'pilot = "pilot.csv"' in (here / "plan.toml").read_text()
+    ran = run_process(*AUDIT, "--load", "own.py", folder=here)
+    assert ran.code == 0, ran.stderr
+    assert "As planned" in ran.stdout
+
+
+def test_a_plan_of_values_runs_on_them(here: Path):
+    users = make_tables(80).users
+    users.select("user_id", churn=users["age"].fill_null(0) % 2).write_csv("outcomes.csv")
+    ran = run_here(
+        "plan", "--users", "users.parquet", "--by", "gender", "--metrics", "churn",
+        "--better", "churn=lower", "--permutations", "19", "--out", "plan.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    ran = run_here("audit", "--values", "outcomes.csv", "--plan", "plan.toml", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["metrics"]["churn"]["higher_is_better"] is False
+    assert result["plan"]["deviations"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("plan",), "--users is missing: a plan says whom and what it tests."),
+        ((*PLAN, "--mean", "0.3"), "--mean needs the standard deviation among users too"),
+        ((*PLAN, "--out", "users.parquet"), "a plan is a TOML file. Name it NAME.toml."),
+        ((*PLAN, "--out", "fairrec.toml"), "fairrec.toml: is there already and is no plan"),
+        ((*AUDIT[:3], "nowhere.toml"), "nowhere.toml: cannot be read (No such file"),
+        ((*AUDIT[:3], "fairrec.toml"), "fairrec.toml: is not frozen, so it is no plan."),
+        ((*AUDIT[:3], "."), ".: cannot be read (Is a directory)"),
+        ((*AUDIT[:3], "users.parquet"), "users.parquet: is no"),
+    ],
+)
+def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):
+    (here / "fairrec.toml").write_text("# by hand\n")
+    before = (here / "users.parquet").read_bytes()
+    ran = run_here(*arguments, "--quiet", "--settings", "none")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert says in ran.stderr
+    assert (here / "users.parquet").read_bytes() == before
+    assert (here / "fairrec.toml").read_text() == "# by hand\n"
+
+
+def test_what_matters_is_planned_with_the_rest(here: Path):
+    ran = run_here(*PLAN, "--permutations", "99", "--matters", "5%", "--out", "plan.toml")
+    assert ran.code == 0, ran.stderr
+    assert 'matters = "5%"' in (here / "plan.toml").read_text()
+    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
+    assert result["plan"]["deviations"] == []
+    other = run_here(*AUDIT, "--matters", "ndcg@5=0.03", "--format", "json")
+    assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]

@@ -1,0 +1,125 @@
+"""Settings that are found or named, and an audit by a plan, with the real command."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import fairrec
+from fairrec.cli.settings import settings_file, settings_said
+from fairrec.core.files import file_sum
+from tests.end_to_end.command_line import run_here, run_process, write_tables
+
+SETTINGS = 'by = ["gender"]\nmetrics = "auc"\npermutations = 9\nusers = "users.parquet"\n'
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audited(*options: str) -> dict:
+    ran = run_here("audit", "predictions.parquet", "--format", "json", "--quiet", *options)
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr == ""
+    return json.loads(ran.stdout)
+
+
+def test_a_file_is_found_in_the_working_folder_and_only_there(here: Path):
+    assert settings_file(None) is None
+    (here / "fairrec.toml").write_text(SETTINGS)
+    assert settings_file(None) == Path("fairrec.toml")
+    assert settings_file("none") is None
+    assert settings_file(Path("other.toml")) == Path("other.toml")
+    (here / "deeper").mkdir()
+    os.chdir("deeper")
+    assert settings_file(None) is None
+    Path("fairrec.toml").symlink_to("nowhere")
+    assert settings_file(None) == Path("fairrec.toml")
+
+
+def test_it_is_said_which_options_are_taken():
+    assert (
+        settings_said(Path("a\nb.toml"), ["by", "alpha"]) == r"settings from a\nb.toml: by, alpha"
+    )
+    assert settings_said(Path("a.toml"), []) == "settings from a.toml: none"
+
+
+def test_settings_that_are_found_are_used_said_and_recorded(here: Path):
+    (here / "fairrec.toml").write_text(SETTINGS)
+    ran = run_process("audit", "predictions.parquet", "--format", "json", folder=here)
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr == "settings from fairrec.toml: by, metrics, permutations, users\n"
+    result = json.loads(ran.stdout)
+    assert [*result["metrics"]] == ["auc"]
+    assert result["permutations"] == 9
+    assert result["settings"] == {
+        "file": "fairrec.toml",
+        "sha256": file_sum(here / "fairrec.toml"),
+        "options": ["by", "metrics", "permutations", "users"],
+    }
+    assert result["plan"] is None
+
+
+def test_the_command_line_beats_settings_and_settings_can_be_left_aside(here: Path):
+    (here / "fairrec.toml").write_text(SETTINGS)
+    result = audited("--metrics", "mrr@3", "--by", "member")
+    assert ([*result["metrics"]], result["by"]) == (["mrr@3"], ["member"])
+    assert result["settings"]["options"] == ["permutations", "users"]
+    ran = run_here("audit", "predictions.parquet", "--settings", "none")
+    assert ran.code == 2
+    assert "--users is missing" in ran.stderr
+    (here / "other.toml").write_text(SETTINGS.replace("= 9", "= 5"))
+    assert audited("--settings", "other.toml")["permutations"] == 5
+
+
+def test_paths_lead_from_the_folder_of_the_settings(here: Path):
+    (here / "ci").mkdir()
+    (here / "ci" / "mine.toml").write_text(SETTINGS.replace("users.p", "../users.p"))
+    result = audited("--settings", "ci/mine.toml")
+    assert result["inputs"]["users"]["path"] == "ci/../users.parquet"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            'min-support = "1%"',
+            "UnknownNameError: fairrec.toml: No setting 'min-support'. Did you mean 'min_support'?",
+        ),
+        ("alpha = 2", "fairrec.toml: invalid 'alpha': expected a number between 0 and 1, got 2"),
+        ("alpha = ", "InputError: fairrec.toml: is no TOML (Invalid value"),
+        ('load = "evil.py"', "fairrec.toml: No setting 'load'."),
+        ("[plan]\nchecksum = 'x'", "is a frozen plan. Run it as one: --plan fairrec.toml"),
+    ],
+)
+def test_settings_that_cannot_be_used_end_the_command(here: Path, text: str, says: str):
+    (here / "fairrec.toml").write_text(text)
+    ran = run_here("audit", "predictions.parquet", "--users", "users.parquet", "--by", "gender")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert says in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_folder_or_a_dead_link_by_the_name_of_settings_is_told(here: Path):
+    (here / "fairrec.toml").mkdir()
+    ran = run_here("audit", "predictions.parquet", "--by", "gender")
+    assert ran.code == 2
+    assert "fairrec.toml: cannot be read (Is a directory)" in ran.stderr
+    (here / "fairrec.toml").rmdir()
+    (here / "fairrec.toml").symlink_to("nowhere")
+    ran = run_here("audit", "predictions.parquet", "--by", "gender")
+    assert ran.code == 2
+    assert "fairrec.toml: cannot be read (No such file or directory)" in ran.stderr
+
+
+def test_other_commands_and_python_find_no_settings(here: Path):
+    (here / "fairrec.toml").write_text("not = a = setting")
+    assert run_here("metrics").code == 0
+    found = fairrec.audit("predictions.parquet", users="users.parquet", by="gender", permutations=0)
+    assert found.summary.settings is None

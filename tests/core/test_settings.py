@@ -1,0 +1,258 @@
+"""Settings files: what they may hold, whatever they hold instead, and their checksum."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.core.kinds import FILE, NAMES, TABLE, Kind, pairs, percentage, whole
+from fairrec.core.options import Option, Options, declared, from_command_line
+from fairrec.core.settings import MOST_BYTES, checksum_of, read_settings
+
+
+def _own_share(given: Any) -> float:
+    return percentage(given) if isinstance(given, str) else float(given)
+
+
+def _never(given: Any) -> Any:
+    raise InputError("this is never right")
+
+
+@dataclass(frozen=True)
+class Trip(Options):
+    """A trip."""
+
+    n_days: Annotated[int, Option(whole(1), "How long")] = 3
+    through: Annotated[Any, Option(NAMES, "Stops")] = ()
+    packed: Annotated[Any, Option(pairs(_own_share, "thing=share").or_none(), "Bags")] = None
+    chart: Annotated[Any, Option(FILE, "A map")] = None
+    people: Annotated[Any, Option(TABLE, "Who")] = None
+
+
+KNOWN = declared(Trip)
+
+
+def written(folder: Path, text: str | bytes, name: str = "fairrec.toml") -> Path:
+    file = folder / name
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def values(folder: Path, text: str | bytes) -> dict[str, Any]:
+    return {**read_settings(written(folder, text), KNOWN).values}
+
+
+def refused(folder: Path, text: str | bytes) -> str:
+    with pytest.raises(FairRecError) as caught:
+        values(folder, text)
+    said = str(caught.value)
+    assert said.startswith(f"{folder / 'fairrec.toml'}: ")
+    return said.removeprefix(f"{folder / 'fairrec.toml'}: ")
+
+
+def test_options_are_read_by_their_kinds_in_the_forms_of_toml(tmp_path):
+    text = """
+        n_days = 7
+        through = ["sea", "hill, top"]  # a name may have a comma
+        [packed]
+        box = 0.5
+        "a.b" = "5%"
+    """
+    assert values(tmp_path, text) == {
+        "n_days": 7,
+        "through": ("sea", "hill, top"),
+        "packed": {"box": 0.5, "a.b": 0.05},
+    }
+
+
+def test_text_is_read_as_on_the_command_line(tmp_path):
+    text = 'n_days = "1,000"\nthrough = "sea, hill"\npacked = "box=5%,bag=10%"'
+    assert values(tmp_path, text) == {
+        "n_days": 1000,
+        "through": ("sea", "hill"),
+        "packed": {"box": 0.05, "bag": 0.1},
+    }
+
+
+def test_a_list_of_text_is_text_with_commas_where_the_option_reads_no_lists(tmp_path):
+    assert values(tmp_path, 'packed = ["box=5%", "bag=10%"]') == {
+        "packed": {"box": 0.05, "bag": 0.1}
+    }
+    assert refused(tmp_path, 'packed = ["box=5%", "bag"]') == (
+        "invalid 'packed': expected thing=share, got 'bag'"
+    )
+
+
+def test_a_name_with_a_dot_needs_no_quotes_and_is_given_once(tmp_path):
+    assert values(tmp_path, "[packed]\nitems.box = 1") == {"packed": {"items.box": 1.0}}
+    said = refused(tmp_path, '[packed]\nitems.box = 1\n"items.box" = 2')
+    assert said == "invalid 'packed': expected each name once, got 'items.box'"
+
+
+def test_paths_lead_from_the_folder_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    file = written(tmp_path / "deep", 'people = "../who.csv"\nchart = "/maps/a.png"')
+    assert read_settings(file, KNOWN).values == {
+        "people": tmp_path / "deep" / "../who.csv",
+        "chart": Path("/maps/a.png"),
+    }
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, 'people = "who.csv"')
+    assert read_settings("fairrec.toml", KNOWN).values == {"people": Path("who.csv")}
+
+
+@pytest.mark.parametrize("path", ["7", "true", "[]", '["a"]', '""', '" "', '"a\\u0000b"', "{a=1}"])
+def test_a_table_is_named_by_a_path(tmp_path, path):
+    said = refused(tmp_path, f"people = {path}")
+    assert said.startswith("invalid 'people': expected a path, from the folder of this file, got ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("n_days = 0", "invalid 'n_days': expected a whole number from 1, got 0"),
+        ("n_days = true", "invalid 'n_days': expected a whole number from 1, got True"),
+        ("n_days = nan", "invalid 'n_days': expected a whole number from 1, got nan"),
+        ("n_days = inf", "invalid 'n_days': expected a whole number from 1, got inf"),
+        ("n_days = 2020-01-01", "got datetime.date(2020, 1, 1)"),
+        ("n_days = [1]", "invalid 'n_days': expected a whole number from 1, got [1]"),
+        ("n_days = {a = 1}", "invalid 'n_days': expected a whole number from 1, got {'a': 1}"),
+        ("through = 7", "invalid 'through': expected names, with commas between them, got 7"),
+        (
+            'through = ["a", 7]',
+            "invalid 'through': expected names, with commas between them, got 7",
+        ),
+        ("[through]\na = 1", "expected names, with commas between them, got {'a': 1}"),
+        ("packed = 7", "invalid 'packed': expected thing=share, got 7"),
+        ('packed = "box"', "invalid 'packed': expected thing=share, got 'box'"),
+        ('[packed]\nbox = "x"', "invalid 'packed': expected thing=share, got 'box=x'"),
+        ("[packed]\nbox = {}", "invalid 'packed': expected thing=share, got 'box={}'"),
+        ("plan = 7", "invalid 'plan': expected a table, as fairrec plan writes it, got 7"),
+        ("n_days = 1\nn_days = 2\n", "is no TOML (Cannot overwrite a value (at line 2, column 11)"),
+        ("n_days: 7", "is no TOML (Expected '=' after a key"),
+    ],
+)
+def test_what_does_not_fit_names_the_file_the_key_and_what_is_valid(tmp_path, text, says):
+    assert says in refused(tmp_path, text)
+    # a key of a file is no flag, wherever the file is read
+    with from_command_line():
+        assert says in refused(tmp_path, text)
+
+
+def test_a_whole_number_of_any_size_is_a_number_and_not_of_every_size_is_read(tmp_path):
+    assert values(tmp_path, f"n_days = {10**400}") == {"n_days": 10**400}
+    said = refused(tmp_path, f"n_days = {'9' * 5000}")
+    assert said.startswith("is no TOML (Exceeds the limit")
+    huge = written(tmp_path, f"alpha = {10**400}")
+    with pytest.raises(InputError, match="invalid 'alpha': expected a number between 0 and 1"):
+        read_settings(huge, declared(AuditOptions))
+
+
+def test_an_error_of_the_option_itself_names_the_file_too(tmp_path):
+    file = written(tmp_path, "fuel = 1")
+    with pytest.raises(InputError) as caught:
+        read_settings(file, {"fuel": Option(Kind(_never, "nothing"), "Fuel")})
+    assert str(caught.value) == f"{file}: 'fuel': this is never right"
+
+
+@pytest.mark.parametrize(("key", "nearest"), [("n_day", "n_days"), ("Through", "through")])
+def test_an_unknown_key_is_an_error_with_the_nearest_name(tmp_path, key, nearest):
+    with pytest.raises(UnknownNameError):
+        values(tmp_path, f"{key} = 1")
+    assert refused(tmp_path, f"{key} = 1") == (
+        f"No setting '{key}'. Did you mean '{nearest}'? "
+        "Known: chart, n_days, packed, people, through."
+    )
+
+
+def test_other_encodings_are_refused_and_a_mark_of_windows_is_not(tmp_path):
+    assert refused(tmp_path, 'through = "Köln"'.encode("latin-1")) == (
+        "is not UTF-8 (byte 13). Save it as UTF-8."
+    )
+    assert "is not UTF-8" in refused(tmp_path, "n_days = 1".encode("utf-16"))
+    assert values(tmp_path, "\ufeffn_days = 1\r\n".encode()) == {"n_days": 1}
+    assert "is no TOML" in refused(tmp_path, b"n_days = 1\0")
+
+
+def test_what_cannot_be_read_is_told(tmp_path):
+    for file in (tmp_path, tmp_path / "nowhere.toml", "a\0b"):
+        with pytest.raises(InputError, match=r"cannot be read \(.+\)\. Check the path\."):
+            read_settings(file, KNOWN)
+
+
+def test_an_empty_file_sets_nothing(tmp_path):
+    assert values(tmp_path, "") == {}
+    assert values(tmp_path, "# nothing\n") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n_days = 1 #" + "x" * 2**20,
+        "people = '" + "x" * 2**20 + "'",
+        ".".join("a" * 2**19) + " = 1",
+        ".".join("a" * 10_000) + " = 1",
+        "through = " + "[" * 100_000,
+        "through = " + "[" * 50_000 + "]" * 50_000,
+        "packed = " + "{a = " * 20_000,
+        "\n".join(f"[x{i}.{'.'.join('a' * 200)}]" for i in range(600)),
+        "/dev/zero",
+    ],
+    ids=lambda text: f"{text[:12]} {len(text)}",
+)
+def test_a_hostile_file_is_refused_and_soon(tmp_path, text):
+    file = Path(text) if text == "/dev/zero" else written(tmp_path, text)
+    started = time.perf_counter()
+    with pytest.raises(FairRecError) as caught:
+        read_settings(file, KNOWN)
+    assert time.perf_counter() - started < 10
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_file_of_the_largest_size_is_read(tmp_path):
+    text = "n_days = 1 #"
+    assert values(tmp_path, text + "x" * (MOST_BYTES - len(text))) == {"n_days": 1}
+    assert "has more than 256 KiB" in refused(tmp_path, text + "x" * MOST_BYTES)
+
+
+def test_the_table_of_a_plan_is_no_setting(tmp_path):
+    settings = read_settings(written(tmp_path, "n_days = 2\n[plan]\nn_users = 7"), KNOWN)
+    assert settings.values == {"n_days": 2}
+    assert settings.frozen == {"n_users": 7}
+    assert read_settings(written(tmp_path, "n_days = 2"), KNOWN).frozen is None
+
+
+def test_the_checksum_is_of_what_is_said_and_not_of_how(tmp_path):
+    def of(text: str) -> str:
+        return checksum_of(read_settings(written(tmp_path, text), KNOWN).content)
+
+    first = of('n_days = 2\nthrough = ["a"]\n[plan]\nn = 1\nchecksum = "x"')
+    assert len(first) == 64
+    assert first == of('# why\nthrough = [ "a" ]\nn_days=2\n[plan]\nchecksum = "y"\nn = 1\n')
+    for other in (
+        'n_days = 3\nthrough = ["a"]\n[plan]\nn = 1',
+        'n_days = 2\nthrough = ["b"]\n[plan]\nn = 1',
+        'n_days = 2\nthrough = ["a"]\n[plan]\nn = 2',
+        'n_days = 2\nthrough = ["a"]\n[plan]\nn = 1979-05-27',
+        'n_days = 2\nthrough = ["a"]\n[plan]\nn = 1\nm = 1',
+        'n_days = 2\nthrough = ["a"]',
+        "[plan]\nn = 1",
+    ):
+        assert of(other) != first
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused_in_words(tmp_path_factory, data):
+    file = written(tmp_path_factory.getbasetemp(), data)
+    try:
+        read_settings(file, KNOWN)
+    except FairRecError as error:
+        assert str(error).isprintable()

@@ -1,0 +1,173 @@
+"""How unequal users are, against plain sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pytest import approx
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.statistics.inequality import analyse_inequality, between_by_chance, gini, theil
+from tests.groups.small_grouping import grouping_of
+from tests.statistics.small_analysis import analysis_of, measured_as
+
+OPTIONS = AuditOptions(threads=1)
+VALUES = arrays(np.float64, st.integers(2, 30), elements=st.floats(0, 10, width=16))
+
+
+def slow_gini(values) -> float:
+    return sum(abs(one - other) for one in values for other in values) / (
+        2 * len(values) ** 2 * np.mean(values)
+    )
+
+
+def slow_theil(values) -> float:
+    mean = np.mean(values)
+    return sum(value / mean * math.log(value / mean) for value in values if value) / len(values)
+
+
+@given(VALUES.filter(lambda values: values.sum() > 1e-3))
+def test_gini_and_theil_are_those_of_plain_sums(values):
+    assert gini(values) == approx(slow_gini(values), abs=1e-9)
+    assert theil(values) == approx(slow_theil(values), abs=1e-9)
+
+
+def test_by_hand():
+    # one of four has everything: each pair of the one and another differs
+    assert gini(np.array([0.0, 0, 0, 1])) == 0.75
+    assert theil(np.array([0.0, 0, 0, 1])) == approx(math.log(4))
+    assert (gini(np.full(7, 0.1)), theil(np.full(7, 0.1))) == (approx(0, abs=1e-12), 0)
+
+
+def inequality_of(codes, metrics, values, min_users=1):
+    grouping = grouping_of(codes, min_users=min_users)
+    return analyse_inequality(measured_as(metrics, values), grouping, OPTIONS)
+
+
+def test_the_index_is_what_lies_between_groups_and_what_lies_within_them():
+    rng = np.random.default_rng(3)
+    codes = [rng.integers(0, 3, 300), rng.integers(0, 4, 300)]
+    values = rng.exponential(1 + codes[0])
+    values[rng.random(300) < 0.3] = 0
+    values[:20] = np.nan
+    (found,) = inequality_of(codes, "mrr@5", values)
+    known = ~np.isnan(values)
+    assert (found.gini, found.theil) == approx(
+        (slow_gini(values[known]), slow_theil(values[known]))
+    )
+    keys = [codes[0], codes[1], codes[0] * 10 + codes[1]]
+    assert [split.partition.names for split in found.splits] == [("a",), ("b",), ("a", "b")]
+    for split, key in zip(found.splits, keys, strict=True):
+        mean = values[known].mean()
+        between = within = 0.0
+        for one in np.unique(key):
+            group = values[known & (key == one)]
+            share = group.sum() / values[known].sum()
+            within += share * slow_theil(group)
+            between += share * math.log(group.mean() / mean)
+        assert split.between == approx(between)
+        assert split.within == approx(within)
+        assert split.share_between == approx(between / (between + within))
+        assert split.n_groups == len(np.unique(key))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: (rng.random(3000) < 0.03).astype(float),
+        lambda rng: rng.beta(4, 1, 3000),
+        lambda rng: rng.lognormal(0, 1, 3000),
+    ],
+)
+def test_chance_alone_shows_what_permutations_show_on_average(draw):
+    rng = np.random.default_rng(0)
+    values = draw(rng)
+    # two large groups and many of one to thirty users
+    small = rng.integers(1, 31, 60)
+    sizes = np.array([1200, 3000 - 1200 - small.sum(), *small])
+    group = np.repeat(np.arange(len(sizes)), sizes)
+
+    def between(order: np.ndarray) -> float:
+        return theil(np.bincount(group, weights=order) / sizes, sizes.astype(float))
+
+    expected = np.mean([between(rng.permutation(values)) for _ in range(1000)])
+    relative = values.var() / values.mean() ** 2
+    found = [between_by_chance(rng.permutation(values), relative, sizes) for _ in range(100)]
+    assert np.mean(found) == approx(expected, rel=0.05)
+    assert found == approx([expected] * 100, rel=0.4)
+    # of groups of one user, all of it lies between them
+    single = between_by_chance(values, relative, np.ones(3000, dtype=np.int64))
+    assert single == approx(theil(values))
+
+
+def test_chance_between_two_large_groups_is_known_exactly():
+    rng = np.random.default_rng(0)
+    values = rng.beta(4, 1, 400)
+    halves = values[np.argsort(rng.random((4000, 400)), axis=1)[:, :200]].mean(axis=1)
+    ratio = np.stack([halves, 2 * values.mean() - halves]) / values.mean()
+    expected = (ratio * np.log(ratio)).mean()
+    relative = values.var() / values.mean() ** 2
+    found = between_by_chance(values, relative, np.array([200, 200]))
+    # a second half without the first would make it twice as large
+    assert found == approx(expected, rel=0.1)
+
+
+def test_the_worst_off_group_is_the_one_the_gap_names():
+    rng = np.random.default_rng(1)
+    codes = [rng.integers(0, 2, 400), rng.integers(0, 5, 400)]
+    values = rng.random(400)
+    analysis = analysis_of(codes, "mrr@5", values, min_users=30)
+    full = analysis.grouping.full
+    worst = full[np.argmin(analysis.estimates.value[0, full])]
+    (found,) = analyse_inequality(analysis.measured, analysis.grouping, OPTIONS)
+    split = found.splits[-1]
+    assert split.partition.group(split.worst) == analysis.grouping.group(int(worst))
+    assert split.worst_value == approx(analysis.estimates.value[0, worst])
+    assert split.worst_n == analysis.moments.n[0, worst] >= 30
+
+
+def test_without_a_better_end_or_enough_users_no_group_is_the_worst():
+    values = np.linspace(0, 1, 20)
+    for metric, min_users in (("urp@5", 1), ("mrr@5", 11)):
+        grouping = grouping_of([[0, 1] * 10], min_users=min_users)
+        (found,) = analyse_inequality(measured_as(metric, values), grouping, OPTIONS)
+        assert found.splits[0].worst is None
+        assert found.gini > 0
+
+
+def test_where_everyone_has_the_same_there_is_no_share():
+    (found,) = inequality_of([[0, 1] * 10], "mrr@5", np.full(20, 0.1))
+    assert found.theil == 0
+    assert (found.splits[0].share_between, found.splits[0].share_by_chance) == (None, None)
+
+
+def test_values_below_0_and_users_not_scored_give_a_reason_instead():
+    (found,) = inequality_of([[0, 1]], "urp@5", [-1.0, 1])
+    assert (found.why_not, found.splits) == ("some values are negative", ())
+    assert math.isnan(found.gini)
+    measured = measured_as("mrr@5", [1.0, 0.5])
+    part = replace(measured, is_scored=np.array([True, False]))
+    (found,) = analyse_inequality(part, grouping_of([[0, 1]]), OPTIONS)
+    assert found.why_not == "not everyone is scored"
+
+
+def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads():
+    rng = np.random.default_rng(5)
+    codes = [rng.integers(0, 40, 500)]
+    measured = measured_as("mrr@5,ndcg@5,hit@5", rng.random((3, 500)) ** 4)
+    grouping = grouping_of(codes)
+    found = [
+        [one.splits[0].by_chance for one in analyse_inequality(measured, grouping, options)]
+        for options in (
+            AuditOptions(threads=1, seed=1),
+            AuditOptions(threads=3, seed=1),
+            AuditOptions(threads=1, seed=2),
+        )
+    ]
+    assert found[0] == found[1] != found[2]

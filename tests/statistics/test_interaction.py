@@ -1,0 +1,190 @@
+"""Whether a finding is the combination of its conditions, or each of them by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest import approx
+
+from fairrec.statistics.interaction import MAX_CONDITIONS, PRIOR_USERS, interactions
+from tests.groups.small_grouping import grouping_of
+from tests.statistics.small_analysis import measured_as
+
+
+def interaction_of(codes, values, group, *, min_users=1, not_scored=()):
+    """Of the group with these codes, for the only metric."""
+    grouping = grouping_of(codes, min_users=min_users, depth=len(codes))
+    measured = measured_as("mrr", values)
+    is_scored = ~np.isin(np.arange(len(measured.is_scored)), not_scored)
+    values = np.where(is_scored, measured.values, np.nan)
+    measured = replace(measured, values=values, is_scored=is_scored)
+    position = grouping.lattice.codes.tolist().index(list(group))
+    (found,) = interactions(0, [position], measured, grouping)
+    return found
+
+
+def table(sizes, means):
+    """Two attributes of two values, (0, 0), (0, 1), (1, 0), (1, 1), and values around the means."""
+    codes = np.repeat([[0, 0, 1, 1], [0, 1, 0, 1]], sizes, axis=1)
+    noise = np.concatenate([np.resize([0.1, -0.1], size) for size in sizes])
+    return list(codes), np.repeat(means, sizes) + noise
+
+
+@pytest.mark.parametrize(
+    ("means", "carried_by", "alone"),
+    [
+        # women of 56+, women, men of 56+, all others
+        ([0.2, 0.6, 0.6, 0.6], "the combination", ()),
+        ([0.2, 0.5, 0.6, 0.6], "the combination", (0,)),
+        ([0.2, 0.4, 0.4, 0.6], "each condition by itself", (0, 1)),
+        ([0.2, 0.2, 0.6, 0.6], "each condition by itself", (0,)),
+        ([0.2, 0.6, 0.25, 0.6], "each condition by itself", (1,)),
+        # either condition makes it worse, and both are no worse than one
+        ([0.2, 0.2, 0.2, 0.6], "each condition by itself", (0, 1)),
+        # where neither is met it is as bad as where both are
+        ([0.2, 0.6, 0.6, 0.2], "the combination", ()),
+        # served better: the same the other way round
+        ([0.9, 0.6, 0.6, 0.6], "the combination", ()),
+        ([0.9, 0.75, 0.75, 0.6], "each condition by itself", (0, 1)),
+        # one condition does the opposite by itself
+        ([0.2, 0.7, 0.6, 0.6], "the combination", ()),
+    ],
+)
+def test_what_carries_a_difference(means, carried_by, alone):
+    found = interaction_of(*table([200, 200, 200, 400], means), (0, 0))
+    assert (found.carried_by, found.alone) == (carried_by, alone)
+    assert found.attributes == (0, 1)
+    both, one, other, neither = means
+    assert found.excess == approx(both - one - other + neither)
+
+
+@pytest.mark.parametrize("sizes", [[200, 2, 200, 400], [200, 200, 200, 2]])
+def test_few_users_cannot_tell(sizes):
+    means = [0.5, 0.6, 0.6, 0.6]
+    assert interaction_of(*table([200] * 4, means), (0, 0)).carried_by == "the combination"
+    assert interaction_of(*table(sizes, means), (0, 0)).carried_by == "not certain which"
+
+
+def test_neighbours_by_hand():
+    codes, values = table([4, 6, 8, 10], [0.2, 0.6, 0.7, 0.8])
+    found = interaction_of(codes, values, (0, 0))
+    rows = found.neighbours
+    assert [row.is_met for row in rows] == [
+        (True, True),
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+    assert [row.n_users for row in rows] == [4, 6, 8, 10]
+    assert [row.value for row in rows] == approx([0.2, 0.6, 0.7, 0.8])
+    # drawn to the variance of all users with the weight of a few
+    of_all = PRIOR_USERS * values.var(ddof=1)
+    errors = [np.sqrt((0.01 * n + of_all) / (n - 1 + PRIOR_USERS) / n) for n in (4, 6, 8, 10)]
+    assert [row.error for row in rows] == approx(errors)
+    assert found.error == approx(np.sqrt(np.square(errors).sum()))
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.integers(2, 5))
+def test_neighbours_are_the_users_who_meet_exactly_these_conditions(seed, k):
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, 3, 200) for _ in range(k)]
+    values = rng.random(200)
+    values[rng.random(200) < 0.1] = np.nan
+    group = [column[0] for column in codes]
+    values[0] = 0.5
+    found = interaction_of(codes, values, group)
+    is_met = np.array([column == code for column, code in zip(codes, group, strict=True)])
+    for row in found.neighbours:
+        inside = (is_met == np.array(row.is_met)[:, None]).all(axis=0) & ~np.isnan(values)
+        assert row.n_users == inside.sum()
+        if inside.any():
+            assert row.value == approx(values[inside].mean())
+        else:
+            assert (row.value, row.error) == (None, None)
+    assert len({row.is_met for row in found.neighbours}) == len(found.neighbours) <= 8
+    assert found.neighbours[0].is_met == (True,) * k
+    assert found.neighbours[-1].is_met == (False,) * k
+
+
+def world(n_users, effect, k, seed=0):
+    """Attributes of two values each, and an effect on values of deviation 1."""
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, 2, n_users) for _ in range(k)]
+    is_met = np.array([column == 0 for column in codes])
+    return codes, rng.normal(size=n_users) - effect(is_met)
+
+
+def test_three_conditions_together_or_each_by_itself():
+    together = world(4000, lambda is_met: is_met.all(axis=0), 3)
+    assert interaction_of(*together, (0, 0, 0)).carried_by == "the combination"
+    added = world(4000, lambda is_met: 0.5 * is_met.sum(axis=0), 3)
+    found = interaction_of(*added, (0, 0, 0))
+    assert (found.carried_by, found.alone) == ("each condition by itself", (0, 1, 2))
+    # two of them together, and the third by itself
+    mixed = world(4000, lambda is_met: is_met[:2].all(axis=0) + 0.4 * is_met[2], 3)
+    found = interaction_of(*mixed, (0, 0, 0))
+    assert (found.carried_by, found.alone) == ("the combination", (2,))
+
+
+def test_of_one_condition_and_of_very_many_nothing_is_told():
+    codes, values = world(400, lambda is_met: is_met.all(axis=0), MAX_CONDITIONS + 1)
+    assert interaction_of(codes, values, [0] * (MAX_CONDITIONS + 1)) is None
+    assert interaction_of(codes, values, [0] * MAX_CONDITIONS + [-1]) is not None
+    assert interaction_of(codes, values, [0] + [-1] * MAX_CONDITIONS) is None
+
+
+def test_a_neighbour_of_too_few_users_has_no_mean_and_only_the_others_can_decide():
+    sizes = [200, 200, 9, 400]
+    found = interaction_of(*table(sizes, [0.2, 0.6, 0.6, 0.6]), (0, 0), min_users=10)
+    small = found.neighbours[2]
+    assert (small.n_users, small.value, small.error) == (9, None, None)
+    # it may be the second condition
+    assert (found.carried_by, found.excess) == ("not certain which", None)
+    # who meets the first alone is as badly off, so it is that one
+    found = interaction_of(*table(sizes, [0.2, 0.2, 0.6, 0.6]), (0, 0), min_users=10)
+    assert (found.carried_by, found.alone) == ("each condition by itself", (0,))
+    # nobody to compare with
+    found = interaction_of(*table([200, 200, 200, 9], [0.2] * 3 + [0.6]), (0, 0), min_users=10)
+    assert (found.carried_by, found.alone) == ("not certain which", ())
+
+
+def test_after_a_search_only_what_is_fully_scored_counts():
+    codes, values = table([200, 200, 200, 400], [0.2, 0.6, 0.6, 0.6])
+    assert interaction_of(codes, values, (0, 0), not_scored=[5]) is None
+    found = interaction_of(codes, values, (0, 0), not_scored=[205])
+    one_condition = found.neighbours[1]
+    assert (one_condition.n_users, one_condition.value) == (200, None)
+    assert found.carried_by == "not certain which"
+
+
+def added(is_met):
+    return 0.35 * is_met.sum(axis=0)
+
+
+def one_of_two(is_met):
+    return 0.35 * is_met[0]
+
+
+def together(is_met):
+    return 0.5 * is_met.all(axis=0)
+
+
+@pytest.mark.parametrize(
+    ("effect", "truth"),
+    [
+        (together, "the combination"),
+        (added, "each condition by itself"),
+        (one_of_two, "each condition by itself"),
+    ],
+)
+def test_over_many_worlds_the_right_word_is_said_and_hardly_ever_the_other(effect, truth):
+    words = [
+        interaction_of(*world(1000, effect, 2, seed), (0, 0)).carried_by for seed in range(200)
+    ]
+    assert words.count(truth) >= 0.9 * 200
+    assert 200 - words.count(truth) - words.count("not certain which") <= 0.05 * 200

@@ -1,0 +1,138 @@
+"""Every way in which an audit can differ from its plan, each in a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.settings import checksum_of
+from fairrec.core.toml_text import to_toml
+from fairrec.result.audit_result import AuditResult
+from fairrec.workflows import deviations as module
+from fairrec.workflows.planned import read_plan
+from tests.workflows.plan_builders import audit_by, make_plan, write_world
+
+ALL = "all held-out items, or labels above 0"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    return write_world(tmp_path)
+
+
+def deviations_of(result: AuditResult) -> tuple[str, ...]:
+    assert result.summary.plan is not None
+    return result.summary.plan.deviations
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"alpha": "0.1"}, ("alpha 0.1 (planned 0.05)",)),
+        ({"seed": 7, "top": 2}, ("seed 7 (planned 0)", "top 2 (planned 1)")),
+        ({"depth": "full"}, ("depth full (planned 3)",)),
+        ({"min_support": "20%"}, ("min_support 0.2 (planned 0.1% of users, at least 10)",)),
+        ({"metrics": "ndcg@5,auc"}, ("metrics ndcg@5,auc (planned ndcg@5)",)),
+        ({"metrics": "ndcg@10"}, ("metrics ndcg@10 (planned ndcg@5)",)),
+        ({"by": "gender"}, ("by gender (planned gender,member)",)),
+        ({"relevant": "label>=1"}, (f"relevant label>=1 (planned {ALL})",)),
+        ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
+        ({"correction": "bh"}, ("correction bh (planned max)",)),
+        ({"matters": "5%"}, ("matters 5% (planned none, so nothing is ruled out by it)",)),
+        # what changes nothing
+        ({"threads": 1}, ()),
+        ({"by": "member,gender"}, ()),
+        ({"metrics": ["NDCG"]}, ()),
+        ({"alpha": "0.05", "permutations": 19.0}, ()),
+    ],
+)  # fmt: skip
+def test_an_option_that_differs_is_a_line(world, options, lines):
+    file = make_plan(world).save(world / "plan.toml")
+    assert deviations_of(audit_by(file, world, **options)) == lines
+
+
+def test_another_users_table_is_told_with_the_values_that_came_and_went(world):
+    file = make_plan(world).save(world / "plan.toml")
+    users = pl.read_parquet(world / "users.parquet")
+    other = users.with_columns(gender=pl.col("gender").replace({"M": "X"}))
+    other.write_parquet(world / "others.parquet")
+    table, came, went = deviations_of(audit_by(file, world, users=world / "others.parquet"))
+    known = read_plan(file).facts.tables["users"].sha256[:12]
+    assert table.startswith("users table others.parquet, checksum ")
+    assert table.endswith(f"(planned users.parquet, checksum {known})")
+    assert came == "attribute gender has values that were not planned: X"
+    assert went == "attribute gender lacks planned values: M"
+
+
+def test_the_same_table_elsewhere_is_the_same_table(world):
+    file = make_plan(world).save(world / "plan.toml")
+    (world / "copy.parquet").write_bytes((world / "users.parquet").read_bytes())
+    assert deviations_of(audit_by(file, world, users=world / "copy.parquet")) == ()
+
+
+def test_users_who_are_not_audited_change_no_value_of_the_plan(world):
+    file = make_plan(world, min_support=1).save(world / "plan.toml")
+    women = pl.read_parquet(world / "users.parquet").filter(gender="F")["user_id"]
+    predictions = pl.read_parquet(world / "predictions.parquet")
+    some = predictions.filter(pl.col("user_id").is_in(women.implode()))
+    assert deviations_of(fairrec.audit(some, plan=file)) == ()
+
+
+def test_a_table_in_memory_cannot_be_compared_but_by_its_values(world):
+    users = pl.read_parquet(world / "users.parquet")
+    of_file = make_plan(world).save(world / "plan.toml")
+    (line,) = deviations_of(audit_by(of_file, world, users=users))
+    assert line.startswith("users table in memory (planned users.parquet, checksum ")
+    of_frame = make_plan(world, users=users).save(world / "frame.toml")
+    assert deviations_of(audit_by(of_frame, world, users=users)) == ()
+    fewer = users.with_columns(gender=pl.lit("F"))
+    assert deviations_of(audit_by(of_frame, world, users=fewer)) == (
+        "attribute gender lacks planned values: M, (missing)",
+    )
+
+
+def test_of_many_values_the_number_is_compared(world):
+    users = pl.read_parquet(world / "users.parquet").with_columns(town=pl.int_range(pl.len()) % 40)
+    plan = make_plan(world, users=users, by="town", min_support=1).save(world / "plan.toml")
+    others = users.with_columns(town=pl.col("town") % 30)
+    assert deviations_of(audit_by(plan, world, users=others)) == (
+        "attribute town has 30 values (planned 40)",
+    )
+    assert deviations_of(audit_by(plan, world, users=users)) == ()
+
+
+def test_a_planned_table_that_is_left_out_is_a_line(world):
+    plan = make_plan(world, items=world / "items.parquet").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+    content = {**read_plan(plan).settings.content}
+    del content["items"]
+    content["plan"] = {**content["plan"]}
+    content["plan"]["checksum"] = checksum_of(content)
+    plan.write_text(to_toml(content))
+    (line,) = deviations_of(audit_by(plan, world))
+    assert line.startswith("no items table (planned items.parquet, checksum ")
+
+
+def test_a_pilot_is_no_table_of_the_audit(world):
+    pilot = pl.DataFrame({"ndcg@5": [0.0, 1.0, 0.5]})
+    pilot.write_csv(world / "pilot.csv")
+    plan = make_plan(world, pilot=world / "pilot.csv").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+
+
+def test_a_search_that_leaves_users_unscored_is_a_line(world):
+    plan = make_plan(world).save(world / "plan.toml")
+    how = fairrec.SearchOptions("random", budget_users=40)
+    (line,) = deviations_of(audit_by(plan, world, search=how))
+    assert line == "the searcher random scored 40 of 80 users (planned all)"
+    assert deviations_of(audit_by(plan, world, search="exact")) == ()
+
+
+def test_another_version_is_a_line(world, monkeypatch):
+    plan = make_plan(world).save(world / "plan.toml")
+    monkeypatch.setattr(module, "__version__", "9.9")
+    planned = read_plan(plan).facts.fairrec_version
+    assert deviations_of(audit_by(plan, world)) == (f"FairRec 9.9 (planned with {planned})",)
