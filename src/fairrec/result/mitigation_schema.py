@@ -27,9 +27,9 @@ class Change(Part):
         "below two users, and where too few users changed for one"
     )
     p_value: float | None = Field(
-        description="of no change: paired t test, for groups with no less than the spread among all "
-        "who changed, for larger sets less what their skewness may feign; never below what turning "
-        "the signs of the changes of those who changed could show"
+        description="of no change: paired t test. A single group is not taken to vary less than "
+        "all who changed do; of the chosen groups together and of everyone skewness is allowed "
+        "for. Never below what turning the signs of the changes could show"
     )
     verdict: ChangeVerdict
 
