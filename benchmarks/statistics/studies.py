@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import circumstances, interaction, intervals, level, power, spread
+from benchmarks.statistics import (
+    changes,
+    circumstances,
+    interaction,
+    intervals,
+    level,
+    power,
+    spread,
+)
 
 STUDIES = (
     *spread.STUDIES,
@@ -11,4 +19,5 @@ STUDIES = (
     *intervals.STUDIES,
     *power.STUDIES,
     *interaction.STUDIES,
+    *changes.STUDIES,
 )
