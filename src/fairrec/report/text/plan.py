@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import listed, plain
-from fairrec.report.text.view import TableView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.words import number, plural
 from fairrec.result.plan_schema import PlanFacts
 
