@@ -4,13 +4,19 @@ import numpy as np
 from pytest import approx
 
 from fairrec.result.group_table import NUMBERS, RESERVED, group_table
+from fairrec.statistics.verdict import verdicts_of
 from tests.builders import audit, two_groups
 from tests.statistics.small_analysis import analysis_of, random_analysis
 
 
+def table_of(analysis):
+    verdicts = verdicts_of(analysis, [True] * len(analysis.moments.mean))
+    return group_table(analysis, verdicts, ())
+
+
 def test_one_row_for_each_metric_and_group_with_enough_users():
     analysis = random_analysis(effect=0.6)
-    table = group_table(analysis, ())
+    table = table_of(analysis)
     assert table.columns == ["metric", "a", "b", "depth", "support", "is_fully_scored", *NUMBERS]
     assert {*RESERVED} == {*table.columns} - {"a", "b"}
     for i, name in enumerate(("mrr@5", "urp@5")):
@@ -29,7 +35,9 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
 
 def test_the_least_likely_come_first_and_of_equal_p_values_the_strongest():
     analysis = random_analysis(effect=0.6)
-    rows = group_table(analysis, ()).filter(metric="mrr@5")
+    rows = group_table(
+        analysis, verdicts_of(analysis, [True] * len(analysis.moments.mean)), ()
+    ).filter(metric="mrr@5")
     at = [
         analysis.grouping.lattice.codes.tolist().index(
             [-1 if row[by] is None else int(row[by]) for by in "ab"]
@@ -44,7 +52,7 @@ def test_the_least_likely_come_first_and_of_equal_p_values_the_strongest():
 def test_what_is_not_known_is_null_and_never_nan_or_infinite():
     # untested, and the second group has nobody to be compared with
     analysis = analysis_of([[0, 0, 1]], "mrr", [0.5, 1.0, np.nan], permutations=0, min_users=1)
-    table = group_table(analysis, ())
+    table = table_of(analysis)
     (row,) = table.iter_rows(named=True)
     for name in ("detectable", "p_value", "p_adjusted", "difference"):
         assert row[name] is None

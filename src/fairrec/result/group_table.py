@@ -12,6 +12,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.pooled import PooledAnalysis
+from fairrec.statistics.verdict import OUTCOMES, MetricVerdict
 
 NUMBERS = (
     "value",
@@ -21,16 +22,24 @@ NUMBERS = (
     "difference",
     "difference_low",
     "difference_high",
+    "shrunken_difference",
+    "simultaneous_low",
+    "simultaneous_high",
     "detectable",
     "p_value",
     "p_adjusted",
 )
-RESERVED = ("metric", "depth", "support", "is_fully_scored", *NUMBERS)
+RESERVED = ("metric", "depth", "support", "is_fully_scored", "outcome", *NUMBERS)
 """Names an attribute cannot have beside them in the table."""
 
 
-def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.DataFrame:
-    """One row for each metric and eligible group, lowest adjusted p-value first."""
+def group_table(
+    analysis: Analysis, verdicts: Sequence[MetricVerdict], pooled: Sequence[PooledAnalysis]
+) -> pl.DataFrame:
+    """One row for each metric and eligible group, lowest adjusted p-value first.
+
+    The outcome is null where nothing was tested.
+    """
     lattice = analysis.grouping.lattice
     conditions = conditions_of(analysis.grouping)
     adjusted, errors = analysis.adjusted_p_values, analysis.standard_errors
@@ -38,14 +47,21 @@ def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.Data
     columns = {
         name: getattr(analysis.estimates, name) for name in NUMBERS if name.startswith(estimated)
     }
+    simultaneous = analysis.estimates.simultaneous
     columns |= {
+        "simultaneous_low": simultaneous.low,
+        "simultaneous_high": simultaneous.high,
         "detectable": analysis.detectable,
         "p_value": analysis.p_values,
         "p_adjusted": adjusted,
     }
 
     def rows_of(
-        name: str, rows: IntArray, support: IntArray, numbers: Mapping[str, FloatArray]
+        name: str,
+        rows: IntArray,
+        support: IntArray,
+        numbers: Mapping[str, FloatArray],
+        outcomes: Sequence[str | None],
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
         known = {name: numbers.get(name, undefined) for name in NUMBERS}
@@ -54,21 +70,26 @@ def group_table(analysis: Analysis, pooled: Sequence[PooledAnalysis]) -> pl.Data
             pl.all(),
             pl.Series("support", support.astype(np.int64)),
             pl.Series("is_fully_scored", analysis.is_fully_scored[rows]),
+            pl.Series("outcome", outcomes, pl.String),
             *(
-                pl.Series(name, np.where(np.isposinf(column), np.nan, column), nan_to_null=True)
+                pl.Series(name, np.where(np.isinf(column), np.nan, column), nan_to_null=True)
                 for name, column in known.items()
             ),
         )
 
     tables = []
-    for i, metric in enumerate(analysis.measured.metrics):
+    for i, (metric, verdict) in enumerate(zip(analysis.measured.metrics, verdicts, strict=True)):
         rows = np.flatnonzero(analysis.is_tested[i])
         rows = rows[np.lexsort((-errors[i, rows], np.nan_to_num(adjusted[i, rows])))]
         numbers = {name: column[i, rows] for name, column in columns.items()}
-        tables.append(rows_of(metric.name, rows, analysis.moments.n[i, rows], numbers))
+        outcomes: list[str | None] = [None] * len(rows)
+        if analysis.test is not None:
+            outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
+        tables.append(rows_of(metric.name, rows, analysis.moments.n[i, rows], numbers, outcomes))
     for about in pooled:
         support = lattice.n_users[about.groups]
-        tables.append(rows_of(about.metric.name, about.groups, support, {"value": about.values}))
+        values, untested = {"value": about.values}, [None] * len(about.groups)
+        tables.append(rows_of(about.metric.name, about.groups, support, values, untested))
     return pl.concat(tables)
 
 

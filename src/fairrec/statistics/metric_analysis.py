@@ -102,7 +102,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 findings=findings,
                 n_not_listed=n_not_listed,
                 detectable=_detectable(i, analysis),
-                varying=tuple(_selected(i, analysis.only_varies[i], analysis).groups),
+                varying=_varying(i, analysis),
                 unknown=unknown_bounds(
                     i, [group.position for group in findings], analysis.measured, analysis.grouping
                 ),
@@ -149,6 +149,15 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
     harm = metric.metric.harm(moments.difference[i])
     found.sort(key=lambda group: float(harm[group.position]), reverse=True)
     return tuple(found), selection.n_left
+
+
+def _varying(i: int, analysis: Analysis) -> tuple[int, ...]:
+    """Groups that only vary more, and are neither explained by a finding nor by one another."""
+    only_varies = analysis.only_varies[i]
+    if not only_varies.any():
+        return ()
+    listed = _selected(i, analysis.is_beyond_chance[i] | only_varies, analysis)
+    return tuple(group for group in listed.groups if only_varies[group])
 
 
 def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:

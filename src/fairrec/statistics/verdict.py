@@ -195,7 +195,8 @@ def _certificate(
     if len(at) > MAX_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, MAX_POINTS).astype(np.int64))]
     return tuple(
-        CertifiedPoint(int(n[order[place]]), float(largest[place]), int(place) + 1) for place in at
+        CertifiedPoint(int(n[order[place]]), max(0.0, float(largest[place])), int(place) + 1)
+        for place in at
     )
 
 

@@ -214,6 +214,7 @@ def _named(
     """The result: all that was found, by its names."""
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
     standing = standing_of(measured, inputs, missing, options.max_undefined)
+    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
     pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
@@ -221,7 +222,7 @@ def _named(
         analyse_metrics(analysis),
         missing,
         standing,
-        verdicts_of(analysis, [stands.is_conclusive for stands in standing]),
+        verdicts,
         pooled,
         analyse_ratios(measured, grouping, options),
         analyse_inequality(measured, grouping, options),
@@ -231,7 +232,7 @@ def _named(
         seconds=time.perf_counter() - started,
     )
     per_user = per_user_table(inputs, measured)
-    return AuditResult(summary, group_table(analysis, pooled), per_user, page_html)
+    return AuditResult(summary, group_table(analysis, verdicts, pooled), per_user, page_html)
 
 
 def _measure_everyone(

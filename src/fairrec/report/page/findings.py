@@ -8,7 +8,7 @@ from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, PageLimits, Served
 from fairrec.report.text.interaction import carried_by, neighbour_rows
 from fairrec.report.text.unknown import unknown_of
-from fairrec.report.text.verdict import Verdict, users_known
+from fairrec.report.text.verdict import Verdict, one_at_a_time, simultaneous_interval, users_known
 from fairrec.report.words import number, p_value, plural, signed
 from fairrec.result.schema import Finding, MetricResult
 
@@ -31,8 +31,8 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
     if any(verdict.status == "inconclusive" for verdict in verdicts):
-        return "None. The verdicts above say why that is no all-clear."
-    return "None. The verdicts above say how large a difference would have been found."
+        return "None. The verdicts above say what is not ruled out: that is no all-clear."
+    return "None. The verdicts above say what can be ruled out."
 
 
 def _finding(
@@ -40,7 +40,6 @@ def _finding(
 ) -> FindingCard:
     key = groups.frame.key(finding.group)
     served = _served(finding.difference, result.higher_is_better)
-    low, high = finding.interval
     carried, distances = carried_by(finding, groups.summary)
     return FindingCard(
         metric=plain(metric),
@@ -50,7 +49,7 @@ def _finding(
         users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
         difference=signed(finding.difference),
         sentence=_sentence(metric, finding),
-        interval=f"{signed(low)} to {signed(high)}",
+        interval=simultaneous_interval(finding) or one_at_a_time(finding),
         p_adjusted=p_value(finding.p_adjusted),
         carried_by=carried,
         distances=distances,

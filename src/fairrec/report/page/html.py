@@ -35,13 +35,7 @@ COLUMNS = (
     ("its confidence interval", True),
     ("p adjusted", True),
 )
-_STATUS = {
-    "gap found": "found",
-    "no gap detected": "clear",
-    "inconclusive": "untested",
-    "same for everyone": "untested",
-    "not tested": "untested",
-}
+_TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
@@ -103,7 +97,7 @@ def lay_out(view: PageView) -> str:
         first_rows=FIRST_ROWS,
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
-        status_class=_STATUS,
+        tone_class=_TONE,
         served_words=_SERVED,
         role_class=_ROLES,
     )

@@ -17,7 +17,9 @@ from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
-_AFTER = ("depth", "support", "is_fully_scored", *NUMBERS)
+_KNOWN = {"depth", "support", "is_fully_scored", "outcome", *NUMBERS}
+_ADDED_LATER = {"outcome", "shrunken_difference", "simultaneous_low", "simultaneous_high"}
+"""Columns that results of earlier versions do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class GroupFrame:
 
     def __init__(self, groups: pl.DataFrame, summary: AuditSummary) -> None:
         names = [*summary.attributes]
-        if groups.columns != ["metric", *names, *_AFTER]:
+        first, after = groups.columns[: len(names) + 1], groups.columns[len(names) + 1 :]
+        is_whole = _KNOWN - _ADDED_LATER <= {*after} <= _KNOWN
+        if first != ["metric", *names] or not is_whole:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "
                 "file that was written beside result.json."
@@ -50,7 +54,7 @@ class GroupFrame:
         self.names = names
         self.axes = [f"a{i}" for i in range(len(names))]
         renamed = groups.clone()
-        renamed.columns = ["metric", *self.axes, *_AFTER]
+        renamed.columns = ["metric", *self.axes, *after]
         self.of_metric = {
             name: renamed.filter(pl.col("metric") == name).with_row_index("at")
             for name in summary.metrics

@@ -7,33 +7,30 @@ from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.words import number, p_value
 from fairrec.result.schema import MetricResult
 
-_CLAUSES: tuple[tuple[Status, str], ...] = (
-    ("gap found", "gap found in"),
-    ("inconclusive", "inconclusive in"),
-    ("no gap detected", "no gap detected in"),
-    ("same for everyone", "the same for everyone:"),
-    ("not tested", "not tested:"),
-)
-"""How metrics of one verdict are introduced, what matters most first."""
+_CLAUSES: dict[Status, str] = {
+    "worse by more than matters": "groups worse off by more than matters in",
+    "worse, may be less than matters": "groups worse off, perhaps by less than matters, in",
+    "worse": "groups worse off in",
+    "differs by more than matters": "groups differ by more than matters in",
+    "differs, may be less than matters": "groups differ, perhaps by less than matters, in",
+    "differs": "groups differ in",
+    "inconclusive": "inconclusive in",
+    "not worse by more than matters": "not worse by more than matters in",
+    "differs by no more than matters": "no difference beyond what matters in",
+    "same for everyone": "the same for everyone:",
+    "not tested": "not tested:",
+}
+"""How metrics of one verdict are introduced."""
 
 
 def answer(verdicts: tuple[Verdict, ...]) -> str:
-    """The answer in one sentence."""
-    metrics = {
-        status: [verdict.metric for verdict in verdicts if verdict.status == status]
-        for status, _ in _CLAUSES
-    }
-    if len(metrics["not tested"]) == len(verdicts):
+    """The answer in one sentence, what matters most first."""
+    if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance."
-    is_clear = not (metrics["gap found"] or metrics["inconclusive"])
-    if is_clear and metrics["no gap detected"]:
-        others = [status for status in ("same for everyone", "not tested") if metrics[status]]
-        where = f" in {', '.join(metrics['no gap detected'])}" if others else ""
-        said = [f"no gap detected{where}, at this support and with this power"]
-        shown = [(status, words) for status, words in _CLAUSES if status in others]
-    else:
-        said, shown = [], [(status, words) for status, words in _CLAUSES if metrics[status]]
-    said += [f"{words} {_listed(metrics[status])}" for status, words in shown]
+    said = []
+    for status, words in _CLAUSES.items():
+        metrics = [verdict.metric for verdict in verdicts if verdict.status == status]
+        said += [f"{words} {_listed(metrics)}"] if metrics else []
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.table_view import TableView
+from fairrec.report.text.verdict import said_of
 from fairrec.report.text.view import ReportView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
@@ -24,7 +26,8 @@ def to_markdown(view: ReportView) -> str:
         "|---|---|---|",
     ]
     for verdict in view.verdicts:
-        said = " ".join(filter(None, (verdict.headline, verdict.remedy, verdict.gap)))
+        # how large a harm would have been shown stands below the tables
+        said = " ".join(said_of(replace(verdict, power="")))
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
     if view.findings.rows:
         lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]

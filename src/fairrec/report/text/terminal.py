@@ -9,16 +9,10 @@ from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.text.table_view import TableView
-from fairrec.report.text.verdict import Status
+from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView
 
-_STYLE: dict[Status, str] = {
-    "gap found": "bold red",
-    "no gap detected": "bold green",
-    "inconclusive": "bold yellow",
-    "same for everyone": "bold yellow",
-    "not tested": "bold yellow",
-}
+_STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "bold yellow"}
 
 
 def print_text(view: ReportView, console: Console) -> None:
@@ -30,10 +24,10 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(Text.assemble(("missing: ", "yellow"), line))
     for verdict in view.verdicts:
         head = Text.assemble(
-            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.status])
+            "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.tone])
         )
         console.print(head)
-        for sentence in (verdict.headline, verdict.remedy, verdict.gap, verdict.power):
+        for sentence in said_of(verdict):
             if sentence:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
     if view.findings.rows:

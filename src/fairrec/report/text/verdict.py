@@ -8,40 +8,99 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
-from fairrec.report.words import group_label, number, p_value, plural, signed
-from fairrec.result.schema import AuditSummary, Finding, MetricResult
+from fairrec.report.words import (
+    confidence,
+    group_label,
+    number,
+    p_value,
+    percent,
+    plural,
+    signed,
+)
+from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict, OutcomeWord
 
-Status = Literal["gap found", "no gap detected", "inconclusive", "same for everyone", "not tested"]
+Status = Literal[
+    "worse by more than matters",
+    "worse, may be less than matters",
+    "worse",
+    "differs by more than matters",
+    "differs, may be less than matters",
+    "differs",
+    "inconclusive",
+    "not worse by more than matters",
+    "differs by no more than matters",
+    "same for everyone",
+    "not tested",
+]
+"""What matters most first."""
+Tone = Literal["found", "open", "clear"]
+SIZES_CERTIFIED = (100, 1000)
+VARYING_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one metric says, in words."""
+    """What one metric says, in words.
+
+    Parameters
+    ----------
+    ruled_out : what can be ruled out, and for whom
+    """
 
     metric: str
     status: Status
     headline: str
+    ruled_out: str
     gap: str
     power: str
     remedy: str = ""
 
+    @property
+    def tone(self) -> Tone:
+        """How to show it."""
+        if self.status in ("not worse by more than matters", "differs by no more than matters"):
+            return "clear"
+        return "found" if self.status.startswith(("worse", "differs")) else "open"
+
+
+def said_of(verdict: Verdict) -> tuple[str, ...]:
+    """Its sentences, in the order they are read."""
+    said = (verdict.headline, verdict.remedy, verdict.ruled_out, verdict.gap, verdict.power)
+    return tuple(filter(None, said))
+
+
+_STATUS: dict[tuple[OutcomeWord, bool], tuple[Status, Status]] = {
+    ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
+    ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
+    ("worse", False): ("worse", "differs"),
+    ("not worse by more", True): (
+        "not worse by more than matters",
+        "differs by no more than matters",
+    ),
+}
+"""By outcome and whether an amount matters: where one end is worse, and where neither is."""
+
 
 def status_of(result: MetricResult) -> Status:
-    """Whether a group stands out.
+    """What is known about the harm of its groups, in a few words."""
+    if not result.is_tested or (result.is_conclusive and not result.n_groups):
+        return "not tested"
+    if result.is_constant and result.is_conclusive:
+        return "same for everyone"
+    outcome: OutcomeWord = "inconclusive"
+    has_amount = False
+    if result.verdict is not None:
+        outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
+    elif any(is_worse(finding, result) for finding in result.findings):
+        # a result from before there were verdicts
+        outcome = "worse"
+    by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
+    return by_end[result.higher_is_better is None]
 
-    Findings alone decide: they are adjusted for all groups and metrics of the audit. The gap
-    between full combinations has a p-value of its own, for its metric alone. Without findings there
-    is no all-clear where too many users have no value.
-    """
-    if result.findings:
-        return "gap found"
-    if not result.is_tested:
-        return "not tested"
-    if not result.is_conclusive:
-        return "inconclusive"
-    if not result.n_groups:
-        return "not tested"
-    return "same for everyone" if result.is_constant else "no gap detected"
+
+def is_worse(finding: Finding, result: MetricResult) -> bool:
+    """Whether a finding is at the worse end; where there is none, always."""
+    return harm(finding.difference, result.higher_is_better) > 0
 
 
 def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
@@ -51,48 +110,86 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         metric=plain(name),
         status=status,
         headline=_headline(name, status, result, summary),
+        ruled_out=_ruled_out(status, result, summary),
         gap=" ".join(
             filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
-        power=_power_sentence(result) if status == "no gap detected" else "",
+        power=_power_sentence(result) if status == "inconclusive" and result.is_conclusive else "",
         remedy=_remedy(name, status, result, summary),
     )
 
 
 def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    if status == "gap found":
+    if status == "inconclusive" and not result.is_conclusive:
+        return remedy(name, summary)
+    if result.findings:
         return caveat(name, result, summary)
     if status == "same for everyone" and result.mean == 1 and "test" not in summary.inputs:
         return if_joined(summary)
-    return remedy(name, summary) if status == "inconclusive" else ""
+    return ""
 
 
 def _headline(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    smallest = plural(summary.coverage.min_users, "user")
-    if status == "inconclusive":
+    if status == "inconclusive" and not result.is_conclusive:
         return why_inconclusive(name, result, summary)
     if status == "same for everyone":
         who = "everyone for whom it is defined" if result.n_undefined else "everyone"
         return f"It is {number(result.mean)} for {who}, so groups cannot differ in it."
     if not result.n_groups:
         return _no_groups(result, summary)
-    looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
+    looked_at = (
+        f"{plural(result.n_groups, 'group')} of at least "
+        f"{plural(summary.coverage.min_users, 'user')}"
+    )
     if status == "not tested":
         return f"{looked_at}, without a test against chance."
-    if not result.findings:
-        return (
-            f"None of {looked_at} differs from the rest by more than chance "
+    worse = [finding for finding in result.findings if is_worse(finding, result)]
+    better = [finding for finding in result.findings if not is_worse(finding, result)]
+    is_ended = result.higher_is_better is not None
+    said = []
+    if worse:
+        said.append(_of_worse(worse, result, summary))
+    else:
+        shown = "is shown to be worse than" if is_ended else "is shown to differ from"
+        said.append(
+            f"None of {looked_at} {shown} the rest by more than chance "
             f"(significance level {summary.alpha:g})."
         )
-    first = result.findings[0]
-    differ = (
-        "1 group differs" if len(result.findings) == 1 else f"{len(result.findings)} groups differ"
-    )
-    return (
-        f"{differ} from the rest by more than chance. {_served(first, result)}: "
-        f"{group_label(first.group)} ({signed(first.difference)}, {users_known(first)} "
-        f"{'user' if first.n_users == 1 else 'users'})."
-    )
+    if better:
+        are = "group is" if len(better) == 1 else "groups are"
+        said.append(f"{len(better)} {are} served better: {_named(better[-1], summary)}.")
+    return " ".join(said)
+
+
+def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary) -> str:
+    """How many groups are worse off, and the worst of them."""
+    is_ended = result.higher_is_better is not None
+    n_more = sum(finding.outcome == "worse by more" for finding in worse)
+    matters = None if result.verdict is None else result.verdict.matters
+    are = "group is" if len(worse) == 1 else "groups are"
+    if not is_ended:
+        are = "group differs" if len(worse) == 1 else "groups differ"
+    what = " worse off than" if is_ended else " from"
+    head = f"{len(worse)} {are}{what} the rest by more than chance"
+    if matters is not None:
+        all_of = f"by more than {number(matters)}, which matters"
+        if n_more == len(worse):
+            head += f", and {all_of}"
+        elif n_more:
+            head += f", {n_more} of them {all_of}"
+        else:
+            head += f"; whether {all_of}, is not shown"
+    which = "Served worst" if is_ended else "Furthest from the rest"
+    return f"{head}. {which}: {_named(worse[0], summary)}."
+
+
+def _named(finding: Finding, summary: AuditSummary) -> str:
+    """A group, its difference with what holds for all groups at once, and its users."""
+    said = signed(finding.difference)
+    if finding.simultaneous is not None:
+        said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
+    users = "user" if finding.n_users == 1 else "users"
+    return f"{group_label(finding.group)} ({said}, {users_known(finding)} {users})"
 
 
 def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
@@ -103,12 +200,74 @@ def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
     return f"No group has {smallest} {scored}for whom it is defined."
 
 
-def _served(finding: Finding, result: MetricResult) -> str:
-    """How to introduce the first finding, which is the worst one."""
-    if result.higher_is_better is None:
-        return "Furthest from the rest"
-    is_worse = harm(finding.difference, result.higher_is_better) > 0
-    return "Served worst" if is_worse else "Served better than the rest"
+def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> str:
+    """The certificate and its scope, and who varies more than others."""
+    verdict = result.verdict
+    if verdict is None or status in ("not tested", "same for everyone"):
+        return ""
+    varying = ""
+    if result.varying:
+        shown = ", ".join(
+            f"{group_label(one.group)} ({plural(one.support, 'user')})"
+            for one in result.varying[:VARYING_SHOWN]
+        )
+        more = len(result.varying) - VARYING_SHOWN
+        rest = f" and {more:,} more" if more > 0 else ""
+        varying = f"Varies more than others, and is not shown to be worse or better: {shown}{rest}."
+    said = (_scope(verdict, result), _certified(verdict, result, summary), varying)
+    return " ".join(filter(None, said))
+
+
+def _scope(verdict: MetricVerdict, result: MetricResult) -> str:
+    """For which groups a harm that matters is ruled out."""
+    if verdict.matters is None or not result.is_conclusive:
+        return ""
+    what = "Not worse" if result.higher_is_better is not None else "Not different"
+    by = f"{what} by more than {number(verdict.matters)}"
+    share = "" if verdict.open_share is None else f" ({percent(verdict.open_share)} of users)"
+    if not verdict.n_ruled_out:
+        return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
+    if not verdict.n_open:
+        return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open."
+    if verdict.ruled_out_from is None:
+        n_ruled_out = plural(verdict.n_ruled_out, "group")
+        return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}."
+    return (
+        f"{by} for groups of {verdict.ruled_out_from:,} users or more that are not named; open for "
+        f"{verdict.n_open:,} smaller ones{share}."
+    )
+
+
+def _certified(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
+    """The largest harm that is not ruled out, by size of group."""
+    if not verdict.certificate:
+        return ""
+    smallest = verdict.certificate[0]
+    later = [
+        next((point for point in verdict.certificate if point.support >= size), None)
+        for size in SIZES_CERTIFIED
+    ]
+    steps = [
+        point
+        for point in dict.fromkeys(later)
+        if point is not None and point != smallest and point.harm > 0
+    ]
+    depth = (
+        "intersections of all attributes"
+        if summary.depth == "full"
+        else f"up to {plural(summary.depth, 'attribute')}"
+    )
+    n_named = verdict.n_worse + verdict.n_worse_by_more
+    other = "other " if n_named else ""
+    worse = "worse" if result.higher_is_better is not None else "different"
+    of_sd = f", {number(smallest.harm / result.sd)} standard deviations" if result.sd else ""
+    said = (
+        f"None of the {other}{plural(smallest.n_groups, 'group')} tested ({depth}, at least "
+        f"{plural(smallest.support, 'user')}) is {worse} by more than {number(smallest.harm)}"
+        f"{of_sd} ({confidence(summary.alpha)}, all at once)"
+    )
+    parts = [f"of those of {point.support:,} and more by {number(point.harm)}" for point in steps]
+    return f"{'; '.join([said, *parts])}."
 
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
@@ -127,7 +286,7 @@ def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
     return (
         f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
         f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)} for this metric by "
-        "itself)."
+        "itself, in standard errors)."
     )
 
 
@@ -152,14 +311,45 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
 
 
 def _power_sentence(result: MetricResult) -> str:
-    if not result.is_tested or result.findings or not result.n_groups:
-        return ""
     if not result.detectable:
-        return "No possible difference would be found 4 times in 5 in groups of these sizes."
+        return "No possible harm would be shown 4 times in 5 in groups of these sizes."
     sizes = ", ".join(
         f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
     )
-    return f"A true difference this large would be found 4 times in 5: {sizes}."
+    what = "harm" if result.higher_is_better is not None else "difference"
+    return f"A true {what} this large would be shown 4 times in 5: {sizes}."
+
+
+def simultaneous_interval(finding: Finding) -> str:
+    """The interval that holds for all groups and metrics at once; empty where there is none."""
+    if finding.simultaneous is None:
+        return ""
+    low, high = finding.simultaneous
+    return f"{'no limit' if low is None else signed(low)} to " + (
+        "no limit" if high is None else signed(high)
+    )
+
+
+def one_at_a_time(finding: Finding) -> str:
+    """The interval of this group by itself."""
+    low, high = finding.interval
+    return f"{signed(low)} to {signed(high)}"
+
+
+def outcome_words(finding: Finding, result: MetricResult) -> str:
+    """What is known about one group, in a few words."""
+    has_end = result.higher_is_better is not None
+    matters = None if result.verdict is None else result.verdict.matters
+    if finding.outcome is None or (has_end and not is_worse(finding, result)):
+        return "" if finding.outcome is None else "served better"
+    worse = "worse" if has_end else "differs"
+    if finding.outcome == "worse by more":
+        return f"{worse} by more than matters"
+    if finding.outcome == "worse":
+        return worse if matters is None else f"{worse}, may be less than matters"
+    if finding.outcome == "not worse by more":
+        return f"{worse} by less than matters"
+    return "inconclusive"
 
 
 def users_known(finding: Finding) -> str:

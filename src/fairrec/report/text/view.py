@@ -11,7 +11,14 @@ from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
-from fairrec.report.text.verdict import Verdict, users_known, verdict_of
+from fairrec.report.text.verdict import (
+    Verdict,
+    one_at_a_time,
+    outcome_words,
+    simultaneous_interval,
+    users_known,
+    verdict_of,
+)
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
 from fairrec.result.schema import AuditSummary, SearchSummary
 
@@ -88,7 +95,7 @@ def _findings(summary: AuditSummary) -> TableView:
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
-            low, high = finding.interval
+            shrunken = finding.shrunken_difference
             rows.append(
                 (
                     plain(name),
@@ -96,21 +103,26 @@ def _findings(summary: AuditSummary) -> TableView:
                     users_known(finding),
                     number(finding.value),
                     signed(finding.difference),
-                    f"{signed(low)} to {signed(high)}",
+                    "" if shrunken is None else signed(shrunken),
+                    simultaneous_interval(finding),
+                    one_at_a_time(finding),
                     p_value(finding.p_adjusted),
+                    outcome_words(finding, result),
                 )
             )
+    level = confidence(summary.alpha)
     return TableView(
         title="Groups that differ from all other users by more than chance, worst first",
         columns=(
-            *("metric", "group", "users", "value", "difference"),
-            *(f"{confidence(summary.alpha)} confidence interval", "p adjusted"),
+            *("metric", "group", "users", "value", "difference", "shrunken"),
+            *(f"{level} interval, all at once", f"{level} interval, one at a time"),
+            *("p adjusted", "verdict"),
         ),
-        numeric=(False, False, True, True, True, True, True),
+        numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Each interval is for one group at a time."]
+            + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
