@@ -37,9 +37,9 @@ _SKEWED = 1e6
 def expected_cut_offs(everyone: Everyone, n_per_group: FloatArray, alpha: float) -> FloatArray:
     """(2, n_classes), the cut-offs up and down of intervals that hold for all groups at once.
 
-    In each class and tail as many scores are expected beyond as the class has of alpha. Groups that
-    share users, and metrics that go together, are exceeded less often: so these are no smaller than
-    those of an audit, but for metrics with longer tails than a normal variable that are no rates.
+    In each class and tail as many scores are expected beyond as the class has of alpha, as if
+    groups shared no users and metrics did not go together. Those of an audit have the normal ones
+    of one metric as their floor. How skewed scores are is known beforehand of rates alone.
     """
     classes = size_classes(n_per_group, np.ones(len(n_per_group), dtype=bool))
     n_groups = np.bincount(classes, minlength=N_CLASSES)

@@ -201,12 +201,10 @@ class Outlook:
         groups = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
         if len(groups) > MOST_GROUPS:
             groups = np.append(groups[: MOST_GROUPS - 1], groups[-1])
-        full = self.grouping.full
-        if len(full):
+        deeper = np.setdiff1d(self.grouping.full, self._fewest)
+        if len(deeper):
             # and the hardest of all
-            smallest = full[np.argmin(lattice.n_users[full])]
-            if smallest not in groups:
-                groups = np.append(groups, smallest)
+            groups = np.append(groups, deeper[np.argmin(lattice.n_users[deeper])])
         return groups
 
     def _narrower(self) -> Iterator[tuple[str | None, int | None, IntArray]]:
