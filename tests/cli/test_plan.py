@@ -23,12 +23,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_plan_is_made_run_and_kept_to(here: Path):
     made = run_process(
-        *PLAN, "--permutations", "19", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml",
+        *PLAN, "--permutations", "39", "--mean", "0.5", "--sd", "0.3", "--out", "plan.toml",
         folder=here,
     )  # fmt: skip
     assert made.code == 0, made.stderr
     assert made.stdout.startswith("80 users, 9 groups of at least 10 users by gender, member\n")
-    assert "Smallest true harm shown with 80% probability" in made.stdout
+    for title in (
+        "Harm found and ruled out with 80% probability",
+        "What attributes and depth cost a group of ",
+    ):
+        assert title in made.stdout
     checksum = made.stderr.removeprefix("Written to plan.toml, checksum ").strip()
     assert len(checksum) == 12
 
@@ -38,7 +42,7 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
     result = json.loads((here / "audit" / "result.json").read_text())
     assert result["plan"]["deviations"] == []
     assert result["plan"]["checksum"].startswith(checksum)
-    assert result["permutations"] == 19
+    assert result["permutations"] == 39
     assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
     # a page made from the saved result says the same
     assert run_here("report", "audit").code == 0
@@ -156,6 +160,13 @@ def test_what_matters_is_planned_with_the_rest(here: Path):
     ran = run_here(*PLAN, "--permutations", "99", "--matters", "5%", "--out", "plan.toml")
     assert ran.code == 0, ran.stderr
     assert 'matters = "5%"' in (here / "plan.toml").read_text()
+    assert ran.stderr.startswith(
+        "How many users it takes to rule out what matters is not known without --mean and --sd, "
+        "or --pilot.\n"
+    )
+    known = run_here(*PLAN, "--matters", "5%", "--mean", "0.5", "--sd", "0.3")
+    assert known.stderr == ""
+    assert "Users needed to rule out a harm that matters" in known.stdout
     result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
     assert result["plan"]["deviations"] == []
     other = run_here(*AUDIT, "--matters", "ndcg@5=0.03", "--format", "json")

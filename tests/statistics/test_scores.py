@@ -21,7 +21,7 @@ from fairrec.statistics.simultaneous import size_classes
 from tests.statistics.small_population import population, random_population
 
 
-@pytest.mark.parametrize("freedom", [2.0, 5.0, 30.0, 1000.0])
+@pytest.mark.parametrize("freedom", [4.0, 9.0, 30.0, 1000.0])
 def test_the_normal_scale_has_the_tails_of_students_t(freedom):
     for t in (-6.0, -2.0, 0.5, 3.0):
         expected = ndtri(stdtr(freedom, t))

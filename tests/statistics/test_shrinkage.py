@@ -11,10 +11,12 @@ def worlds(rng, effects, error):
 
 
 def test_where_nothing_differs_hardly_anything_is_kept():
-    rng = np.random.default_rng(0)
-    observed = worlds(rng, np.zeros(500), 0.1)
-    kept = kept_shares(observed, np.full(500, 0.1))
-    assert np.abs(kept * observed).max() < 0.1 * np.abs(observed).max()
+    left = []
+    for seed in range(50):
+        observed = worlds(np.random.default_rng(seed), np.zeros(500), 0.1)
+        kept = kept_shares(observed, np.full(500, 0.1))
+        left.append(np.abs(kept * observed).max() / np.abs(observed).max())
+    assert np.mean(left) < 0.1
 
 
 def test_a_single_group_that_stands_out_keeps_its_difference():
@@ -31,10 +33,8 @@ def test_where_all_differ_alike_it_is_the_normal_one():
     error = rng.uniform(0.05, 0.2, 3000)
     observed = worlds(rng, rng.normal(0, 0.1, 3000), error)
     kept = kept_shares(observed, error)
-    # of differences of ordinary size; an end may be taken for one of a wider part
-    usual = np.abs(observed) < 2 * np.sqrt(0.01 + error**2)
     expected = 0.01 / (0.01 + error**2)
-    assert np.abs(kept - expected)[usual].mean() < 0.1
+    assert np.abs(kept - expected).mean() < 0.03
     assert (kept * observed).std() < observed.std()
 
 

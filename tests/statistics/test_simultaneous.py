@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from pytest import approx
 from scipy.special import ndtri
+from scipy.stats import norm
 
-from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
+from fairrec.statistics.simultaneous import (
+    N_CLASSES,
+    balanced_cut_offs,
+    has_enough_draws,
+    normal_cut_offs,
+    size_classes,
+)
 
 
 def test_size_classes():
@@ -52,3 +60,16 @@ def test_a_short_tail_is_taken_for_a_normal_one():
 
 def test_with_too_few_draws_nothing_is_excluded():
     assert np.isinf(balanced_cut_offs(some_maxima(15), np.array([[0, 1]]), 0.05)).all()
+
+
+def test_alpha_is_divided_by_classes_tails_and_groups():
+    found = normal_cut_offs(np.array([3, 0, 0, 0, 1]), 0.05)
+    three, one = norm.isf(0.05 / (2 * 2 * 3)), norm.isf(0.05 / (2 * 2))
+    assert found == pytest.approx([three, np.inf, np.inf, np.inf, one])
+
+
+@pytest.mark.parametrize(("n_draws", "is_enough"), [(18, False), (19, True)])
+def test_too_few_draws_exclude_nothing(n_draws, is_enough):
+    found = balanced_cut_offs(np.zeros((n_draws, 2, N_CLASSES)), np.zeros((1, 1), int), 0.05)
+    assert has_enough_draws(n_draws, 0.05) == is_enough
+    assert np.isfinite(found[:, 0]).all() == is_enough

@@ -3,69 +3,18 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
-import numpy as np
 import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
-from fairrec.groups.grouping import grouping_of
-from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_users
-from fairrec.metrics.registry import parse_metric
-from fairrec.result.plan_schema import PlannedGroups, Spread
-from fairrec.workflows.plan import expectations
+from fairrec.result.plan_schema import PlannedGroups
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}
 )
-
-
-def grouping(by: str, **options):
-    users = read_users(Table(USERS, "users"), by.split(","))
-    everyone = users.attributes(np.arange(len(USERS)))
-    return grouping_of(everyone, AuditOptions.of(**options))
-
-
-def test_a_group_of_half_is_found_at_the_harm_that_can_be_reckoned_by_hand():
-    made = expectations([parse_metric("ndcg@10")], grouping("gender"), AuditOptions(), {})
-    # two groups, one metric: 0.05 is divided by two tests and two sides
-    critical = NormalDist().inv_cdf(1 - 0.05 / 4)
-    error = math.sqrt(1 / 500 + 1 / 500)
-    harm = (critical + NormalDist().inv_cdf(0.8)) * error
-    # by its own error a group must stand out a little further
-    assert made.rows() == [("ndcg@10", 500, 2, pytest.approx(harm, rel=0.01))]
-
-
-@pytest.mark.parametrize(("mean", "is_found"), [(0.5, True), (0.99, True), (0.01, False)])
-def test_nobody_is_worse_by_more_than_the_mean_allows(mean, is_found):
-    spread = {"ndcg@5": Spread(sd=0.09, mean=mean)}
-    made = expectations([parse_metric("ndcg")], grouping("gender"), AuditOptions(), spread)
-    assert (made["harm"].item() is not None) == is_found
-
-
-def test_a_rate_is_known_by_its_spread():
-    """Half of 1,000 users with a hit rate of 5%: from a binomial table."""
-    spread = {"hit@5": Spread(sd=math.sqrt(0.05 * 0.95), mean=0.05)}
-    made = expectations([parse_metric("hit")], grouping("gender"), AuditOptions(), spread)
-    error = math.sqrt(0.05 * 0.95 * (1 / 500 + 1 / 500))
-    most = math.floor(500 * (0.05 - NormalDist().inv_cdf(1 - 0.05 / 4) * error))
-
-    def power(rate: float) -> float:
-        return sum(math.comb(500, n) * rate**n * (1 - rate) ** (500 - n) for n in range(most + 1))
-
-    harm = made["harm"].item()
-    assert power(0.05 - harm * 1.02) > 0.8 > power(0.05 - harm * 0.98)
-
-
-def test_permutations_that_cannot_reach_the_level_show_nothing():
-    for permutations, is_found in ((38, False), (39, True)):
-        options = AuditOptions(permutations=permutations)
-        made = expectations([parse_metric("ndcg")], grouping("gender"), options, {})
-        assert (made["harm"].item() is not None) == is_found
 
 
 def test_what_matters_is_planned_for_metrics_of_the_plan():
@@ -75,35 +24,26 @@ def test_what_matters_is_planned_for_metrics_of_the_plan():
         fairrec.plan(users=USERS, by="gender", metrics="ndcg", matters="auc=0.03")
 
 
-def test_without_a_spread_harm_is_in_standard_deviations():
-    metrics, options = [parse_metric("ndcg")], AuditOptions()
-    unknown = expectations(metrics, grouping("gender"), options, {})["harm"]
-    known = expectations(metrics, grouping("gender"), options, {"ndcg@5": Spread(sd=0.5)})
-    assert (known["harm"] * 2).to_list() == pytest.approx(unknown.to_list(), rel=1e-3)
-
-
-def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
-    one = [parse_metric("ndcg")]
-    few = expectations(one, grouping("age"), AuditOptions(), {})
-    assert few["users"].to_list() == [200, 500]
-    assert few["n_groups"].to_list() == [2, 1]
-    assert few["harm"].is_sorted(descending=True)
-    for more in (
-        expectations([*one, parse_metric("auc")], grouping("age"), AuditOptions(), {}),
-        expectations(one, grouping("age,gender"), AuditOptions(), {}).filter(pl.col("users") > 150),
-        expectations(one, grouping("age"), AuditOptions(alpha=0.01), {}),
-    ):
-        of_ndcg = more.filter(metric="ndcg@5")
-        assert of_ndcg["users"].to_list()[-2:] == [200, 500]
-        assert (of_ndcg["harm"][-2:] > few["harm"]).all()
-
-
 def test_without_tests_nothing_is_found():
     made = fairrec.plan(users=USERS, by="gender", metrics="ndcg", permutations=0)
     assert made.expectations.is_empty()
-    assert made.expectations.columns == ["metric", "users", "n_groups", "harm"]
+    assert made.expectations.columns[:4] == ["metric", "users", "n_groups", "harm"]
+    assert made.needed.is_empty()
+    assert made.costs.is_empty()
     pooled = fairrec.plan(users=USERS, by="gender", metrics="pooled_auc")
     assert pooled.expectations.is_empty()
+
+
+def test_what_is_expected_is_read_from_the_result():
+    made = fairrec.plan(
+        users=USERS, by="age,gender", metrics="ndcg", mean=0.3, sd=0.35, matters="20%"
+    )
+    assert made.expectations["certified"].is_sorted(descending=True)
+    assert made.needed["group"].to_list() == [
+        "age=20", "gender=F", "gender=M", "age=10", "age=10, gender=F",
+    ]  # fmt: skip
+    assert made.needed["matters"].unique().to_list() == [0.06]
+    assert made.costs["attribute"].to_list() == ["age", "gender"]
 
 
 def test_groups_are_counted_by_depth():

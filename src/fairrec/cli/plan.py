@@ -13,7 +13,7 @@ from fairrec.cli.settings import SettingsOption, settings_file, settings_said
 from fairrec.cli.shared import DebugOption, QuietOption, say, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.kinds import FILE
-from fairrec.core.options import OUTPUT, Option
+from fairrec.core.options import OUTPUT, Option, spelled
 from fairrec.inputs.table_options import TableOptions
 from fairrec.workflows.plan_options import PlanOptions
 
@@ -32,7 +32,7 @@ def plan_command(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Set what an audit is to test before it is run, and see what it can find."""
+    """Set what an audit is to test before it is run, and see what it can find and rule out."""
     from fairrec.report.text.plan import plan_view
     from fairrec.report.text.terminal import rich_table
     from fairrec.workflows.plan import plan
@@ -53,6 +53,11 @@ def plan_command(
         if table.rows:
             console.print()
             console.print(rich_table(table))
+    if "matters" in made.options and made.facts.expected and not made.facts.needed and not quiet:
+        say(
+            "How many users it takes to rule out what matters is not known without "
+            f"{spelled('mean')} and {spelled('sd')}, or {spelled('pilot')}."
+        )
     if out is not None:
         frozen = read_plan(made.save(out))
         if not quiet:

@@ -54,6 +54,50 @@ class Expected(PlanPart):
         description="smallest true harm shown with 80% probability; none where not even the "
         "largest possible one is",
     )
+    certified: float | None = Field(
+        default=None,
+        description="the harm that is ruled out with 80% probability where there is no difference; "
+        "none where permutations are too few for it",
+    )
+    certified_median: float | None = Field(
+        default=None, description="the same with a probability of one half"
+    )
+
+
+class Needed(PlanPart):
+    """How many users it takes to rule out what matters, for a group without any difference."""
+
+    metric: str
+    group: dict[str, str]
+    users: int = Field(description="of the group now")
+    matters: float = Field(description="in units of the metric")
+    times: float | None = Field(
+        default=None,
+        description="how many times as many users it takes with 80% probability, 1 where they are "
+        "enough; none where 1,000 times as many are not",
+    )
+    users_needed: int | None = Field(default=None, description="so many users in all")
+
+
+class Cost(PlanPart):
+    """What an attribute, or groups of more attributes than a depth, cost all other groups.
+
+    In a metric without bounds, in a group of as many users as those of one attribute have.
+    """
+
+    attribute: str | None = Field(default=None, description="left out")
+    depth: int | None = Field(default=None, description="a lower one, where it is no attribute")
+    n_groups: int = Field(description="of the plan")
+    n_groups_left: int
+    users: int = Field(description="of the group it is reckoned for")
+    cut_off: float = Field(description="standard errors from which a group is found")
+    cut_off_left: float | None = Field(default=None, description="the same without it")
+    found: float | None = Field(
+        default=None, description="share by which harms that are found would be smaller"
+    )
+    certified: float | None = Field(
+        default=None, description="share by which harms that are ruled out would be smaller"
+    )
 
 
 class PlanFacts(PlanPart):
@@ -72,4 +116,6 @@ class PlanFacts(PlanPart):
     groups: tuple[PlannedGroups, ...]
     spread: dict[str, Spread] = Field(default_factory=dict)
     expected: tuple[Expected, ...] = ()
+    needed: tuple[Needed, ...] = ()
+    costs: tuple[Cost, ...] = ()
     checksum: str = ""

@@ -36,65 +36,93 @@ class CutOffs(NamedTuple):
     down: FloatArray
 
 
+class Side(NamedTuple):
+    """A group, or all others; (n_metrics, n_groups) each.
+
+    Parameters
+    ----------
+    weight : what multiplies the variance of a value in that of a difference; 1/n in one stratum
+    """
+
+    n: FloatArray
+    value: FloatArray
+    spread: Spread
+    weight: FloatArray
+
+
 class Intervals:
     """Intervals of all groups, at any cut-off."""
 
     def __init__(self, moments: Moments) -> None:
-        self._moments = moments
+        mean, weights = moments.mean[:, None], moments.weights
         self._bounds = moments.bounds[:, None, :]
-        self._is_bounded = np.isfinite(moments.bounds).all(axis=1, keepdims=True)
-        self._mean = moments.mean[:, None]
-        self._own, self._others = own_spread(moments), others_spread(moments)
+        self._difference = moments.difference
+        self._own = Side(moments.n, mean + moments.deviation, own_spread(moments), weights.own)
+        self._others = Side(
+            moments.n_others,
+            mean + moments.others_deviation,
+            others_spread(moments),
+            weights.others,
+        )
 
     def of_values(self, cut_offs: CutOffs) -> Interval:
         """Of the means of groups."""
-        return self._one_side(self._moments.n, self._moments.deviation, self._own, cut_offs)
+        return _value_interval(self._own, self._bounds, cut_offs)
 
     def of_differences(self, cut_offs: CutOffs) -> Interval:
         """Of the differences between groups and all others."""
-        moments, difference = self._moments, self._moments.difference
-        own = self._one_side(moments.n, moments.deviation, self._own, cut_offs)
-        # a difference is too high where the others are too low
-        turned = CutOffs(cut_offs.down, cut_offs.up)
-        others = self._one_side(moments.n_others, moments.others_deviation, self._others, turned)
-        value, others_value = self._mean + moments.deviation, self._mean + moments.others_deviation
-        with np.errstate(invalid="ignore", divide="ignore"):
-            newcombe = Interval(
-                difference - np.hypot(value - own.low, others.high - others_value),
-                difference + np.hypot(own.high - value, others_value - others.low),
-            )
-            x = self._own.variance * moments.weights.own
-            y = self._others.variance * moments.weights.others
-            freedom = (x + y) ** 2 / (x**2 / self._own.freedom + y**2 / self._others.freedom)
-            error = np.sqrt(x + y)
-            welch = Interval(
-                difference - student_scale(cut_offs.up, freedom) * error,
-                difference + student_scale(cut_offs.down, freedom) * error,
-            )
-        return Interval(
-            *(np.where(self._is_bounded, *ends) for ends in zip(newcombe, welch, strict=True))
+        return difference_interval(
+            self._own, self._others, self._difference, self._bounds, cut_offs
         )
 
-    def _one_side(
-        self, n: FloatArray, deviation: FloatArray, spread: Spread, cut_offs: CutOffs
-    ) -> Interval:
-        value = self._mean + deviation
-        low, high = self._bounds[..., 0], self._bounds[..., 1]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            up, down = (student_scale(cut_off, spread.freedom) for cut_off in cut_offs)
-            error = np.sqrt(spread.variance / n)
-            return Interval(
-                np.where(
-                    self._is_bounded,
-                    _score_end(value, n / spread.dispersion, -up, low, high),
-                    value - up * error,
-                ),
-                np.where(
-                    self._is_bounded,
-                    _score_end(value, n / spread.dispersion, down, low, high),
-                    value + down * error,
-                ),
-            )
+
+def difference_interval(
+    own: Side, others: Side, difference: FloatArray, bounds: FloatArray, cut_offs: CutOffs
+) -> Interval:
+    """Of the difference between two sides.
+
+    Parameters
+    ----------
+    bounds : (..., 2), lowest and highest value of the metric
+    """
+    own_ends = _value_interval(own, bounds, cut_offs)
+    # a difference is too high where the others are too low
+    others_ends = _value_interval(others, bounds, CutOffs(cut_offs.down, cut_offs.up))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        newcombe = Interval(
+            difference - np.hypot(own.value - own_ends.low, others_ends.high - others.value),
+            difference + np.hypot(own_ends.high - own.value, others.value - others_ends.low),
+        )
+        x, y = own.spread.variance * own.weight, others.spread.variance * others.weight
+        freedom = (x + y) ** 2 / (x**2 / own.spread.freedom + y**2 / others.spread.freedom)
+        error = np.sqrt(x + y)
+        welch = Interval(
+            difference - student_scale(cut_offs.up, freedom) * error,
+            difference + student_scale(cut_offs.down, freedom) * error,
+        )
+    is_bounded = np.isfinite(bounds).all(axis=-1)
+    return Interval(*(np.where(is_bounded, *ends) for ends in zip(newcombe, welch, strict=True)))
+
+
+def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interval:
+    n, value, spread, _ = side
+    low, high = bounds[..., 0], bounds[..., 1]
+    is_bounded = np.isfinite(bounds).all(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        up, down = (student_scale(cut_off, spread.freedom) for cut_off in cut_offs)
+        error = np.sqrt(spread.variance / n)
+        return Interval(
+            np.where(
+                is_bounded,
+                _score_end(value, n / spread.dispersion, -up, low, high),
+                value - up * error,
+            ),
+            np.where(
+                is_bounded,
+                _score_end(value, n / spread.dispersion, down, low, high),
+                value + down * error,
+            ),
+        )
 
 
 def _score_end(

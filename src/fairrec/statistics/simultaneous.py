@@ -39,7 +39,7 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     n_draws = len(maxima)
     is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
     cut_offs = np.full((2, N_CLASSES), np.inf)
-    n_allowed = int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1
+    n_allowed = _n_allowed(n_draws, alpha)
     if n_allowed < 0 or not is_used.any():
         return cut_offs
     columns = maxima[:, :, is_used].reshape(n_draws, -1)
@@ -51,7 +51,32 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     # how deep into every column one can go while only the draws allowed have a value beyond
     place = int(np.sort(places.min(axis=1))[n_allowed])
     reached = -order[place].reshape(2, -1)
-    n_groups = np.array([(classes == at).any(axis=0).sum() for at in np.flatnonzero(is_used)])
-    normal = ndtri(1 - alpha / (2 * is_used.sum() * n_groups))
-    cut_offs[:, is_used] = np.maximum(reached, normal)
+    n_groups = np.array([(classes == at).any(axis=0).sum() for at in range(N_CLASSES)])
+    cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
     return cut_offs
+
+
+def normal_cut_offs(n_groups: IntArray, alpha: float) -> FloatArray:
+    """(n_classes,), the same for normal scores: alpha is divided by classes, tails and groups.
+
+    Parameters
+    ----------
+    n_groups : (n_classes,), of each class; the cut-off is infinite where there is none
+    """
+    share = tail_share(n_groups, alpha) / np.maximum(n_groups, 1)
+    return np.where(n_groups > 0, -ndtri(share), np.inf)
+
+
+def tail_share(n_groups: IntArray, alpha: float) -> float:
+    """The probability that one class may exceed its cut-off with in one tail."""
+    return alpha / (2 * max(1, int((n_groups > 0).sum())))
+
+
+def has_enough_draws(n_draws: int, alpha: float) -> bool:
+    """Whether so many draws can tell what is exceeded with probability alpha."""
+    return _n_allowed(n_draws, alpha) >= 0
+
+
+def _n_allowed(n_draws: int, alpha: float) -> int:
+    """Draws that may be beyond the cut-offs, less one."""
+    return int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1

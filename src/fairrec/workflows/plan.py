@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
-from scipy.special import ndtri
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, unknown_name
@@ -28,23 +25,16 @@ from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.plan_schema import (
-    Expected,
     PlanFacts,
     PlannedAttribute,
     PlannedGroups,
     PlannedTable,
-    Spread,
 )
-from fairrec.statistics.power import detectable_harm
-from fairrec.statistics.scores import Everyone
 from fairrec.workflows.deviations import values_named
-from fairrec.workflows.plan_file import EXPECTED, AuditPlan
+from fairrec.workflows.expectations import Outlook
+from fairrec.workflows.plan_file import AuditPlan
 from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.workflows.spread import spread_of
-
-_STEPS = (1, 2, 5)
-_RATE = 0.99
-"""The variance of a rate, as a share of the largest one at its mean, but for what is rounded."""
 
 
 @documented(PlanOptions, TableOptions)
@@ -77,7 +67,7 @@ def plan(
     >>> users = pl.DataFrame({"user_id": range(400), "gender": ["F", "M"] * 200})
     >>> made = fairrec.plan(users=users, by="gender", metrics="ndcg@10", mean=0.3, sd=0.35)
     >>> made.expectations.row(-1, named=True)
-    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1065}
+    {'metric': 'ndcg@10', 'users': 200, 'n_groups': 2, 'harm': 0.1065, ...}
     """
     for name in options:
         if name not in SETTINGS:
@@ -102,7 +92,7 @@ def plan(
     grouping = grouping_of(everyone.attributes(np.arange(len(everyone.ids))), how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
     spread = spread_of(assumed, of_pilot, tested)
-    expected = expectations(tested, grouping, how, spread)
+    outlook = Outlook(tested, grouping, how, spread)
     if of_pilot is not None:
         opened["pilot"] = of_pilot
     facts = PlanFacts(
@@ -113,7 +103,9 @@ def plan(
         attributes=_attributes(grouping),
         groups=_groups(grouping, how),
         spread=spread,
-        expected=tuple(Expected(**row) for row in expected.iter_rows(named=True)),
+        expected=outlook.expected,
+        needed=outlook.needed,
+        costs=outlook.costs,
     )
     names = tuple(metric.name for metric in wanted)
     return AuditPlan(
@@ -121,77 +113,6 @@ def plan(
         facts,
         from_settings=tuple(found),
     )
-
-
-def expectations(
-    metrics: Sequence[MetricAtK],
-    grouping: Grouping,
-    options: AuditOptions,
-    spread: Mapping[str, Spread],
-) -> pl.DataFrame:
-    """One row for each metric and size of group up to half of all users, see `Expected`.
-
-    The significance level is divided by the number of tests (Bonferroni), which asks for somewhat
-    more than the permutations of an audit will.
-
-    Parameters
-    ----------
-    spread : by metric; where it is not known, harm is in standard deviations among users
-    """
-    if not options.permutations:
-        return pl.DataFrame(schema=EXPECTED)  # nothing is tested
-    n_users_per_group = grouping.lattice.n_users
-    least, most = int(n_users_per_group.min()), int(n_users_per_group.max())
-    sizes = np.array(_sizes(least, min(most, grouping.n_users // 2)), dtype=np.float64)
-    n_tests = max(1, len(grouping.lattice) * len(metrics))
-    # the smallest p-value of a few permutations may be larger than the level
-    is_reached = options.alpha / 2 * (1 + options.permutations) >= 1
-    critical = np.full(2, -ndtri(options.alpha / (2 * n_tests)) if is_reached else math.inf)
-    rows = []
-    for metric in metrics:
-        everyone = _everyone(metric, spread.get(metric.name), grouping.n_users)
-        higher_is_better = metric.metric.higher_is_better
-        worse = None if higher_is_better is None else not higher_is_better
-        for size, harm in zip(
-            sizes, detectable_harm(everyone, 0, sizes, critical, worse), strict=True
-        ):
-            rows.append(
-                {
-                    "metric": metric.name,
-                    "users": int(size),
-                    "n_groups": int((n_users_per_group >= size).sum()),
-                    # no more digits than the assumptions have, and the same on every machine
-                    "harm": None if math.isnan(harm) else float(f"{harm:.4g}"),
-                }
-            )
-    return pl.DataFrame(rows, schema=EXPECTED)
-
-
-def _everyone(metric: MetricAtK, assumed: Spread | None, n_users: int) -> Everyone:
-    """All users as they are assumed to be; without a mean, bounds are out of reach."""
-    assumed = assumed or Spread(sd=1.0)
-    bounds = metric.metric.bounds if assumed.mean is not None else None
-    low, high = bounds or (-math.inf, math.inf)
-    mean, variance = assumed.mean or 0.0, assumed.sd**2
-    largest = (mean - low) * (high - mean)
-    return Everyone(
-        mean=np.array([mean]),
-        variance=np.array([variance]),
-        n=np.array([float(n_users)]),
-        bounds=np.array([[low, high]]),
-        # no value lies between the bounds where they are as far apart as can be
-        is_rate=np.array([math.isfinite(largest) and variance > _RATE * largest]),
-    )
-
-
-def _sizes(least: int, most: int) -> list[int]:
-    """The smallest group and rounder ones, up to the largest.
-
-    >>> _sizes(12, 700)
-    [12, 20, 50, 100, 200, 500]
-    """
-    steps = (step * 10**power for power in range(len(str(most)) + 1) for step in _STEPS)
-    return [size for size in [least, *(step for step in steps if step > least)] if size <= most]
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.options import from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings
 from fairrec.core.toml_text import to_toml
+from fairrec.groups.group import Group
 from fairrec.result.plan_schema import PlanFacts
 from fairrec.workflows.plan_options import SETTINGS
 
@@ -22,8 +23,31 @@ EXPECTED = {
     "users": pl.Int64,
     "n_groups": pl.Int64,
     "harm": pl.Float64,
+    "certified": pl.Float64,
+    "certified_median": pl.Float64,
 }
-"""The table of what can be found."""
+"""The table of what can be found and ruled out."""
+NEEDED = {
+    "metric": pl.String,
+    "group": pl.String,
+    "users": pl.Int64,
+    "matters": pl.Float64,
+    "times": pl.Float64,
+    "users_needed": pl.Int64,
+}
+"""The table of the users it takes."""
+COSTS = {
+    "attribute": pl.String,
+    "depth": pl.Int64,
+    "n_groups": pl.Int64,
+    "n_groups_left": pl.Int64,
+    "users": pl.Int64,
+    "cut_off": pl.Float64,
+    "cut_off_left": pl.Float64,
+    "found": pl.Float64,
+    "certified": pl.Float64,
+}
+"""The table of what attributes and depth cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +67,27 @@ class AuditPlan:
 
     @property
     def expectations(self) -> pl.DataFrame:
-        """Group size -> the smallest harm shown with 80% probability, for each metric."""
+        """Group size -> the smallest harm found with 80% probability, for each metric.
+
+        And the harm that is ruled out, with 80% probability and in half of all audits, for a group
+        without any difference.
+        """
         rows = [expected.model_dump() for expected in self.facts.expected]
         return pl.DataFrame(rows, schema=EXPECTED)
+
+    @property
+    def needed(self) -> pl.DataFrame:
+        """Group -> how many users it takes to rule out what matters, for each metric."""
+        rows = [
+            {**needed.model_dump(), "group": Group.of(needed.group).label}
+            for needed in self.facts.needed
+        ]
+        return pl.DataFrame(rows, schema=NEEDED)
+
+    @property
+    def costs(self) -> pl.DataFrame:
+        """Attribute or lower depth -> how much smaller harms are found and ruled out without it."""
+        return pl.DataFrame([cost.model_dump() for cost in self.facts.costs], schema=COSTS)
 
     def text(self, file: str | Path) -> str:
         """The content of the file: its settings, and what they were frozen with.

@@ -1,4 +1,4 @@
-"""What a plan can find, in words."""
+"""What a plan can find and rule out, in words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import listed, plain
 from fairrec.report.text.table_view import TableView
-from fairrec.report.words import number, plural
-from fairrec.result.plan_schema import PlanFacts
+from fairrec.report.words import group_label, number, percent, plural
+from fairrec.result.plan_schema import Needed, PlanFacts
+from fairrec.statistics.certifiable import MOST_TIMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ def plan_view(facts: PlanFacts) -> PlanView:
             f"{plural(facts.n_users, 'user')}, {plural(n_groups, 'group')} of at least "
             f"{plural(facts.min_users, 'user')} by {listed(facts.attributes)}"
         ),
-        tables=(_groups(facts), _expected(facts)),
+        tables=(_groups(facts), _expected(facts), _needed(facts), _costs(facts)),
     )
 
 
@@ -54,16 +55,105 @@ def _groups(facts: PlanFacts) -> TableView:
 def _expected(facts: PlanFacts) -> TableView:
     unit = "" if facts.spread else ", in standard deviations among users"
     return TableView(
-        title=f"Smallest true harm shown with 80% probability{unit}",
-        columns=("metric", "users of a group", "groups of that size or larger", "harm"),
-        numeric=(False, True, True, True),
+        title=f"Harm found and ruled out with 80% probability{unit}",
+        columns=(
+            "metric",
+            "users of a group",
+            "groups of that size or larger",
+            "found",
+            "ruled out",
+            "ruled out, median",
+        ),
+        numeric=(False, True, True, True, True, True),
         rows=tuple(
             (
                 plain(expected.metric),
                 f"{expected.users:,}",
                 f"{expected.n_groups:,}",
                 "none can be shown" if expected.harm is None else number(expected.harm),
+                "none" if expected.certified is None else number(expected.certified),
+                "none" if expected.certified_median is None else number(expected.certified_median),
             )
             for expected in facts.expected
         ),
+        note=(
+            "Found: the smallest true harm that is shown. Ruled out: where a group has no true "
+            "difference, that it is worse by more than this, for all groups at once; median: in "
+            "half of all audits."
+        ),
     )
+
+
+def _needed(facts: PlanFacts) -> TableView:
+    return TableView(
+        title="Users needed to rule out a harm that matters",
+        columns=("metric", "group", "users now", "matters", "times as many", "users in all"),
+        numeric=(False, False, True, True, True, True),
+        rows=tuple(
+            (
+                plain(needed.metric),
+                group_label(needed.group),
+                f"{needed.users:,}",
+                number(needed.matters),
+                *_growth(needed),
+            )
+            for needed in facts.needed
+        ),
+        note=(
+            "With 80% probability, where the group has no true difference and all groups grow "
+            f"alike.{_not_told(facts)}"
+        ),
+    )
+
+
+def _growth(needed: Needed) -> tuple[str, str]:
+    if needed.times is None or needed.users_needed is None:
+        return f"not with {MOST_TIMES:,} times as many", "-"
+    times = "enough" if needed.times == 1 else number(needed.times)
+    return times, f"{needed.users_needed:,}"
+
+
+def _not_told(facts: PlanFacts) -> str:
+    """How many groups of the fewest attributes have no row."""
+    depths = [groups for groups in facts.groups if groups.n_groups]
+    if not depths or not facts.needed:
+        return ""
+    metric, fewest = facts.needed[0].metric, depths[0]
+    told = [needed for needed in facts.needed if needed.metric == metric]
+    n_left = fewest.n_groups - sum(len(needed.group) == fewest.depth for needed in told)
+    if n_left <= 0:
+        return ""
+    return f" Not shown: {plural(n_left, 'group')} of {plural(fewest.depth, 'attribute')}."
+
+
+def _costs(facts: PlanFacts) -> TableView:
+    users = facts.costs[0].users if facts.costs else 0
+    return TableView(
+        title=f"What attributes and depth cost a group of {plural(users, 'user')}",
+        columns=("leaving out", "groups less", "cut-off", "harms found", "harms ruled out"),
+        numeric=(False, True, True, True, True),
+        rows=tuple(
+            (
+                plain(cost.attribute or f"beyond depth {cost.depth}, full intersections kept"),
+                f"{cost.n_groups - cost.n_groups_left:,} of {cost.n_groups:,}",
+                "-"
+                if cost.cut_off_left is None
+                else f"{cost.cut_off:.2f} to {cost.cut_off_left:.2f}",
+                _smaller(cost.found),
+                _smaller(cost.certified),
+            )
+            for cost in facts.costs
+        ),
+        note=(
+            "Cut-off: standard errors from which a group is found. Where a metric has no bounds; "
+            "the size is the median of the groups of the fewest attributes."
+        ),
+    )
+
+
+def _smaller(share: float | None) -> str:
+    if share is None:
+        return "-"
+    if round(share, 3) == 0:
+        return "the same"
+    return f"{percent(abs(share))} {'smaller' if share > 0 else 'larger'}"

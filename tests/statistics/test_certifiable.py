@@ -1,0 +1,138 @@
+"""What is expected to be ruled out, by hand and beside audits of worlds without differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from fairrec.statistics.certifiable import certified_harm, expected_cut_offs, growth_needed
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.scores import Everyone
+from fairrec.statistics.verdict import harm_interval
+from tests.statistics.small_analysis import analysis_of
+
+ALPHA = 0.05
+UNBOUNDED = (-np.inf, np.inf)
+
+
+def everyone(mean=0.0, variance=1.0, n=2000, bounds=UNBOUNDED, is_rate=False, n_metrics=1):
+    """All users, alike in every metric."""
+    numbers = (np.full(n_metrics, float(number)) for number in (mean, variance, n))
+    return Everyone(*numbers, np.array([bounds] * n_metrics), np.full(n_metrics, is_rate))
+
+
+def rate(mean: float, n: int = 2000) -> Everyone:
+    return everyone(mean, mean * (1 - mean), n, (0.0, 1.0), is_rate=True)
+
+
+def test_normal_scores_divide_alpha_by_classes_tails_groups_and_metrics():
+    n = np.array([50.0, 50.0, 50.0, 400.0])
+    for n_metrics in (1, 4):
+        cut_offs = expected_cut_offs(everyone(n_metrics=n_metrics), n, ALPHA)
+        small, large = (norm.isf(ALPHA / (2 * 2 * k * n_metrics)) for k in (3, 1))
+        assert cut_offs == pytest.approx(np.array([[np.inf, small, np.inf, large, np.inf]] * 2))
+
+
+def test_few_hits_have_a_long_upper_tail():
+    """100 of very many users, one in twenty with a hit: from a binomial table."""
+    up, down = expected_cut_offs(rate(0.05, n=10**9), np.array([100.0]), ALPHA)[:, 2]
+    hits = 5 + up * math.sqrt(100 * 0.05 * 0.95)
+    beyond = binom.sf([math.floor(hits) - 1, math.ceil(hits) - 1], 100, 0.05)
+    assert beyond[0] >= ALPHA / 2 >= beyond[1]
+    assert up > 1.1 * norm.isf(ALPHA / 2)
+    # below, it is short, and audits take that of a normal score
+    assert down == pytest.approx(norm.isf(ALPHA / 2))
+
+
+def test_the_larger_side_has_the_tails_of_the_smaller_turned_around():
+    group, rest = (
+        expected_cut_offs(rate(0.05), np.array([n]), ALPHA)[:, at]
+        for n, at in ((500.0, 3), (1500.0, 4))
+    )
+    assert group[0] > 1.02 * group[1]
+    assert rest == pytest.approx(group[::-1])
+    even = expected_cut_offs(rate(0.05), np.array([1000.0]), ALPHA)[:, 4]
+    assert even == pytest.approx(norm.isf(ALPHA / 2), rel=5e-3)
+
+
+@pytest.mark.parametrize("worse", [True, False])
+def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(worse):
+    cut_offs = np.full((2, 5), 3.0)
+    error = math.sqrt(1 / 1000 + 1 / 1000)
+    for probability in (0.5, 0.8):
+        harm = certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, worse, probability)
+        assert harm == pytest.approx((3 + norm.ppf(probability)) * error, rel=0.01)
+
+
+def test_each_end_has_the_cut_off_of_what_chance_would_do():
+    """A mean that is too high by chance hides a harm where higher is better."""
+    cut_offs = np.array([[4.0] * 5, [2.0] * 5])
+    lower, higher = (
+        certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, worse, 0.5)
+        for worse in (True, False)
+    )
+    assert higher == pytest.approx(2 * lower, rel=0.01)
+    either = certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, None, 0.5)
+    error = math.sqrt(1 / 1000 + 1 / 1000)
+    assert either == pytest.approx((4 + norm.ppf(0.75)) * error, rel=0.01)
+
+
+def test_nothing_is_ruled_out_without_a_cut_off():
+    for users in (everyone(), rate(0.2)):
+        cut_offs = np.full((2, 5), np.inf)
+        assert np.isnan(certified_harm(users, 0, np.array([100.0]), cut_offs, False, 0.8)).all()
+
+
+DRAWN = {
+    "urp@5": (everyone(), lambda rng, n: rng.normal(size=n)),
+    "hit@5": (rate(0.05), lambda rng, n: rng.random(n) < 0.05),
+    "recall@5": (rate(0.2), lambda rng, n: rng.random(n) < 0.2),
+}
+
+
+@pytest.mark.parametrize("metric", DRAWN)
+def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
+    """Over groups of 100 users and more: the median to 10%, and 80% as often as promised."""
+    users, draw = DRAWN[metric]
+    rng = np.random.default_rng(4)
+    n_worlds, n_users = 40, int(users.n[0])
+    codes = [rng.choice(n, n_users, p=np.arange(n, 0, -1) / (n * (n + 1) / 2)) for n in (2, 5, 8)]
+    upper = []
+    for _ in range(n_worlds):
+        found = analysis_of(codes, metric, draw(rng, n_users), min_users=10, permutations=199)
+        simultaneous = found.estimates.simultaneous
+        upper.append(harm_interval(Interval(*(ends[0] for ends in simultaneous)), True).high)
+    n = found.moments.n[0]
+    is_large = n >= 100
+    cut_offs = expected_cut_offs(users, n, ALPHA)
+    likely, median = (
+        certified_harm(users, 0, n[is_large], cut_offs, False, probability)
+        for probability in (0.8, 0.5)
+    )
+    upper = np.array(upper)[:, is_large]
+    assert np.median(median / np.median(upper, axis=0)) == pytest.approx(1, abs=0.1)
+    assert (upper <= likely).mean() == pytest.approx(0.8, abs=0.08)
+
+
+def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
+    n = np.array([400.0, 1600.0])
+    of_metrics = growth_needed(
+        everyone(n_metrics=3), n, n, [0.1, 0.05, 1e-6], [False, True, None], ALPHA
+    )
+    assert of_metrics[1] == pytest.approx(4 * of_metrics[0], rel=0.15)
+    assert np.isnan(of_metrics[2]).all()
+    # the one that was found is enough, and one step fewer users are not
+    for times, is_enough in ((of_metrics[0, 0], True), (of_metrics[0, 0] / 1.03, False)):
+        grown = everyone(n_metrics=3, n=2000 * times)
+        cut_offs = expected_cut_offs(grown, n * times, ALPHA)
+        harm = certified_harm(grown, 0, n[:1] * times, cut_offs, False, 0.8)
+        assert (harm[0] < 0.1) == is_enough
+
+
+def test_users_that_are_enough_need_not_grow():
+    n = np.array([400.0])
+    assert growth_needed(everyone(), n, n, [5.0], [False], ALPHA) == np.ones((1, 1))
+    assert np.isnan(growth_needed(everyone(), n, n, [np.nan], [False], ALPHA)).all()
