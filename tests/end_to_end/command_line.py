@@ -19,7 +19,7 @@ from tests.builders import Tables, make_tables
 
 AUDIT = (
     *("audit", "predictions.parquet", "--users", "users.parquet"),
-    *("--permutations", "19", "--min-support", "1"),
+    *("--permutations", "39", "--min-support", "1"),
 )
 """An audit of the files of `write_tables`, groups of any size, which still needs `--by`."""
 

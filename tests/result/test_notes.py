@@ -44,12 +44,17 @@ def test_a_gap_that_cannot_be_told_is_noted():
     [
         ({"permutations": 0}, "no permutations: the null distribution, p-values"),
         ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 40"),
-        ({"permutations": 39, "correction": "bh"}, "with 39 permutations Benjamini-Hochberg"),
     ],
 )
 def test_tests_that_cannot_find_anything_are_noted(options, says):
     (said,) = notes(**options)
     assert said.startswith(says)
+
+
+def test_too_few_permutations_for_the_false_discovery_rate_of_many_groups_are_noted():
+    predictions, users = two_groups(8, a=[*"xxyyzzww"])
+    (said,) = notes(predictions, users, "a", permutations=39, correction="bh")
+    assert said.startswith("with 39 permutations Benjamini-Hochberg")
 
 
 def test_enough_permutations_for_all_groups_need_no_note():
