@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import circumstances, interaction, intervals, level, power, spread
+from benchmarks.statistics import circumstances, given, interaction, intervals, level, power, spread
 
 STUDIES = (
     *spread.STUDIES,
     *circumstances.STUDIES,
+    *given.STUDIES,
     *level.STUDIES,
     *intervals.STUDIES,
     *power.STUDIES,

@@ -21,7 +21,7 @@ def given_part(
     inputs: AuditInputs, analysis: Analysis, no_longer: Sequence[Explained]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
-    if not analysis.is_adjusted:
+    if not inputs.circumstances:
         return None
     strata = analysis.moments.strata
     n_per_stratum = strata.sums(analysis.measured.is_scored)

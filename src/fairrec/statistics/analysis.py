@@ -180,6 +180,8 @@ def analyse(
     strata : users in the same circumstances, among whom alone groups are compared
     """
     raw = moments_of(measured, grouping, options.n_threads)
+    if strata is not None and strata.n_strata == 1:
+        strata = None  # everyone is alike, and bounds of a metric still hold
     moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
     is_tested = moments.n >= grouping.min_users
     test = None
