@@ -84,13 +84,17 @@ def differing_circumstances(
     looked_at = [(i, g) for i, groups in enumerate(findings) for g in groups[:LOOKED_AT]]
     n_tests = max(1, len(looked_at) * len(circumstances))
     critical = float(ndtri(1 - LEVEL / (2 * n_tests)))
-    found = []
+    found, cells = [], analysis.grouping.cells
+    squares = {
+        i: cells.sums(analysis.moments.centred_per_user[i] ** 2)
+        for i, groups in enumerate(findings)
+        if groups
+    }
     for place, circumstance in enumerate(circumstances):
-        tables: dict[int, _Table] = {}
+        at = circumstance.codes.astype(np.int64) * len(cells) + cells.of_user
+        tables = {i: _table(i, circumstance, at, squares[i], analysis) for i in squares}
         for i, group in looked_at:
-            if i not in tables:
-                tables[i] = _table(i, circumstance, analysis)
-            table, cells = tables[i], analysis.grouping.cells
+            table = tables[i]
             is_member = members(analysis.grouping.lattice.codes[group], cells)
             difference = float(analysis.moments.difference[i, group])
             part = table.made(is_member, critical)
@@ -165,18 +169,19 @@ class _Table:
         return part if abs(part) > critical * max(by_values, by_users) else 0.0
 
 
-def _table(i: int, circumstance: Counted, analysis: Analysis) -> _Table:
+def _table(
+    i: int, circumstance: Counted, at: IntArray, squares: FloatArray, analysis: Analysis
+) -> _Table:
     cells, moments = analysis.grouping.cells, analysis.moments
     is_defined, values = moments.is_defined[i], moments.centred_per_user[i]
     shape = (circumstance.n_values, len(cells))
-    at = circumstance.codes.astype(np.int64) * len(cells) + cells.of_user
     n, total = (
         np.bincount(at, weights=weights, minlength=shape[0] * shape[1])
         .reshape(shape)
         .astype(np.float64, copy=False)
         for weights in (is_defined, values)
     )
-    return _Table(n, total, cells.sums(values**2), cells.sums(circumstance.numbers * is_defined))
+    return _Table(n, total, squares, cells.sums(circumstance.numbers * is_defined))
 
 
 def _drawn(
