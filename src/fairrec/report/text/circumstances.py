@@ -76,8 +76,8 @@ def _difference(found: list[DifferingCircumstance]) -> str:
     first = found[0]
     what = _OF_WHAT[first.circumstance]
     how_many = (
-        f"Users of {group_label(first.group)} have {number(first.mean)} {what} on average, all "
-        f"others {number(first.mean_of_others)}"
+        f"Users of {group_label(first.group)} have {_mean(first.mean)} {what} on average, all "
+        f"others {_mean(first.mean_of_others)}"
     )
     advice = spelled("given", [first.circumstance])
     if first.explains is not None:
@@ -103,6 +103,10 @@ def _difference(found: list[DifferingCircumstance]) -> str:
         if one.at_random is not None
     )
     return f"{how_many}, and {_metrics(found)} on it: in random order {parts}. {apart}"
+
+
+def _mean(count: float) -> str:
+    return f"{count:,.0f}" if count == round(count) else number(count)
 
 
 def _metrics(found: list[DifferingCircumstance]) -> str:
