@@ -41,7 +41,7 @@ def count_studies() -> int:
 
 
 def worlds_of(number: int, first: int, n_worlds: int) -> dict[str, Any]:
-    """The claims of a study and their outcomes in the worlds of these seeds."""
+    """The claims of a study and their outcomes in so many worlds, from a number on."""
     from dataclasses import asdict
 
     from benchmarks.statistics.studies import STUDIES

@@ -33,6 +33,7 @@ def auc_of_unequal_positives(
     elsewhere: int = 30,
     lift: float = 0.0,
     harm: float = 0.0,
+    others: tuple[int, ...] = (3, 4),
 ) -> World:
     """The AUC of lists of 60, with other numbers of positives in a group than elsewhere.
 
@@ -41,6 +42,7 @@ def auc_of_unequal_positives(
     lift : how much higher the scores of positives are, in standard deviations; at 0 the AUC is
         as often below 1/2 as above
     harm : how much less that is in the group
+    others : numbers of values of further attributes
     """
     is_member = one_group(N_USERS, N_GROUP)
     lists = random_lists(
@@ -49,7 +51,7 @@ def auc_of_unequal_positives(
         n_positives=np.where(is_member, in_group, elsewhere),
         lift=lift - harm * is_member,
     )
-    codes = [~is_member, *random_codes(rng, N_USERS, 3, 4)]
+    codes = [~is_member, *random_codes(rng, N_USERS, *others)]
     return World(codes, *measured_lists(lists, "auc"))
 
 
@@ -83,9 +85,18 @@ STUDIES = (
         ".89",
         min_support=2,
     ),
-    _study("AUC, 1 positive of 60 in a group, 30 elsewhere", auc_of_unequal_positives, ".51"),
     _study(
-        "AUC around .76, 1 positive of 60 in a group, 30 elsewhere",
+        "AUC, 1 positive of 60 in a group, 30 elsewhere",
+        partial(auc_of_unequal_positives, others=()),
+        ".51",
+    ),
+    _study(
+        "AUC, 1 positive of 60 in a group, 30 elsewhere, two more attributes",
+        auc_of_unequal_positives,
+        "",
+    ),
+    _study(
+        "AUC around .76, 1 positive of 60 in a group, 30 elsewhere, two more attributes",
         partial(auc_of_unequal_positives, lift=1.0),
         "",
     ),

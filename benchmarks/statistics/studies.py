@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks.statistics import circumstances, given, interaction, intervals, level, power, spread
+from benchmarks.statistics import (
+    changes,
+    circumstances,
+    given,
+    interaction,
+    intervals,
+    level,
+    power,
+    spread,
+)
 
 STUDIES = (
     *spread.STUDIES,
@@ -12,4 +21,5 @@ STUDIES = (
     *intervals.STUDIES,
     *power.STUDIES,
     *interaction.STUDIES,
+    *changes.STUDIES,
 )

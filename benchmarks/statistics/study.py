@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -27,8 +28,13 @@ class Study:
     claims: tuple[Claim, ...]
 
     def outcomes(self, first: int, n_worlds: int) -> list[list[Outcome]]:
-        """For each claim its outcomes in the worlds of these seeds."""
-        found = [self.trial(seed) for seed in range(first, first + n_worlds)]
+        """For each claim its outcomes in so many worlds, from a number on.
+
+        The seeds are the study's own, so that its luck is not that of another one.
+        """
+        start = zlib.crc32(self.world.encode())
+        numbers = range(first, first + n_worlds)
+        found = [self.trial((start + number) % 2**32) for number in numbers]
         return [[one[claim.what] for one in found] for claim in self.claims]
 
     def rates(self, n_worlds: int, first: int = 0) -> list[Rate]:

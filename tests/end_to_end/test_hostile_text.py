@@ -78,7 +78,7 @@ def test_hostile_values_are_shown_as_text(
     assert ran.code == 0
     assert ran.stderr == ""
     _assert_only_text(ran.stdout)
-    assert "gap found" in ran.stdout
+    assert "mrr@5  worse" in ran.stdout
     assert _times_shown(ran.stdout, text) >= 2
 
 

@@ -36,6 +36,21 @@ def test_where_no_end_is_better_the_target_is_judged_by_its_distance_from_the_ot
     assert seen.chosen_change(1).before == approx((0.5 + 0.7) / 2)
 
 
+def test_the_side_of_a_distance_is_the_one_it_was_chosen_on():
+    """Women were above the others where they were chosen, and are below them where reported."""
+    above = np.array([[0.9, 0.9, 0.5, NAN], [0.4, 0.8, 0.6, 0.6]])
+    seen = before_after("urp@5", chosen_by=above)
+    change = seen.chosen_change(0)
+    assert (change.before, change.after) == (approx(0.3 - 0.6), approx(0.5 - 0.6))
+    assert seen.regression().chosen_by == approx(0.9 - 0.5)
+    assert seen.regression().fresh == approx(0.3 - 0.6)
+    assert seen.trade_off(TUNED, MEASURED)[0].reported == approx(0.3 - 0.6)
+
+
+def test_lowered_users_have_a_spread_of_their_own():
+    assert before_after().pool.tolist() == [0, 0, 1, 1, 0, 0]
+
+
 def test_each_group_has_its_value_where_it_was_chosen_and_where_it_is_reported():
     women, men = before_after().groups()
     assert (women.group, women.is_lowered, women.chosen_by) == ({"gender": "F"}, False, 0.1)

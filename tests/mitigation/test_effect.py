@@ -9,7 +9,14 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.effect import RESERVED, change_of, group_changes, verdict
+from fairrec.mitigation.effect import (
+    RESERVED,
+    change_among,
+    change_of,
+    distance_change,
+    group_changes,
+    verdict,
+)
 from fairrec.result.group_table import conditions_of
 
 NAN = np.nan
@@ -60,7 +67,8 @@ def three_groups():
     after = before - np.concatenate([lost[name] for name in sizes])
     grouping = Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
     metrics = (parse_metric("ndcg@5"),)
-    return group_changes(metrics, before, after, grouping, 0.05)
+    pool = np.zeros(len(codes), dtype=np.int64)
+    return group_changes(metrics, before, after, pool, grouping, 0.05)
 
 
 def test_harmed_by_most_standard_errors_come_first():
@@ -76,3 +84,54 @@ def test_no_attribute_can_have_the_name_of_a_column_beside_it():
     changes = three_groups()
     table = changes.table(conditions_of(changes.grouping))
     assert {*table.columns} - {"who"} == {*RESERVED}
+
+
+def test_some_of_the_users_change_as_the_table_of_groups_has_it():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 3, 300).astype(np.int32)
+    grouping = Grouping.of(
+        (Attribute("who", codes, ("a", "b", "c")),), AuditOptions(depth=1, threads=1)
+    )
+    before, after = rng.random((2, 300))
+    after[codes == 1] = before[codes == 1] + 0.1
+    pool = (codes == 2).astype(np.int64)
+    metrics = (parse_metric("ndcg@5"),)
+    (found,) = group_changes(metrics, before[None], after[None], pool, grouping, 0.05).changes
+    for code in range(3):
+        change = change_among(before, after, pool, codes == code, True, 0.05)
+        assert change.p_value == pytest.approx(found.p_value[code])
+        assert change.interval == pytest.approx((found.low[code], found.high[code]))
+        assert change.n_users == (codes == code).sum()
+
+
+NOISE = np.random.default_rng(0).normal(size=400)
+
+
+@pytest.mark.parametrize(
+    ("was", "moved", "word"),
+    [
+        (0.5, -0.4, "improved"),
+        (0.5, 0.4, "worse"),
+        # as far beyond the others as before on this side of them
+        (0.5, -1.0, "changed"),
+        (0.5, -2.0, "worse"),
+        # it was near the others, and is not now
+        (0.0, -0.5, "worse"),
+        # on the other side than where it was chosen
+        (-0.5, 0.4, "changed"),
+        (-0.5, -0.4, "worse"),
+        (0.5, 0.0, "unchanged"),
+    ],
+)
+def test_a_distance_is_smaller_only_on_its_own_side(was, moved, word):
+    before = was + NOISE - NOISE.mean()
+    after = before + moved + 0.1 * abs(moved) * NOISE[::-1]
+    change = distance_change(before, after, 0.05)
+    assert change.verdict == word
+    assert change.change == pytest.approx((after - before).mean())
+
+
+def test_less_spread_around_the_others_is_no_smaller_distance():
+    before = NOISE - NOISE.mean() + 0.01
+    change = distance_change(before, 0.3 * before, 0.05)
+    assert change.verdict == "not significant"

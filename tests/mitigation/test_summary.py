@@ -40,7 +40,7 @@ def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -
     record = record_of(plan, ("gender",), seen.choice, seen.aim)
     metrics = seen.measures.metrics
     grouping = Grouping.of(seen.users, OPTIONS)
-    groups = group_changes(metrics, seen.before, seen.after, grouping, 0.05)
+    groups = group_changes(metrics, seen.before, seen.after, seen.pool, grouping, 0.05)
     audits = [
         {metric.name: SimpleNamespace(gap=gap, chance=None) for metric in metrics}
         for gap in (0.4, 0.1)

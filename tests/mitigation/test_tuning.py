@@ -70,6 +70,15 @@ def test_aim_without_direction_is_the_distance_from_the_rest():
     assert np.isnan(aim.level(np.full(5, NAN), group))
 
 
+def test_a_side_that_is_given_is_kept_whatever_the_values():
+    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
+    aim = Aim(False, 1.0, is_distance=True)
+    assert aim.sides(metric, group, 3).tolist() == [1, -1, 1]
+    turned = Aim(False, 1.0, is_distance=True, side_of_group=np.array([-1.0, -1.0]))
+    assert turned.values(metric, group) == approx([-2, -1, 1, 2, NAN], nan_ok=True)
+    assert turned.level(metric, group) == approx(0)
+
+
 def test_levels_are_those_of_the_users_of_the_groups():
     measured = np.array([[[0.1, 0.9], [0.5, 0.7]], [[0.3, 0.9], [0.4, 0.7]]])
     levels = levels_of(measured, (0.0, 1.0), UP, np.array([0, -1]))

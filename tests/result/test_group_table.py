@@ -17,7 +17,16 @@ def table_of(analysis):
 def test_one_row_for_each_metric_and_group_with_enough_users():
     analysis = random_analysis(effect=0.6)
     table = table_of(analysis)
-    assert table.columns == ["metric", "a", "b", "depth", "support", "is_fully_scored", *NUMBERS]
+    assert table.columns == [
+        "metric",
+        "a",
+        "b",
+        "depth",
+        "support",
+        "is_fully_scored",
+        "outcome",
+        *NUMBERS,
+    ]
     assert {*RESERVED} == {*table.columns} - {"a", "b"}
     for i, name in enumerate(("mrr@5", "urp@5")):
         rows = table.filter(metric=name)

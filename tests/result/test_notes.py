@@ -43,8 +43,8 @@ def test_a_gap_that_cannot_be_told_is_noted():
     ("options", "says"),
     [
         ({"permutations": 0}, "no permutations: the null distribution, p-values"),
-        ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 20"),
-        ({"permutations": 19, "correction": "bh"}, "with 19 permutations Benjamini-Hochberg"),
+        ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 40"),
+        ({"permutations": 39, "correction": "bh"}, "with 39 permutations Benjamini-Hochberg"),
     ],
 )
 def test_tests_that_cannot_find_anything_are_noted(options, says):

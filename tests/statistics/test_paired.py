@@ -8,16 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
 
-from fairrec.statistics.paired import PairedSums, paired_change, paired_sums
+from fairrec.statistics.paired import (
+    PairedSums,
+    _bent,
+    _straightened,
+    paired_change,
+    paired_sums,
+)
 
 NAN = np.nan
 
 
-def changes_of(before, after, alpha=0.05):
-    found = paired_change(np.asarray(before, float), np.asarray(after, float), alpha)
+def named(found):
     return {name: float(getattr(found, name)[0]) for name in found.__dataclass_fields__}
+
+
+def changes_of(before, after, alpha=0.05):
+    return named(paired_change(np.asarray(before, float), np.asarray(after, float), alpha))
+
+
+def group_sums(before, after, group, pool=None):
+    return PairedSums(*(np.bincount(group, part) for part in paired_sums(before, after, pool)))
 
 
 @given(
@@ -30,7 +43,7 @@ def test_change_equals_scipys_t_test(n, alpha, shift, seed):
     rng = np.random.default_rng(seed)
     before = rng.normal(size=n)
     after = before + shift + rng.normal(size=n)
-    found = changes_of(before, after, alpha)
+    found = named(group_sums(before, after, np.zeros(n, dtype=int)).changes(alpha))
     expected = ttest_1samp(after - before, 0)
     low, high = expected.confidence_interval(1 - alpha)
     p_value = max(expected.pvalue, 2.0 ** (1 - n))
@@ -44,16 +57,79 @@ def test_change_equals_scipys_t_test(n, alpha, shift, seed):
     assert found["n"] == n
 
 
-def test_many_groups_at_once_equal_scipys_t_tests():
+def test_a_group_has_its_own_spread_where_it_is_larger_and_that_of_all_who_changed_elsewhere():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 7, 500)
     before, after = rng.random((2, 500))
-    sums = (np.bincount(group, part) for part in paired_sums(before, after))
-    found = PairedSums(*sums).changes(0.05)
+    after = np.where(rng.random(500) < 0.4, after, before)
+    found = group_sums(before, after, group).changes(0.05)
+    change = after - before
+    pooled = change[change != 0].std(ddof=1)
+    is_own = []
     for g in range(7):
-        expected = ttest_1samp((after - before)[group == g], 0)
-        assert found.p_value[g] == approx(expected.pvalue)
-        assert found.low[g] == approx(expected.confidence_interval().low)
+        mine = change[group == g]
+        own = mine.std(ddof=1) / np.sqrt(len(mine))
+        borrowed = pooled * np.sqrt((mine != 0).sum()) / len(mine)
+        assert found.error[g] == approx(max(own, borrowed))
+        p_value = 2 * t.sf(abs(mine.mean()) / found.error[g], len(mine) - 1)
+        assert found.p_value[g] == approx(p_value)
+        is_own.append(own > borrowed)
+    assert {*is_own} == {True, False}
+
+
+def test_users_who_gain_alike_are_not_sure_of_it_where_others_lose_much():
+    """Of 400 users 20 lose all that the others gain; none of them is in the first group."""
+    after = np.full(400, 0.05)
+    after[-20:] = -0.95
+    group = np.repeat([0, 1], [20, 380])
+    found = group_sums(np.zeros(400), after, group).changes(0.05)
+    assert found.change[0] == approx(0.05)
+    assert found.low[0] < 0 < found.high[0] and found.p_value[0] > 0.2
+    # by themselves they are
+    assert changes_of(np.zeros(20), after[:20])["p_value"] < 1e-5
+
+
+def test_each_pool_has_its_own_spread():
+    after = np.array([0.1, 0.1, 0.1, 0.1, 5.0, -5.0, 9.0, -9.0])
+    pool = np.repeat([0, 1], 4)
+    pooled = paired_sums(np.zeros(8), after, pool)[-1]
+    assert pooled == approx(np.repeat([0.0, (25 + 25 + 81 + 81) / 3], 4))
+    assert paired_sums(np.zeros(8), after)[-1] == approx(np.full(8, after.var(ddof=1)))
+
+
+@pytest.mark.parametrize("skewness", [-0.9, -0.1, 0.0, 0.3, 1.0])
+def test_what_is_straightened_is_bent_back(skewness):
+    values = np.linspace(-6, 6, 25)
+    straight = _straightened(values, skewness)
+    assert (np.diff(straight) > 0).all()
+    assert _bent(straight, skewness) == approx(values, abs=1e-9)
+    # Hall's polynomial
+    expected = values + skewness * (values**2 / 3 + 1 / 6) + skewness**2 * values**3 / 27
+    assert straight == approx(expected)
+
+
+@given(st.integers(3, 80), st.sampled_from([0.01, 0.05, 0.3]), st.integers(0, 1000))
+def test_skewness_only_weakens_and_interval_and_p_value_agree(n, alpha, seed):
+    rng = np.random.default_rng(seed)
+    after = rng.exponential(size=n) - rng.choice([0.2, 1.0, 2.0])
+    found = changes_of(np.zeros(n), after, alpha)
+    plain = named(group_sums(np.zeros(n), after, np.zeros(n, dtype=int)).changes(alpha))
+    assert found["p_value"] >= plain["p_value"] - 1e-12
+    if not np.isnan(found["low"]):
+        assert (found["p_value"] <= alpha) == (found["low"] > 0 or found["high"] < 0)
+    if not np.isnan(plain["low"] + found["low"]):
+        assert found["low"] <= plain["low"] + 1e-12 and found["high"] >= plain["high"] - 1e-12
+
+
+def test_a_few_large_losses_reach_further_than_many_small_gains():
+    after = np.repeat([0.05, -0.95], [190, 10]) + 0.02
+    found = changes_of(np.zeros(200), after)
+    below, above = found["change"] - found["low"], found["high"] - found["change"]
+    assert below > 1.2 * above
+    symmetric = changes_of(np.zeros(200), np.repeat([1.0, -0.8], 100))
+    assert symmetric["change"] - symmetric["low"] == approx(
+        symmetric["high"] - symmetric["change"], rel=1e-4
+    )
 
 
 def test_users_without_a_value_on_either_side_are_left_out():

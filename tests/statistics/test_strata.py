@@ -14,7 +14,7 @@ from fairrec.statistics.moments import group_moments
 from fairrec.statistics.strata import Strata, one_stratum
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
-from tests.statistics.small_population import population
+from tests.statistics.small_population import population, random_population
 
 OPTIONS = AuditOptions(permutations=99, threads=1, min_support=1)
 
@@ -80,7 +80,7 @@ def test_the_chance_error_is_the_spread_over_all_permutations_within_strata():
     assert moments.chance_error[0, group] != approx(world.moments.chance_error[0, group])
 
 
-def test_one_stratum_is_none():
+def test_an_analysis_in_one_stratum_is_that_without():
     rng = np.random.default_rng(1)
     codes = [rng.integers(0, n, 200) for n in (2, 3)]
     # a rate, whose bounds the intervals know
@@ -135,3 +135,18 @@ def test_strata_are_the_combinations_that_occur():
     assert strata.sums(values)[strata.of_user].tolist() == [1, 2, 8, 8]
     is_counted = np.array([True, False, True, True])
     assert strata.means(values, is_counted)[strata.of_user].tolist() == [1, 0, 4, 4]
+
+
+def test_moments_of_one_stratum_are_those_without():
+    world = random_population(0, share_undefined=0.3)
+    stratified = group_moments(world.values, world.grouping, strata=one_stratum(300))
+    for name in ("difference", "chance_error", "n_others", "own_squares", "others_squares"):
+        expected = getattr(world.moments, name)
+        assert getattr(stratified, name) == approx(expected, abs=1e-9, nan_ok=True)
+    for own, other in zip(
+        (stratified.weights.own, stratified.weights.others),
+        (world.moments.weights.own, world.moments.weights.others),
+        strict=True,
+    ):
+        is_known = np.isfinite(world.moments.difference)
+        assert own[is_known] == approx(other[is_known])

@@ -10,7 +10,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.membership import group_of_users, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation.effect import change_of
+from fairrec.mitigation.effect import change_among, change_of, distance_change
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
@@ -52,10 +52,26 @@ class BeforeAfter:
 
     @property
     def reported_aim(self) -> Aim:
-        """The aim as the held-out targets have it: the others are those of these targets."""
-        return replace(
-            self.aim, rest=mean_or_nan(self.before[self.measures.target][self.position < 0])
-        )
+        """The aim as the held-out targets have it: the others are those of these targets.
+
+        Only the side of each group is that of the targets it was chosen by.
+        """
+        rest = mean_or_nan(self.before[self.measures.target][self.position < 0])
+        return replace(self.aim, rest=rest, side_of_group=self._sides)
+
+    @property
+    def pool(self) -> IntArray:
+        """(n_users,), who may be taken to change as others do: the raised, and the lowered."""
+        return self.lowered.astype(np.int64)
+
+    @property
+    def _chooser_groups(self) -> IntArray:
+        return group_of_users(self.choice.groups, self.choosers)
+
+    @property
+    def _sides(self) -> FloatArray:
+        chosen_by = self.chosen_by[self.measures.target]
+        return self.aim.sides(chosen_by, self._chooser_groups, len(self.choice.groups))
 
     def change(self, metric: int, is_in: BoolArray) -> Change:
         """Of some users."""
@@ -74,25 +90,33 @@ class BeforeAfter:
             return self.change(metric, chosen >= 0)
         aim = self.reported_aim
         before, after = (aim.values(v[metric], chosen) for v in (self.before, self.after))
-        return change_of(before, after, aim.higher_is_better, self.alpha)
+        return distance_change(before, after, self.alpha)
 
     def groups(self) -> tuple[MitigatedGroup, ...]:
         """Each re-ranked group by itself."""
-        chosen_by = self.chosen_by[self.measures.target]
+        target = self.measures.target
+        chosen_by, before, after = (v[target] for v in (self.chosen_by, self.before, self.after))
+        higher_is_better = self.measures.metrics[target].metric.higher_is_better
         return tuple(
             MitigatedGroup(
                 group=group.as_dict(),
                 is_lowered=at >= len(self.choice.groups),
                 chosen_by=_or_none(mean_or_nan(chosen_by[is_member(group, self.choosers)])),
-                change=self.change(self.measures.target, is_member(group, self.users)),
+                change=change_among(
+                    before,
+                    after,
+                    self.pool,
+                    is_member(group, self.users),
+                    higher_is_better,
+                    self.alpha,
+                ),
             )
             for at, group in enumerate((*self.choice.groups, *self.choice.lowered))
         )
 
     def regression(self) -> Regression:
         """The chosen groups and the others by the targets chosen by, and by held-out ones."""
-        chooser_groups = group_of_users(self.choice.groups, self.choosers)
-        chosen_by = self.aim.level(self.chosen_by[self.measures.target], chooser_groups)
+        chosen_by = self.aim.level(self.chosen_by[self.measures.target], self._chooser_groups)
         fresh = self.reported_aim.level(self.before[self.measures.target], self.chosen)
         return Regression(
             chosen_by=_or_none(chosen_by),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import harm
@@ -25,8 +25,41 @@ RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
 def change_of(
     before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
 ) -> Change:
-    """The change of one set of users."""
+    """The change of a set of users that is all there is to know of."""
     return _change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
+
+
+def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Change:
+    """The change of signed distances: positive ones on the side where they were to be expected.
+
+    That they went down is no improvement where they went past 0 and away on the other side.
+    A distance became smaller if users moved one way and are the other way on average of before
+    and after, and each must be shown.
+    """
+    moved = change_of(before, after, None, alpha)
+    stood = change_of(-before, after, None, alpha)
+    if moved.verdict != "changed" or stood.verdict != "changed":
+        return moved
+    assert moved.change is not None and stood.change is not None
+    if moved.change * stood.change > 0:
+        return moved.model_copy(update={"verdict": "worse"})
+    # on the other side than expected there was no such distance to reduce
+    is_expected = stood.change > 0
+    return moved.model_copy(update={"verdict": "improved"}) if is_expected else moved
+
+
+def change_among(
+    before: FloatArray,
+    after: FloatArray,
+    pool: IntArray,
+    is_in: BoolArray,
+    higher_is_better: bool | None,
+    alpha: float,
+) -> Change:
+    """The change of some of the users, as `group_changes` has it."""
+    parts = paired_sums(before, after, pool)
+    sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
+    return _change(sums.changes(alpha), 0, higher_is_better, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +154,7 @@ def group_changes(
     metrics: Sequence[MetricAtK],
     before: FloatArray,
     after: FloatArray,
+    pool: IntArray,
     grouping: Grouping,
     alpha: float,
 ) -> GroupChanges:
@@ -129,10 +163,12 @@ def group_changes(
     Parameters
     ----------
     before, after : (n_metrics, n_users)
+    pool : (n_users,), users of one number have one spread of changes
     """
     changes = []
     for first, last in zip(before, after, strict=True):
-        per_cell = np.stack([grouping.cells.sums(part) for part in paired_sums(first, last)])
+        parts = paired_sums(first, last, pool)
+        per_cell = np.stack([grouping.cells.sums(part) for part in parts])
         changes.append(PairedSums(*grouping.lattice.sums(per_cell)).changes(alpha))
     p_values = np.stack([part.p_value for part in changes])
     # a group in which nobody changed was not tested

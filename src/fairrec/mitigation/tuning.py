@@ -30,26 +30,37 @@ class Aim:
     higher_is_better : of the values the aim gives
     rest : mean over the users outside the chosen groups
     is_distance : whether neither end of the metric is better
+    side_of_group : 1 for groups above the others, -1 for those below; None: by the values at hand.
+        A mean of 0 that is measured with noise lies on some side, and the less noise there is the
+        nearer, so that whoever wants to know what became of a distance must know the side before
     """
 
     higher_is_better: bool
     rest: float
     is_distance: bool = False
+    side_of_group: FloatArray | None = None
 
     def values(self, metric: FloatArray, group_of_user: IntArray) -> FloatArray:
         """(n_users,), NaN outside the groups.
 
-        Distances have the sign of their group's, so that their mean over a group is the distance
-        of its mean, on whichever side of the others it is.
+        Distances are positive on the side of their group, so that their mean over a group is the
+        distance of its mean.
         """
         is_chosen = group_of_user >= 0
         if not self.is_distance:
             return np.where(is_chosen, metric, np.nan)
-        known = is_chosen & ~np.isnan(metric)
-        away = np.where(known, metric - self.rest, 0.0)
-        total = np.bincount(group_of_user[known], away[known], minlength=1)
-        side = np.where(total < 0, -1.0, 1.0)
-        return np.where(known, side[np.where(known, group_of_user, 0)] * away, np.nan)
+        side = self.side_of_group
+        if side is None:
+            side = self.sides(metric, group_of_user, int(group_of_user.max(initial=-1)) + 1)
+        of_user = np.append(side, np.nan)[np.where(is_chosen, group_of_user, -1)]
+        return of_user * (metric - self.rest)
+
+    def sides(self, metric: FloatArray, group_of_user: IntArray, n_groups: int) -> FloatArray:
+        """(n_groups,), 1 where the mean of a group is above that of the others, or -1."""
+        known = (group_of_user >= 0) & ~np.isnan(metric)
+        away = metric[known] - self.rest
+        total = np.bincount(group_of_user[known], away, minlength=n_groups)
+        return np.where(total < 0, -1.0, 1.0)
 
     def level(self, metric: FloatArray, group_of_user: IntArray) -> float:
         """The mean over the users of the groups; NaN where undefined."""

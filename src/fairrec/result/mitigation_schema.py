@@ -12,7 +12,7 @@ from fairrec.result.schema import Chance
 
 ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
 """At the significance level alpha; changed: significantly, in a metric of which neither end is
-better."""
+better, or in a distance that is not shown to be smaller or larger."""
 
 
 class Change(Part):
@@ -27,8 +27,9 @@ class Change(Part):
         "below two users, and where too few users changed for one"
     )
     p_value: float | None = Field(
-        description="of no change: paired t test, but never below what turning the signs of the "
-        "changes of those who changed could show"
+        description="of no change: paired t test. A single group is not taken to vary less than "
+        "all who changed do; of the chosen groups together and of everyone skewness is allowed "
+        "for. Never below what turning the signs of the changes could show"
     )
     verdict: ChangeVerdict
 
@@ -58,7 +59,8 @@ class MetricEffect(Part):
     higher_is_better: bool | None
     is_distance: bool = Field(
         description="the values of the chosen groups are distances from the mean of all others, "
-        "for a metric of which neither end is better"
+        "for a metric of which neither end is better: positive on the side where a group was on "
+        "the targets it was chosen by, negative beyond the others"
     )
     chosen: Change = Field(description="users of the chosen groups")
     lowered: Change | None = Field(description="users of groups served worse on purpose")

@@ -49,10 +49,10 @@ def reader_notes(
         said.append(
             "no permutations: the null distribution, p-values and findings were not computed"
         )
-    elif 1 / (options.permutations + 1) > options.alpha:
+    elif 2 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {round(1 / options.alpha):,}"
+            f"use at least {round(2 / options.alpha):,}"
         )
     elif options.correction == "bh":
         n_tests = int(analysis.is_tested.sum())

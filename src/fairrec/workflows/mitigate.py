@@ -241,7 +241,9 @@ def _found_groups(
 def _group_changes(seen: BeforeAfter, options: AuditOptions) -> GroupChanges:
     """Every group of the users reported on, before and after."""
     grouping = Grouping.of(seen.users, options)
-    return group_changes(seen.measures.metrics, seen.before, seen.after, grouping, options.alpha)
+    return group_changes(
+        seen.measures.metrics, seen.before, seen.after, seen.pool, grouping, options.alpha
+    )
 
 
 def _of_reranked(result: AuditResult) -> AuditResult:

@@ -54,6 +54,19 @@ def test_a_distance_is_called_one():
     assert not sentence(summary_of(away), "All others have")
 
 
+def test_a_distance_beyond_the_others_or_not_shown_to_be_smaller_is_explained():
+    def said(chosen, is_distance=True):
+        target = effect(chosen, same(0.4), is_distance=is_distance)
+        return [sentence(summary_of(target), part) for part in ("below 0", "is not shown")]
+
+    assert said(change(0.3, 0.1)) == ["", ""]
+    beyond, _ = said(change(0.3, -0.1))
+    assert "other side" in beyond
+    beyond, unshown = said(change(0.3, -0.3, "changed"))
+    assert beyond and beyond == unshown
+    assert said(change(-0.3, -0.1, "changed"), is_distance=False) == ["", ""]
+
+
 def test_what_must_not_be_overlooked_is_stamped_and_nothing_else():
     assert stamps(summary_of()) == ()
     upper, shared, lowered = stamps(

@@ -36,7 +36,7 @@ def test_a_row_has_the_numbers_of_its_group():
     assert (odd.users, odd.value, odd.difference) == ("100", "0.500", "-0.500")
     low, high = odd.difference_interval.split(" to ")
     assert float(low) <= -0.5 <= float(high)
-    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "0.010")
+    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "0.020")
 
 
 def test_what_was_not_tested_has_no_p_value():

@@ -4,52 +4,49 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
 from fairrec.report.page.verdicts import answer, verdict_card
-from fairrec.report.text.verdict import Verdict
+from fairrec.report.text.verdict import Status, Verdict
 from fairrec.result.schema import Chance
 
 
 def said(**metrics: str) -> str:
     """The answer where these metrics have these verdicts."""
-    return answer(tuple(Verdict(name, status, "", "", "") for name, status in metrics.items()))
+    return answer(tuple(Verdict(name, status, "", "", "", "") for name, status in metrics.items()))
 
 
-def test_metrics_with_a_gap_come_first_and_the_untested_last():
-    text = said(
-        m1="not tested", m2="gap found", m3="no gap detected", m4="gap found", m5="gap found"
-    )
-    assert re.findall(r"m\d", text) == ["m2", "m4", "m5", "m3", "m1"]
-    assert "m2, m4 and m5" in text
-    assert said(m1="gap found").count(" and ") == 0
+def test_what_matters_most_comes_first_and_the_untested_last():
+    text = said(m1="not tested", m2="worse", m3="inconclusive", m4="worse", m5="worse")
+    assert text == "Groups worse off in m2, m4 and m5; inconclusive in m3; not tested: m1."
+    assert said(m1="worse").count(" and ") == 0
+    text = said(m1="not worse by more than matters", m2="worse by more than matters", m3="differs")
+    assert re.findall(r"m\d", text) == ["m2", "m3", "m1"]
 
 
-def test_without_a_gap_only_those_tested_are_cleared():
-    everyone, some = (said(m1="no gap detected", m2=s) for s in ("no gap detected", "not tested"))
-    assert "m1" not in everyone and "not tested" not in everyone
-    assert re.findall(r"m\d", some) == ["m1", "m2"]
+@pytest.mark.parametrize("status", get_args(Status)[:-1])
+def test_every_verdict_has_its_words(status):
+    text = said(m1=status)
+    assert text.endswith("m1.") and text[0].isupper()
 
 
 def test_without_a_test_nothing_is_cleared():
     text = said(m1="not tested", m2="not tested")
-    assert "no gap" not in text.lower() and "m1" not in text
+    assert text == "Nothing was tested against chance."
 
 
 def test_what_is_inconclusive_is_said_before_what_is_clear():
-    text = said(m1="same for everyone", m2="no gap detected", m3="inconclusive", m4="not tested")
-    assert text == (
-        "Inconclusive in m3; no gap detected in m2; the same for everyone: m1; not tested: m4."
+    text = said(
+        m1="same for everyone",
+        m2="not worse by more than matters",
+        m3="inconclusive",
+        m4="not tested",
     )
-    both = said(m1="inconclusive", m2="gap found")
-    assert both == "Gap found in m2; inconclusive in m1."
-
-
-def test_what_is_the_same_for_everyone_is_not_cleared_by_power():
-    assert said(m1="same for everyone") == "The same for everyone: m1."
-    assert said(m1="same for everyone", m2="no gap detected") == (
-        "No gap detected in m2, at this support and with this power; the same for everyone: m1."
+    assert text == (
+        "Inconclusive in m3; not worse by more than matters in m2; the same for everyone: m1; "
+        "not tested: m4."
     )
 
 
@@ -59,7 +56,7 @@ def card_of(
     chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
     parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
-    return verdict_card(2, Verdict("auc", "gap found", "", "", ""), result)
+    return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result)
 
 
 def test_the_largest_of_gap_and_chance_nearly_fills_the_scale():

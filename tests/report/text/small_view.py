@@ -23,8 +23,8 @@ def report_view(**changes: Any) -> ReportView:
         "plan": (),
         "missing": (),
         "verdicts": (
-            Verdict("auc", "gap found", "headline one.", "gap one.", ""),
-            Verdict("m|r", "no gap detected", "headline two.", "", "power two."),
+            Verdict("auc", "worse", "headline one.", "ruled out one.", "gap one.", ""),
+            Verdict("m|r", "inconclusive", "headline two.", "", "", "power two."),
         ),
         "findings": TABLE,
         "carried": (),

@@ -34,8 +34,8 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     lines = to_markdown(report_view()).splitlines()
     assert lines[0].startswith("# ") and lines[2] == "10 users"
     assert lines[6:8] == [
-        "| auc | **gap found** | headline one. gap one. |",
-        r"| m\|r | **no gap detected** | headline two. |",
+        "| auc | **worse** | headline one. ruled out one. gap one. |",
+        r"| m\|r | **inconclusive** | headline two. |",
     ]
     assert [line for line in lines if line.startswith("### ")] == [r"### title \*t\*"]
     # the search, the coverage, and the power of the metric that has one

@@ -10,6 +10,7 @@ import pytest
 import fairrec
 from fairrec.report.text.verdict import status_of, verdict_of
 from fairrec.report.text.view import build_view
+from fairrec.report.words import number
 from fairrec.result.schema import MetricResult
 from tests.builders import one_each
 from tests.report.text.planted_report import planted_result
@@ -18,17 +19,86 @@ from tests.worlds import random_world
 
 def test_the_verdict_comes_first_and_names_the_planted_group():
     view = build_view(planted_result().summary)
-    assert view.verdicts[0].status == "gap found"
+    assert view.verdicts[0].status == "worse"
     assert "gender=F, age=65+" in view.verdicts[0].headline
     assert "Served worst" in view.verdicts[0].headline
 
 
-def test_without_a_gap_the_view_says_what_could_have_been_found():
+def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
     users, predictions = random_world(400, seed=1)
     result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=99)
     verdict = build_view(result.summary).verdicts[0]
-    assert verdict.status == "no gap detected"
-    assert "would be found 4 times in 5" in verdict.power
+    assert verdict.status == "inconclusive"
+    assert verdict.headline.startswith("None of 2 groups of at least 10 users is shown to be worse")
+    largest = result.metrics["auc"].verdict.certificate[0]
+    assert verdict.ruled_out == (
+        "None of the 2 groups tested (up to 3 attributes, at least "
+        f"{largest.support} users) is worse by more than {number(largest.harm)}, "
+        f"{number(largest.harm / result.metrics['auc'].sd)} standard deviations (95%, all at once)."
+    )
+    assert "would be shown 4 times in 5" in verdict.power
+
+
+def test_with_an_amount_that_matters_a_verdict_names_its_scope():
+    users, predictions = random_world(400, seed=1)
+    given = {"users": users, "by": "gender", "metrics": "auc", "permutations": 99}
+    large = fairrec.audit(predictions, **given, matters="auc=0.5")
+    (verdict,) = build_view(large.summary).verdicts
+    assert (verdict.status, verdict.tone) == ("not worse by more than matters", "clear")
+    assert verdict.ruled_out.startswith("Not worse by more than 0.500: 2 groups; none is open.")
+    small = fairrec.audit(predictions, **given, matters=0.001)
+    (verdict,) = build_view(small.summary).verdicts
+    assert (verdict.status, verdict.tone) == ("inconclusive", "open")
+    assert verdict.ruled_out.startswith("Not worse by more than 0.00100: shown for no group; open")
+
+
+def test_whether_a_harm_matters_is_said_of_the_worst_group():
+    found = planted_result().metrics["auc"]
+    summary = planted_result().summary
+    for amount, outcome, status in (
+        (0.001, "worse by more", "worse by more than matters"),
+        (0.9, "worse", "worse, may be less than matters"),
+    ):
+        verdict = found.verdict.model_copy(update={"matters": amount, "outcome": outcome})
+        findings = tuple(
+            finding.model_copy(update={"outcome": outcome}) for finding in found.findings
+        )
+        changed = found.model_copy(update={"verdict": verdict, "findings": findings})
+        said = verdict_of("auc", changed, summary)
+        assert (said.status, said.tone) == (status, "found")
+        assert f"by more than {number(amount)}, which matters" in said.headline
+        assert ("is not shown" in said.headline) == (outcome == "worse")
+
+
+def test_where_neither_end_is_better_groups_differ():
+    found = planted_result().metrics["auc"].model_copy(update={"higher_is_better": None})
+    said = verdict_of("auc", found, planted_result().summary)
+    assert said.status == "differs"
+    assert "differ" in said.headline and "worse" not in said.headline
+
+
+def test_a_group_served_better_is_no_harm():
+    summary = planted_result().summary
+    found = summary.metrics["auc"].model_copy(update={"higher_is_better": False})
+    verdict = found.verdict.model_copy(update={"outcome": "inconclusive"})
+    said = verdict_of("auc", found.model_copy(update={"verdict": verdict}), summary)
+    assert said.status == "inconclusive"
+    assert "is shown to be worse" in said.headline and "served better: " in said.headline
+
+
+def test_groups_that_only_vary_more_are_named_as_such():
+    summary = planted_result().summary
+    end = summary.metrics["auc"].advantaged
+    found = summary.metrics["auc"].model_copy(update={"varying": (end,) * 5})
+    said = verdict_of("auc", found, summary).ruled_out
+    assert "Varies more than others, and is not shown to be worse or better: " in said
+    assert said.endswith("and 2 more.")
+
+
+def test_a_result_without_verdicts_is_read_by_its_findings():
+    found = planted_result().metrics["auc"].model_copy(update={"verdict": None})
+    assert status_of(found) == "worse"
+    assert status_of(found.model_copy(update={"findings": ()})) == "inconclusive"
 
 
 def test_without_permutations_nothing_is_called_a_gap():
@@ -42,14 +112,14 @@ def test_without_permutations_nothing_is_called_a_gap():
 def standing(**changes: Any) -> MetricResult:
     """A metric with two groups and nothing found, changed."""
     users, predictions = random_world(200, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=19)
+    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=39)
     return result.metrics["auc"].model_copy(update={"findings": (), **changes})
 
 
 @pytest.mark.parametrize(
     ("changes", "status"),
     [
-        ({}, "no gap detected"),
+        ({}, "inconclusive"),
         ({"is_constant": True}, "same for everyone"),
         ({"n_groups": 0}, "not tested"),
         ({"n_groups": 0, "is_constant": True}, "not tested"),
@@ -63,15 +133,12 @@ def standing(**changes: Any) -> MetricResult:
 def test_what_is_said_first_is_what_matters_most(changes, status):
     result = standing(**changes)
     assert status_of(result) == status
-    # a finding is one whatever else there is
-    found = planted_result().metrics["auc"].findings
-    assert status_of(result.model_copy(update={"findings": found})) == "gap found"
 
 
-def test_only_no_gap_detected_speaks_of_power():
+def test_only_what_is_open_for_want_of_users_speaks_of_power():
     users, predictions = random_world(200, seed=1)
     summary = fairrec.audit(
-        predictions, users=users, by="gender", metrics="auc", permutations=19
+        predictions, users=users, by="gender", metrics="auc", permutations=39
     ).summary
     for changes in ({"is_constant": True}, {"is_conclusive": False}, {"is_tested": False}):
         assert verdict_of("auc", standing(**changes), summary).power == ""
@@ -87,7 +154,7 @@ def test_the_same_for_everyone_says_for_whom():
             users=users,
             by="group",
             metrics="mrr",
-            permutations=19,
+            permutations=39,
             max_undefined=0.5,
             min_support=1,
         )
@@ -123,7 +190,7 @@ def test_a_finding_says_who_is_left_out_where_that_may_change_the_picture():
         one_each(places), users=users, by="gender,age", metrics="mrr", permutations=99
     )
     (verdict,) = build_view(result.summary).verdicts
-    assert verdict.status == "gap found"
+    assert verdict.status == "worse"
     assert verdict.remedy.startswith("Who is missing may change the picture: 25% of users have no")
     assert "give the held-out interactions (test=...)" in verdict.remedy
 

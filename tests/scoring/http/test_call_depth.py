@@ -20,10 +20,14 @@ MOST_CALLS = 10
 
 
 def calls_of(frame: FrameType | None) -> list[str]:
-    """The functions of FairRec on a stack, the outermost first."""
+    """The functions of FairRec on a stack, the outermost first.
+
+    But for what stands around the audit to see which options are given.
+    """
     found = []
     while frame is not None:
-        if frame.f_code.co_filename.startswith(PACKAGE):
+        file = frame.f_code.co_filename
+        if file.startswith(PACKAGE) and not file.endswith("planned.py"):
             found.append(frame.f_code.co_qualname)
         frame = frame.f_back
     return found[::-1]

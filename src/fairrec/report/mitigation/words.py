@@ -14,6 +14,7 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
     said = (
         _protocol(summary),
         _standing(summary, target),
+        _side(target),
         _regression(summary, target),
         _gap(summary, target),
         _cost(summary),
@@ -118,6 +119,22 @@ def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
     return (
         f"All others have {number(others)} there. Beside them, the chosen groups are served {when}."
     )
+
+
+def _side(target: MetricEffect) -> str:
+    """What is to be known of a distance where it is not as one would expect."""
+    change = target.chosen
+    if not target.is_distance or change.before is None or change.after is None:
+        return ""
+    said = []
+    if min(change.before, change.after) < 0:
+        said.append(
+            "A distance below 0 lies beyond the others: the groups are on the other side than "
+            "where they were chosen."
+        )
+    if change.verdict == "changed":
+        said.append("That the groups are nearer to the others than before is not shown.")
+    return " ".join(said)
 
 
 def _is_worse(value: float, others: float, higher_is_better: bool | None) -> bool:

@@ -115,8 +115,11 @@ def _sizes(first: int, last: int) -> FloatArray:
 def _around(result: MetricResult, sizes: FloatArray, errors: FloatArray) -> tuple[FunnelPoint, ...]:
     if result.sd is None or result.critical is None:
         return ()
-    reach = result.critical * result.sd * errors
+    above, below = result.critical_tails or (result.critical, result.critical)
+    widths = (result.sd * errors).tolist()
     return tuple(
-        FunnelPoint(short(size), short(result.mean - width), short(result.mean + width))
-        for size, width in zip(sizes.tolist(), reach.tolist(), strict=True)
+        FunnelPoint(
+            short(size), short(result.mean - below * width), short(result.mean + above * width)
+        )
+        for size, width in zip(sizes.tolist(), widths, strict=True)
     )

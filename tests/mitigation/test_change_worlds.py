@@ -1,0 +1,34 @@
+"""What a mitigation says of changes holds over many worlds: a fast part of the benchmark."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.statistics import changes
+from benchmarks.statistics.studies import STUDIES
+
+N_WORLDS = 60
+FAST = {
+    "changes of 0 on average, 95% gain, 5% lose, all users changed",
+    "changes of 0 on average, lognormal, 20% in whole intersections changed",
+    "changes of 0 on average, normal, all users changed",
+    "a fifth of intersections gain 1 sd, lognormal",
+    "a change of 0.3 sd in 200 changed users, normal, all users changed",
+    "200 of 5,000 users changed, by 0 on average, 95% gain, 5% lose",
+    "no distance, half the spread, 15 groups of 16",
+    "0.3 sd away, moved as far beyond, 5 groups of 60",
+    "0.3 sd away, moved half the way, 15 groups of 16",
+}
+
+
+@pytest.mark.parametrize("world", sorted(FAST))
+def test_a_claim_about_changes_holds_over_many_worlds(world):
+    (study,) = (study for study in STUDIES if study.world == world)
+    rates = study.rates(N_WORLDS)
+    assert [f"{rate.claim.what}: {rate}" for rate in rates if rate.is_met is not True] == []
+
+
+def test_changes_of_every_shape_have_mean_zero_and_spread_one():
+    for name, shape in changes.SHAPES.items():
+        drawn = shape(changes.np.random.default_rng(0), 1_000_000)
+        assert abs(drawn.mean()) < 0.01, name
+        assert drawn.std() == pytest.approx(1, abs=0.03), name

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import (
+    BY_MORE,
+    OPEN,
+    RULED_OUT,
+    WORSE,
+    audit_outcome,
+    group_outcomes,
+    harm_interval,
+    verdicts_of,
+)
+from tests.statistics.small_analysis import analysis_of, random_analysis
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval(np.array([low]), np.array([high]))
+
+
+@pytest.mark.parametrize(
+    ("ends", "higher_is_better", "harm"),
+    [
+        ((-0.3, -0.1), True, (0.1, 0.3)),
+        ((-0.3, 0.1), True, (-0.1, 0.3)),
+        ((-0.3, 0.1), False, (-0.3, 0.1)),
+        ((-0.3, -0.1), None, (0.1, 0.3)),
+        ((-0.3, 0.1), None, (0.0, 0.3)),
+        ((0.2, 0.3), None, (0.2, 0.3)),
+    ],
+)
+def test_the_interval_of_a_harm(ends, higher_is_better, harm):
+    found = harm_interval(interval(*ends), higher_is_better)
+    assert (found.low[0], found.high[0]) == harm
+
+
+@pytest.mark.parametrize(
+    ("harm", "is_worse", "matters", "outcome"),
+    [
+        ((0.1, 0.3), True, None, WORSE),
+        ((-0.1, 0.3), False, None, OPEN),
+        ((0.1, 0.3), True, 0.05, BY_MORE),
+        ((0.1, 0.3), True, 0.1, WORSE),
+        ((0.1, 0.3), True, 0.2, WORSE),
+        # worse, and by so little that it does not matter
+        ((0.1, 0.3), True, 0.4, RULED_OUT),
+        ((-0.1, 0.3), False, 0.4, RULED_OUT),
+        ((-0.1, 0.3), False, 0.3, OPEN),
+        # an interval alone shows nobody worse
+        ((0.1, 0.3), False, 0.05, OPEN),
+    ],
+)
+def test_the_outcome_of_a_group(harm, is_worse, matters, outcome):
+    found = group_outcomes(interval(*harm), np.array([is_worse]), np.array([True]), matters)
+    assert found.tolist() == [outcome]
+
+
+def test_what_is_not_known_is_not_ruled_out():
+    found = group_outcomes(interval(-1, 0.1), np.array([False]), np.array([False]), 0.5)
+    assert found.tolist() == [OPEN]
+
+
+def test_the_audit_has_the_outcome_that_matters_most():
+    assert audit_outcome(["inconclusive", "worse", "not worse by more"]) == "worse"
+    assert audit_outcome(["not worse by more", "inconclusive"]) == "inconclusive"
+    assert audit_outcome([]) == "inconclusive"
+
+
+def test_a_planted_group_is_worse_and_the_others_are_certified():
+    analysis = random_analysis(effect=0.6, permutations=199, matters="0.05")
+    verdict, _ = verdicts_of(analysis, [True, True])
+    assert verdict.outcome == "worse by more"
+    lattice = analysis.grouping.lattice
+    planted = lattice.codes.tolist().index([0, 0])
+    assert verdict.of_groups[planted] == BY_MORE
+    assert verdict.harm.low[planted] > 0.05
+    # the certificate leaves out who is shown worse, and is the largest upper end of the others
+    others = (verdict.of_groups > WORSE) & analysis.is_tested[0]
+    first, *_, last = verdict.certificate
+    assert first.harm == approx(verdict.harm.high[others].max())
+    assert first.n_groups == others.sum()
+    for point in verdict.certificate:
+        at_least = others & (analysis.moments.n[0] >= point.n_users)
+        assert point.n_groups == at_least.sum()
+        assert point.harm == approx(max(0, verdict.harm.high[at_least].max()))
+    assert first.n_users < last.n_users and first.harm > last.harm
+
+
+def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
+    analysis = random_analysis(permutations=199)
+    depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
+    upper = verdicts_of(analysis, [True, True])[0].harm.high
+    largest = upper[depth == 1].max()
+    assert upper[depth == 2].max() > largest
+    for matters, outcome in (
+        (largest * 1.01, "not worse by more"),
+        (largest * 0.99, "inconclusive"),
+    ):
+        options = {"permutations": 199, "matters": matters}
+        verdict, _ = verdicts_of(random_analysis(**options), [True, True])
+        assert verdict.outcome == outcome
+        is_open = verdict.of_groups == OPEN
+        scope = verdict.scope
+        assert scope.n_open == is_open.sum() > 0
+        assert scope.n_ruled_out == (verdict.of_groups == RULED_OUT).sum() > 0
+        sizes = analysis.grouping.lattice.n_users
+        if scope.ruled_out_from is not None:
+            assert sizes[is_open].max() < scope.ruled_out_from
+        assert 0 < scope.open_share <= 1
+
+
+def test_where_too_many_have_no_value_nothing_is_ruled_out_and_a_group_may_be_worse():
+    analysis = random_analysis(effect=0.6, permutations=199, matters=10.0)
+    verdict, _ = verdicts_of(analysis, [False, True])
+    assert verdict.outcome == "worse"
+    assert verdict.scope.n_ruled_out == 0 and verdict.certificate == ()
+
+
+def test_the_share_of_users_in_open_groups_is_that_of_their_union():
+    codes = [[0] * 50 + [1] * 50, [0] * 20 + [1] * 80]
+    values = np.random.default_rng(0).random((1, 100))
+    analysis = analysis_of(codes, "mrr@5", values, permutations=39)
+    (verdict,) = verdicts_of(analysis, [True])
+    # nothing was said to matter, so every group is open
+    assert verdict.scope.open_share == 1.0
+    assert verdict.scope.n_open == len(analysis.grouping.lattice)
+
+
+def test_bh_changes_findings_and_never_a_verdict():
+    found = [
+        verdicts_of(random_analysis(effect=0.3, permutations=199, correction=one), [True, True])
+        for one in ("max", "bh")
+    ]
+    for one, other in zip(*found, strict=True):
+        assert one.outcome == other.outcome
+        assert (one.of_groups == other.of_groups).all()
+
+
+def test_the_interval_of_a_group_that_is_worse_leaves_out_0():
+    analysis = random_analysis(effect=0.4, permutations=199)
+    is_worse = verdicts_of(analysis, [True, True])[0].of_groups <= WORSE
+    assert is_worse.any()
+    assert (analysis.estimates.simultaneous.high[0, is_worse] <= 0).all()
