@@ -16,7 +16,7 @@ LOOKED_AT = 10
 """Findings of a metric, worst first."""
 LEAST_SHARE = 0.2
 """Of a difference; what makes less of it is not told."""
-LEVEL = 0.05
+LEVEL = 0.02
 """Probability that anything is told where no circumstance makes a difference."""
 MOST_DRAWN = 2000
 """Users of a group, and as many others, whose lists are looked at in random order."""
