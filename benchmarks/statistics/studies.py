@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.statistics import (
     changes,
     circumstances,
+    given,
     interaction,
     intervals,
     level,
@@ -15,6 +16,7 @@ from benchmarks.statistics import (
 STUDIES = (
     *spread.STUDIES,
     *circumstances.STUDIES,
+    *given.STUDIES,
     *level.STUDIES,
     *intervals.STUDIES,
     *power.STUDIES,

@@ -20,6 +20,7 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.moments import group_moments
+from fairrec.statistics.strata import Strata
 
 PERMUTATIONS = 300
 """Fewer than an audit has: p-values are exact with any number of them, and power hardly falls."""
@@ -84,11 +85,14 @@ def one_group(n_users: int, n_group: int) -> BoolArray:
     return np.arange(n_users) < n_group
 
 
-def audited(world: World, how: SearchOptions | None = None, **options: Any) -> Analysis:
+def audited(
+    world: World, how: SearchOptions | None = None, strata: Strata | None = None, **options: Any
+) -> Analysis:
     """The analysis of a world, by the stages of an audit, of everyone or of whom a search scores.
 
     Parameters
     ----------
+    strata : circumstances that are given
     options : of the audit
     """
     chosen = AuditOptions.of(**{"permutations": PERMUTATIONS, "threads": 1, **options})
@@ -104,7 +108,7 @@ def audited(world: World, how: SearchOptions | None = None, **options: Any) -> A
         if how is None
         else _searched(world, grouping, how, chosen)
     )
-    return analyse(measured, grouping, chosen)
+    return analyse(measured, grouping, chosen, strata=strata)
 
 
 def _searched(
@@ -132,7 +136,8 @@ def true_differences(world: World, analysis: Analysis) -> FloatArray:
     """(n_metrics, n_groups), expected mean of the group minus that of all others."""
     if world.expected is None:
         return np.zeros_like(analysis.moments.total)
-    return group_moments(world.expected, analysis.grouping).difference
+    strata = analysis.moments.strata if analysis.is_adjusted else None
+    return group_moments(world.expected, analysis.grouping, strata=strata).difference
 
 
 def position_of(analysis: Analysis, *codes: int) -> int:

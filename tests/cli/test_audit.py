@@ -100,6 +100,15 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     assert "--by is missing" in ran.stderr
 
 
+def test_circumstances_are_given_by_names_with_bins(tables: Path):
+    result = audited("--by", "gender", "--metrics", "mrr@3", "--given", "age:q2,list_length")
+    assert result["given"]["named"] == ["age:q2", "list_length"]
+    assert result["given"]["circumstances"]["age"]["binning"] == "2 quantiles"
+    ran = run_here(*AUDIT, "--by", "gender", "--given", "gender")
+    assert ran.code == 2
+    assert "'gender' is in --by and in --given" in ran.stderr
+
+
 @pytest.mark.parametrize("option", [("--test", "t.parquet"), ("--missing-lists", "drop")])
 def test_a_run_has_its_own_held_out_items(option):
     ran = run_here("audit", "--run", "nowhere", *option)

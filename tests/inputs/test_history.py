@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.history import Interactions, read_history
+from fairrec.inputs.history import Interactions, history_lengths, read_history
 from fairrec.inputs.tables import Table
 
 ROWS = [(7, 3), (5, 1), (7, 1), (5, 1), (9, 3), (7, 2)]
@@ -23,6 +23,13 @@ def pairs_of(history: Interactions) -> list[tuple]:
         for u in range(len(users))
         for i in history.items[history.offsets[u] : history.offsets[u + 1]]
     ]
+
+
+def test_the_length_of_a_history_counts_every_row_and_nothing_is_0():
+    table = Table(table_of(), "history")
+    assert history_lengths(table, pl.Series([5, 6, 7])).tolist() == [2, 0, 3]
+    as_text = history_lengths(Table(table_of(kind=pl.String), "history"), pl.Series(["7", "9"]))
+    assert as_text.tolist() == [3, 1]
 
 
 def test_interactions_come_user_by_user_and_once():

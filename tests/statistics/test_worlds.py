@@ -56,7 +56,7 @@ def drawn(seed: int) -> dict[str, World]:
     rng = np.random.default_rng(seed)
     return {
         "spread": spread.wider_spread(rng, times=3),
-        "lists": circumstances.unequal_lists(rng, n_positives=(1, 2)),
+        "lists": circumstances.unequal_lists(rng, n_positives=(1, 2)).world,
         "level": level.exchangeable(rng, level.KINDS["normal"], level.KINDS["hit rate 5%"]),
         "effects": intervals.many_effects(rng, sd=0.2),
         "cell": power.one_cell_lost(rng)[0],

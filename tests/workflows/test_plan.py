@@ -63,6 +63,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
     assert made.options == {
         "missing_lists": "zero",
         "by": ("gender",),
+        "given": (),
         "metrics": ("ndcg@5", "mrr@3"),
         **{name: usual[name] for name in made.options if name in usual},
         "alpha": 0.1,

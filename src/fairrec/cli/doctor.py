@@ -18,7 +18,7 @@ from fairrec.cli.model_options import (
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.table_options import HELD_OUT, VALUES, TableOptions
+from fairrec.inputs.table_options import GROUPED, HELD_OUT, VALUES, TableOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.examination import Examination
@@ -32,7 +32,8 @@ def doctor_command(
     *,
     predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
     tables: Annotated[
-        Given, FieldsOf(TableOptions, without=("history", "by", "metrics", *HELD_OUT, *VALUES))
+        Given,
+        FieldsOf(TableOptions, without=("history", *GROUPED, *HELD_OUT, *VALUES)),
     ],
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,

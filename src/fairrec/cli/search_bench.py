@@ -58,7 +58,7 @@ def search_bench_command(
             TABLES,
         ),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=VALUES)],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=("given", *VALUES))],
     bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
     out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,

@@ -39,6 +39,7 @@ class AuditInputs:
     all_users : the users table
     given : the tables and what was said about them
     warnings : what the reader should know about the tables
+    circumstances : in which users are to be alike when groups are compared
     """
 
     user_ids: pl.Series
@@ -54,6 +55,7 @@ class AuditInputs:
     given: TableOptions
     tables: dict[str, Table]
     warnings: tuple[str, ...] = ()
+    circumstances: tuple[Attribute, ...] = ()
 
     @property
     def n_users(self) -> int:
@@ -107,6 +109,7 @@ class AuditInputs:
             self,
             user_ids=self.user_ids[users],
             attributes=tuple(replace(a, codes=a.codes[users]) for a in self.attributes),
+            circumstances=tuple(replace(a, codes=a.codes[users]) for a in self.circumstances),
             candidates=candidates.take(lists, scores),
             list_of_user=np.arange(len(users)),
             side=self.side.for_lists(lists),

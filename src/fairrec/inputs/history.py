@@ -39,6 +39,14 @@ class Interactions:
         return positions_in(*comparable(item_ids, self.item_ids)).astype(np.int64)
 
 
+def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
+    """(n_users,), training interactions of each user, 0 for one who is not in the table."""
+    frame = table.read({"user_id": table.require("user_id")})
+    users = ids_as_integers_or_text(frame["user_id"], table.where)
+    owner = positions_in(*comparable(users, user_ids))
+    return np.bincount(owner[owner >= 0], minlength=len(user_ids)).astype(np.int64)
+
+
 def read_history(table: Table) -> Interactions:
     """The interactions of a table with `user_id` and `item_id`."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})

@@ -15,6 +15,8 @@ HELD_OUT = ("test", "relevant", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
+GROUPED = ("by", "given", "metrics")
+"""Those about what is compared."""
 
 
 def _end(given: Any) -> bool:
@@ -85,6 +87,16 @@ By = Annotated[
         GROUPS,
     ),
 ]
+Given = Annotated[
+    Any,
+    Option(
+        NAMES,
+        "Circumstances in which users are to be alike when groups are compared: history_length, "
+        "list_length, n_relevant or columns of the users, in bins as in by: "
+        "history_length:q5,list_length",
+        GROUPS,
+    ),
+]
 Items = Annotated[
     Any, Option(TABLE, "Items and their categories: for urd, mmr and calibrated", TABLES)
 ]
@@ -121,4 +133,5 @@ class TableOptions(Options):
     history: History = None
     columns: Columns = None
     by: By = ()
+    given: Given = ()
     metrics: Metrics = None

@@ -113,7 +113,7 @@ class Users:
     def attributes(self, rows: IntArray) -> tuple[Attribute, ...]:
         """The attributes of the users in `rows`."""
         columns = self.columns[rows] if len(rows) < len(self.ids) else self.columns
-        return tuple(_encode_attribute(columns[spec.name], spec, self.where) for spec in self.specs)
+        return tuple(encode_attribute(columns[spec.name], spec, self.where) for spec in self.specs)
 
 
 def read_users(table: Table, by: Sequence[str]) -> Users:
@@ -206,7 +206,8 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
     raise UnknownNameError(f"{table.where}: {error}{table.hint}")
 
 
-def _encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
+def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attribute:
+    """The attribute of users with these values; those without one have the value `(missing)`."""
     if values.dtype.is_decimal():
         values = values.cast(pl.Float64)
     if values.dtype.is_float():

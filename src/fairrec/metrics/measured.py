@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
@@ -60,6 +60,18 @@ def values_per_list(
     for i, metric in enumerate(metrics):
         values[i] = metric.checked(metric.compute(lists), lists.n_users)
     return values
+
+
+def values_in_random_order(
+    inputs: AuditInputs, metrics: Sequence[MetricAtK], users: IntArray, seed: int
+) -> FloatArray:
+    """(n_metrics, n_users), the values of some users if their candidates were in random order."""
+    lists = inputs.list_of_user[users]
+    lengths = np.diff(inputs.candidates.offsets)[lists]
+    scores = np.random.default_rng(seed).random(int(lengths.sum()))
+    return values_per_list(
+        metrics, inputs.candidates.take(lists, scores), inputs.side.for_lists(lists)
+    )
 
 
 def refuse_undefined(measured: Measured, candidates: CandidateLists) -> None:

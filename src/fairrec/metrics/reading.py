@@ -15,6 +15,7 @@ from fairrec.inputs.relevance import advised
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
+from fairrec.metrics.circumstances import given_circumstances, refuse_given
 from fairrec.metrics.registry import MetricAtK, parse_metric
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 
@@ -54,6 +55,7 @@ def read_inputs(
         wanted = tuple(metric_of_column(name, better, opened["values"].where) for name in columns)
     else:
         wanted = wanted_metrics(given, opened)
+    refuse_given(given, opened)
     inputs = read_tables(
         opened,
         given,
@@ -63,6 +65,7 @@ def read_inputs(
         has_scores=has_scores,
         values=columns,
     )
+    inputs = replace(inputs, circumstances=given_circumstances(inputs))
     if columns:
         inputs = _with_ends_explained(inputs, wanted)
     if left_out:
@@ -136,7 +139,8 @@ def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: b
 
 def _columns_of(table: Table, given: TableOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of values to audit, and those left out because they hold no numbers."""
-    attributes = {name for text in given.by for name in (text, text.rpartition(":")[0])}
+    named = (*given.by, *given.given)
+    attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
     columns, left_out = value_columns(table, given.metrics, attributes, given.better or {})
     for name in given.better or {}:
         if name not in columns:

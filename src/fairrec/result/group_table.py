@@ -29,7 +29,9 @@ NUMBERS = (
     "p_value",
     "p_adjusted",
 )
-RESERVED = ("metric", "depth", "support", "is_fully_scored", "outcome", *NUMBERS)
+ADJUSTED = ("raw_difference", "kept_share")
+"""Those beside them where circumstances are given."""
+RESERVED = ("metric", "depth", "support", "is_fully_scored", "outcome", *NUMBERS, *ADJUSTED)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -55,6 +57,11 @@ def group_table(
         "p_value": analysis.p_values,
         "p_adjusted": adjusted,
     }
+    shown: tuple[str, ...] = NUMBERS
+    if analysis.is_adjusted:
+        shown = (*NUMBERS, *ADJUSTED)
+        columns["raw_difference"] = analysis.estimates.raw_difference
+        columns["kept_share"] = analysis.kept_share
 
     def rows_of(
         name: str,
@@ -64,7 +71,7 @@ def group_table(
         outcomes: Sequence[str | None],
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
-        known = {name: numbers.get(name, undefined) for name in NUMBERS}
+        known = {name: numbers.get(name, undefined) for name in shown}
         return conditions[rows].select(
             pl.lit(name).alias("metric"),
             pl.all(),

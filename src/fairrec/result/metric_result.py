@@ -178,6 +178,7 @@ def finding_of(
         outcome=None if verdict is None else OUTCOMES[verdict.of_groups[at]],
         difference=float(estimates.difference[i, at]),
         raw_difference=float(estimates.raw_difference[i, at]),
+        kept_share=float(analysis.kept_share[i, at]) if analysis.is_adjusted else None,
         shrunken_difference=float(estimates.shrunken_difference[i, at]),
         interval=(float(estimates.difference_low[i, at]), float(estimates.difference_high[i, at])),
         simultaneous=(

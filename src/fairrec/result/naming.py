@@ -10,6 +10,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
+from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.metric_result import metric_results, pooled_results
 from fairrec.result.missing_users import missing_users
@@ -39,6 +40,8 @@ def audit_summary(
     ratios: RatioAnalysis,
     inequality: Sequence[Inequality],
     searched: Searched | None,
+    given: Given | None = None,
+    circumstances: tuple[DifferingCircumstance, ...] = (),
     *,
     wanted: Sequence[MetricAtK],
     command: str,
@@ -65,6 +68,8 @@ def audit_summary(
         columns=inputs.columns,
         relevant=None if inputs.given.relevant is None else str(inputs.given.relevant),
         missing_lists=inputs.given.missing_lists,
+        given=given,
+        circumstances=circumstances,
         attributes=attribute_summaries(analysis.grouping),
         depth=options.depth,
         alpha=options.alpha,

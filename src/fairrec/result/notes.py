@@ -26,7 +26,11 @@ def reader_notes(
     said += inputs.warnings
     # one table may be both values and users
     said += dict.fromkeys(note for table in inputs.tables.values() for note in table.notes)
-    said += [warning for attribute in attributes for warning in attribute.warnings]
+    said += [
+        warning
+        for attribute in (*attributes, *inputs.circumstances)
+        for warning in attribute.warnings
+    ]
     said += inputs.side.warnings
     said += [
         f"{name} is undefined for groups with {results[name].n_undefined:,} users in all, whose "

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from fairrec.inputs.users import Value
+from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.parts import GroupValue, Part
 from fairrec.result.ratios_schema import Ratios
 from fairrec.scoring.ledger.ledger_file import Spent
@@ -91,6 +92,11 @@ class Finding(Part):
         "circumstances where these are given"
     )
     raw_difference: float | None = Field(default=None, description="whatever the circumstances")
+    kept_share: float | None = Field(
+        default=None,
+        description="users of the group whom the difference is about: in circumstances in which "
+        "there are others too; null where none are given",
+    )
     shrunken_difference: float | None = Field(
         default=None,
         description="what is left once it is reckoned with that this group was picked out",
@@ -431,6 +437,16 @@ class AuditSummary(Part):
     )
     missing_lists: Literal["zero", "drop"] = Field(
         default="zero", description="what counts for users with held-out items and no list"
+    )
+    given: Given | None = Field(
+        default=None,
+        description="circumstances in which users are alike when groups are compared; null where "
+        "none were asked for. Values, ratios and missing users are whatever the circumstances",
+    )
+    circumstances: tuple[DifferingCircumstance, ...] = Field(
+        default=(),
+        description="circumstances not given in which a finding differs from all others, and on "
+        "which the metric depends",
     )
     attributes: dict[str, AttributeSummary]
     depth: int | Literal["full"]

@@ -51,6 +51,18 @@ class Analysis:
         return np.ones(n_groups, dtype=bool) if sample is None else sample.is_fully_scored_group
 
     @property
+    def is_adjusted(self) -> bool:
+        """Whether some circumstances are given."""
+        return self.moments is not self.raw
+
+    @property
+    def kept_share(self) -> FloatArray:
+        """(n_metrics, n_groups), users of a group in strata with others; NaN for an empty group."""
+        n, kept = self.moments.n, self.moments.weights.n_kept
+        share: FloatArray = np.divide(kept, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return share
+
+    @property
     def is_comparable(self) -> BoolArray:
         """(n_metrics, n_groups), groups with half of their users or more in strata with others."""
         return np.asarray(2 * self.moments.weights.n_kept >= self.moments.n)
@@ -168,6 +180,8 @@ def analyse(
     strata : users in the same circumstances, among whom alone groups are compared
     """
     raw = moments_of(measured, grouping, options.n_threads)
+    if strata is not None and strata.n_strata == 1:
+        strata = None  # everyone is alike, and bounds of a metric still hold
     moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
     is_tested = moments.n >= grouping.min_users
     test = None

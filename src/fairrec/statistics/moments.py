@@ -329,10 +329,14 @@ def _stratified_weights(
     total, null_variance, own, others, n_kept = np.zeros((5, *shape))
     in_stratum = [strata.sums(mask) for mask in masks]
     squares = np.array([strata.sums(row**2) for row in centred])
-    for stratum in range(strata.n_strata):
-        is_in = strata.of_user == stratum
-        per_cell = np.array([grouping.cells.sums(mask & is_in) for mask in masks])
-        per_group = grouping.lattice.sums(per_cell.reshape(-1, len(grouping.cells)), threads)
+    cells = grouping.cells
+    for stratum, users in enumerate(strata.users):
+        of_user = cells.of_user[users]
+        per_cell = np.array(
+            [np.bincount(of_user[mask[users]], minlength=len(cells)) for mask in masks],
+            dtype=np.float64,
+        )
+        per_group = grouping.lattice.sums(per_cell.reshape(-1, len(cells)), threads)
         for i, mask in enumerate(mask_of_metric):
             n, n_all = per_group[mask], in_stratum[mask][stratum]
             if n_all < 2:

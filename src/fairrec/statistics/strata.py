@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.groups.cells import number_combinations
 
 
@@ -28,6 +28,13 @@ class Strata:
         """Every combination that occurs of some circumstances."""
         first, of_user = number_combinations(codes, n_values)
         return cls(of_user, len(first))
+
+    @property
+    def users(self) -> list[IntArray]:
+        """The users of each stratum."""
+        order = np.argsort(self.of_user, kind="stable")
+        bounds = np.cumsum(np.bincount(self.of_user, minlength=self.n_strata))
+        return np.split(order, bounds[:-1])
 
     def sums(self, per_user: FloatArray | BoolArray) -> FloatArray:
         """(n_strata,), sums over the users of each stratum."""

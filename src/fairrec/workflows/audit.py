@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import (
     Alpha,
     AuditOptions,
@@ -27,10 +28,18 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined
+from fairrec.metrics.circumstances import HISTORY_LENGTH, counted_circumstances
+from fairrec.metrics.measured import (
+    Measured,
+    measure_everyone,
+    refuse_undefined,
+    values_in_random_order,
+)
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.circumstances import differing_part, given_part
+from fairrec.result.circumstances_schema import DifferingCircumstance
 from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
@@ -40,12 +49,15 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.circumstances import Counted, differing_circumstances
+from fairrec.statistics.explained import Explained, no_longer_found
 from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.metric_analysis import analyse_metrics
+from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
 from fairrec.statistics.standing import standing_of
+from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
@@ -60,6 +72,7 @@ def audit(
     values: Any = None,
     users: Any = None,
     by: Sequence[str] | str = (),
+    given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
     metrics: Sequence[str] | str | None = None,
@@ -95,7 +108,7 @@ def audit(
         each. Or scored candidates: `user_id, item_id, score, label`, one row a candidate. Either
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
-    users, items, history, columns, by, metrics : see TableOptions
+    users, items, history, columns, by, given, metrics : see TableOptions
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
@@ -152,6 +165,7 @@ def audit(
         better=better,
         users=users,
         by=by,
+        given=given,
         items=items,
         history=history,
         metrics=metrics,
@@ -160,6 +174,8 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    if inputs.circumstances and how is not None:
+        _refuse_search(how)
     if options.matters is not None:
         options.matters.check([metric.name for metric in wanted])
     grouping = grouping_of(inputs.attributes, options)
@@ -168,7 +184,7 @@ def audit(
         if how is None
         else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
     )
-    analysis = analyse(measured, grouping, options, progress)
+    analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     progress("looking for who is missing", 0, 0)
     missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
@@ -195,7 +211,7 @@ def audit_inputs(
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
-    analysis = analyse(measured, grouping, options, progress)
+    analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
     command = command or _as_call(inputs, wanted, options)
     return _named(inputs, wanted, analysis, missing, command=command, started=started)
@@ -213,13 +229,14 @@ def _named(
 ) -> AuditResult:
     """The result: all that was found, by its names."""
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    found = analyse_metrics(analysis)
     standing = standing_of(measured, inputs, missing, options.max_undefined)
     verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
     pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         inputs,
         analysis,
-        analyse_metrics(analysis),
+        found,
         missing,
         standing,
         verdicts,
@@ -227,12 +244,57 @@ def _named(
         analyse_ratios(measured, grouping, options),
         analyse_inequality(measured, grouping, options),
         searched,
+        given_part(inputs, analysis, _no_longer(analysis)),
+        _differing(inputs, analysis, found),
         wanted=wanted,
         command=command,
         seconds=time.perf_counter() - started,
     )
     per_user = per_user_table(inputs, measured)
     return AuditResult(summary, group_table(analysis, verdicts, pooled), per_user, page_html)
+
+
+def strata_of(inputs: AuditInputs) -> Strata | None:
+    """Users in the same circumstances; None where none are given."""
+    given = inputs.circumstances
+    if not given:
+        return None
+    return Strata.of([one.codes for one in given], [len(one.values) for one in given])
+
+
+def _no_longer(analysis: Analysis) -> tuple[Explained, ...]:
+    """The findings that the circumstances given take away, which takes a test without them."""
+    if not analysis.is_adjusted or analysis.test is None:
+        return ()
+    raw = analyse(analysis.measured, analysis.grouping, analysis.options)
+    return no_longer_found(analyse_metrics(raw), analysis)
+
+
+def _differing(
+    inputs: AuditInputs, analysis: Analysis, found: Sequence[MetricAnalysis]
+) -> tuple[DifferingCircumstance, ...]:
+    """The circumstances that nobody asked about and that make a part of a finding."""
+    measured = analysis.measured
+    findings = [[finding.position for finding in about.findings] for about in found]
+    if not measured.is_complete or not any(findings):
+        return ()
+    counted = counted_circumstances(inputs)
+    # what is recommended stays so in any order, and only candidates have a chance level
+    is_of_candidates = inputs.candidates.labels is not None and inputs.candidates.held_out is None
+
+    def at_random(users: IntArray) -> FloatArray:
+        return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
+
+    differing = differing_circumstances(
+        analysis,
+        findings,
+        [
+            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name != HISTORY_LENGTH)
+            for one in counted
+        ],
+        at_random if is_of_candidates else None,
+    )
+    return differing_part(differing, [one.name for one in counted], analysis)
 
 
 def _measure_everyone(
@@ -244,6 +306,17 @@ def _measure_everyone(
     measured = measure_everyone(inputs, per_user, options.n_threads)
     refuse_undefined(measured, inputs.candidates)
     return measured
+
+
+def _refuse_search(how: SearchOptions) -> None:
+    """An error where not everyone would be scored, and circumstances are given."""
+    is_limited = (how.budget_users, how.budget_seconds, how.budget) != (None, None, None)
+    if how.name != "exact" or is_limited:
+        raise InputError(
+            f"{spelled('given')} compares users in the same circumstances, for which everyone has "
+            f"to be scored. Leave it out, or search with {spelled('search', 'exact')} and without "
+            "a budget."
+        )
 
 
 def _search_options(
@@ -276,6 +349,8 @@ def _as_call(
         if getattr(given, name) is not None
     ]
     parts.append(f"by={list(inputs.by)!r}")
+    if given.given:
+        parts.append(f"given={list(given.given)!r}")
     parts.append(f"metrics={[metric.name for metric in wanted]!r}")
     if given.columns:
         parts.append(f"columns={inputs.columns!r}")

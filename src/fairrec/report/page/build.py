@@ -18,6 +18,7 @@ from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
+from fairrec.report.text.circumstances import no_longer_lines
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import build_view
@@ -55,6 +56,7 @@ def build_page_view(
         summary=answer(words.verdicts),
         plan=words.plan,
         missing=words.missing,
+        circumstances=words.circumstances,
         verdicts=tuple(
             verdict_card(at, verdict, result)
             for at, (verdict, result) in enumerate(
@@ -63,6 +65,7 @@ def build_page_view(
         ),
         findings=findings,
         findings_note=findings_note,
+        no_longer=no_longer_lines(summary),
         no_findings=no_findings(words.verdicts),
         charts=charts,
         pairs=pairs,

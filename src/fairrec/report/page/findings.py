@@ -6,6 +6,7 @@ from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, PageLimits, Served
+from fairrec.report.text.circumstances import explained
 from fairrec.report.text.interaction import carried_by, neighbour_rows
 from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import Verdict, one_at_a_time, simultaneous_interval, users_known
@@ -54,6 +55,7 @@ def _finding(
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
+        explained=explained(finding, groups.summary),
         unknown=unknown_of(finding, result),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"
@@ -72,11 +74,13 @@ def _served(difference: float, higher_is_better: bool | None) -> Served:
 
 def _sentence(metric: str, finding: Finding) -> str:
     """How much worse or better, in words."""
-    others = finding.value - finding.difference
-    lower = "lower" if finding.difference < 0 else "higher"
+    # values are of all users, whatever their circumstances
+    raw = finding.difference if finding.raw_difference is None else finding.raw_difference
+    others = finding.value - raw
+    lower = "lower" if raw < 0 else "higher"
     share = ""
     if others > 1e-9 and finding.value >= 0:
-        share = f", {abs(finding.difference / others):.0%} {lower}"
+        share = f", {abs(raw / others):.0%} {lower}"
     return (
         f"{plain(metric)} is {number(finding.value)} for them and {number(others)} for all "
         f"others{share}."

@@ -78,6 +78,7 @@ class FindingCard:
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
+    explained : the difference beside what it is whatever the circumstances
     unknown : what unknown attributes leave open
     """
 
@@ -95,6 +96,7 @@ class FindingCard:
     neighbours: tuple[tuple[str, ...], ...]
     unknown: str
     folded: str
+    explained: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +215,5 @@ class PageView:
     reproduce: Reproduce
     group_file: str
     mitigation: MitigationView | None = None
+    circumstances: tuple[str, ...] = ()
+    no_longer: tuple[str, ...] = ()

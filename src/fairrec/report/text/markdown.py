@@ -21,7 +21,7 @@ def to_markdown(view: ReportView) -> str:
         "",
         escape(view.title),
         "",
-        *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing))),
+        *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing, *view.circumstances))),
         "| metric | verdict | |",
         "|---|---|---|",
     ]
@@ -31,6 +31,7 @@ def to_markdown(view: ReportView) -> str:
         lines.append(f"| {escape(verdict.metric)} | **{verdict.status}** | {escape(said)} |")
     if view.findings.rows:
         lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
+    lines += ["", *(f"- {escape(line)}" for line in view.explained)] if view.explained else []
     for carried in view.carried:
         lines += ["", escape(carried.sentence)]
         lines += ["", *table_lines(carried.neighbours)] if carried.neighbours.rows else []

@@ -22,6 +22,8 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(Text(line))
     for line in view.missing:
         console.print(Text.assemble(("missing: ", "yellow"), line))
+    for line in view.circumstances:
+        console.print(Text.assemble(("circumstances: ", "yellow"), line))
     for verdict in view.verdicts:
         head = Text.assemble(
             "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.tone])
@@ -33,6 +35,8 @@ def print_text(view: ReportView, console: Console) -> None:
     if view.findings.rows:
         console.print()
         console.print(rich_table(view.findings))
+    for line in view.explained:
+        console.print(Text(line))
     for carried in view.carried:
         console.print(Text(carried.sentence))
     if view.ends.rows:

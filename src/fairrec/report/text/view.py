@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.text.circumstances import circumstance_lines, explained_lines
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
@@ -52,6 +53,8 @@ class ReportView:
     coverage: tuple[str, ...]
     warnings: tuple[str, ...]
     reproduce: str
+    circumstances: tuple[str, ...] = ()
+    explained: tuple[str, ...] = ()
 
 
 def build_view(summary: AuditSummary) -> ReportView:
@@ -64,10 +67,12 @@ def build_view(summary: AuditSummary) -> ReportView:
         ),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
+        circumstances=circumstance_lines(summary),
         verdicts=tuple(
             verdict_of(name, result, summary) for name, result in summary.metrics.items()
         ),
         findings=_findings(summary),
+        explained=explained_lines(summary),
         carried=_carried(summary),
         ends=_ends(summary),
         ratios=ratios_view(summary),

@@ -1,0 +1,162 @@
+"""Circumstances of users beside their attributes: how long a list, how many relevant items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from fairrec.core.arrays import IntArray
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.binning import Binning, parse_binning
+from fairrec.inputs.history import history_lengths
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute, read_users
+from fairrec.metrics.ranked import RankedLists
+
+HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
+COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH)
+"""Circumstances that are counted in the tables; all others are columns of the users table."""
+FEW = 10
+"""A number with so many different values is taken as it is, and in fifths where it has more."""
+FIFTHS = Binning(quantiles=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance:
+    """A circumstance that is counted.
+
+    Parameters
+    ----------
+    numbers : (n_users,)
+    bins : the same as few values, as users are compared by it unless they say otherwise
+    """
+
+    numbers: IntArray
+    bins: Attribute
+
+    @property
+    def name(self) -> str:
+        """As it is given."""
+        return self.bins.name
+
+
+def refuse_given(given: TableOptions, tables: Mapping[str, Table]) -> None:
+    """An error for circumstances that these tables cannot give, before anything is read."""
+    attributes = {_name_and_bins(text, tables["users"])[0] for text in given.by}
+    seen: set[str] = set()
+    for text in given.given:
+        name, _ = _name_and_bins(text, tables["users"])
+        if name in seen:
+            raise InputError(f"'{plain(name)}' is named twice in {spelled('given')}.")
+        seen.add(name)
+        if name in attributes:
+            raise InputError(
+                f"'{plain(name)}' is in {spelled('by')} and in {spelled('given')}: users who are "
+                "alike in it cannot be compared by it. Leave it out of one of them."
+            )
+        if tables["users"].attribute_column(name) is not None:
+            continue
+        if name not in COUNTED:
+            known = [*COUNTED, *tables["users"].columns]
+            error = unknown_name("circumstance", name, known)
+            raise InputError(f"{spelled('given')}: {error}{tables['users'].hint}")
+        if name == HISTORY_LENGTH and "history" not in tables:
+            raise InputError(
+                f"{spelled('given', [name])} counts the training interactions of each user. Give "
+                f"them: {spelled('history', Blank('FILE'))}, or a column of the users table."
+            )
+        if name in (LIST_LENGTH, N_RELEVANT) and "values" in tables:
+            raise InputError(
+                f"{spelled('given', [name])} is counted in lists, and {spelled('values')} have "
+                "none. Give it as a column of the users table, by another name."
+            )
+
+
+def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
+    """The circumstances in which users are to be alike, in bins, with notes about these."""
+    table = inputs.tables["users"]
+    found: list[Attribute] = []
+    for text in inputs.given.given:
+        name, bins = _name_and_bins(text, table)
+        if table.attribute_column(name) is not None:
+            found += _of_users(text, inputs)
+            continue
+        spec = AttributeSpec(name, name, None if bins is None else parse_binning(bins, text))
+        numbers = pl.Series(name, _counted(name, inputs))
+        found.append(encode_attribute(numbers, _binned(spec, numbers), name))
+    return tuple(found)
+
+
+def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
+    """All circumstances that can be counted in the tables and are not given."""
+    is_given = {circumstance.name for circumstance in inputs.circumstances}
+    if "values" in inputs.tables:
+        return ()
+    found = []
+    for name in COUNTED:
+        if name in is_given or (name == HISTORY_LENGTH and "history" not in inputs.tables):
+            continue
+        if name == N_RELEVANT and not _has_labels(inputs):
+            continue
+        numbers = _counted(name, inputs)
+        spec = _binned(AttributeSpec(name, name), pl.Series(name, numbers))
+        found.append(Circumstance(numbers, encode_attribute(pl.Series(name, numbers), spec, name)))
+    return tuple(found)
+
+
+def _name_and_bins(text: str, table: Table) -> tuple[str, str | None]:
+    """`age:10` is `age` in bins of `10`; a column whose name has a colon is taken as it is."""
+    name, colon, bins = text.rpartition(":")
+    if not colon or table.attribute_column(text) is not None:
+        return text, None
+    return name, bins
+
+
+def _of_users(text: str, inputs: AuditInputs) -> tuple[Attribute, ...]:
+    """A column of the users table, as `by` reads it; one of several values a user is several."""
+    everyone = read_users(inputs.tables["users"], [text])
+    specs = tuple(_binned(spec, everyone.columns[spec.name]) for spec in everyone.specs)
+    found = replace(everyone, specs=specs).attributes(inputs.rows)
+    if found[0].name not in COUNTED:
+        return found
+    note = f"{found[0].name} is the column of {everyone.where}, and not counted in other tables"
+    return (replace(found[0], warnings=(*found[0].warnings, note)), *found[1:])
+
+
+def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
+    """With bins where it has many different numbers and nothing was said."""
+    if spec.binning is not None or not values.dtype.is_numeric():
+        return spec
+    n_values = values.n_unique() - (values.null_count() > 0)
+    if n_values <= FEW:
+        return spec
+    note = (
+        f"{spec.name} has {n_values:,} different numbers and is compared in fifths of the users; "
+        f"for other bins: {spelled('given', [f'{spec.name}:10'])}"
+    )
+    return replace(spec, binning=FIFTHS, warnings=(*spec.warnings, note))
+
+
+def _counted(name: str, inputs: AuditInputs) -> IntArray:
+    if name == HISTORY_LENGTH:
+        keys = inputs.all_users.keys[inputs.rows]
+        return history_lengths(inputs.tables["history"], keys)
+    lists = RankedLists(inputs.candidates, 0, inputs.side)
+    if name == LIST_LENGTH:
+        return lists.lengths[inputs.list_of_user]
+    if not _has_labels(inputs):
+        raise InputError(
+            f"{spelled('given', [name])} counts relevant items, and "
+            f"{inputs.tables['predictions'].where} has no labels. Add a label column, or give the "
+            f"held-out interactions: {spelled('test', Blank('FILE'))}"
+        )
+    return lists.n_relevant[inputs.list_of_user]
+
+
+def _has_labels(inputs: AuditInputs) -> bool:
+    return inputs.candidates.labels is not None or inputs.candidates.held_out is not None
