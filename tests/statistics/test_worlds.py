@@ -24,6 +24,7 @@ from fairrec.statistics.metric_analysis import analyse_metrics
 
 N_WORLDS = 60
 FAST = {
+    "a group of 100 of 1,000 that is less active, values grow with activity",
     "a group of 30 of 1,000, twice the spread",
     "a group of 30 of 1,000, 3 times the spread, groups from 2 users",
     "AUC, 1 positive of 60 in a group, 30 elsewhere",
