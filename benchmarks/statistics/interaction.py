@@ -87,10 +87,24 @@ WORLDS = (
     ),
     # four quarters of users: what is told of the contrast is told least surely here
     World("both only, 50% x 50%", (HALF, HALF, JOBS), (0, 1), _all_of(0, 1), COMBINATION, 1.0, 0.8),
-    World("the same, 1.3 times", (HALF, HALF, JOBS), (0, 1), _all_of(0, 1), COMBINATION, 1.3),
+    World(
+        "both only, 50% x 50%, 1.3 times the effect",
+        (HALF, HALF, JOBS),
+        (0, 1),
+        _all_of(0, 1),
+        COMBINATION,
+        1.3,
+    ),
     # the second condition alone are 60 users, beside 240 who meet both
     World("both only, 80% x 10%", (MOST, AGES, JOBS), (0, 1), _all_of(0, 1), COMBINATION, 1.0, 0.6),
-    World("the same, 1.5 times", (MOST, AGES, JOBS), (0, 1), _all_of(0, 1), COMBINATION, 1.5),
+    World(
+        "both only, 80% x 10%, 1.5 times the effect",
+        (MOST, AGES, JOBS),
+        (0, 1),
+        _all_of(0, 1),
+        COMBINATION,
+        1.5,
+    ),
     World("two effects added, 50% x 50%", (HALF, HALF, JOBS), (0, 1), _sum_of(0, 1), BY_ITSELF),
     World("two effects added, 30% x 30%", (THIRD, THIRD, JOBS), (0, 1), _sum_of(0, 1), BY_ITSELF),
     World(

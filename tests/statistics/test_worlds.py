@@ -37,6 +37,8 @@ FAST = {
     "exchangeable, hit rate 5%",
     "exchangeable, few levels",
     "a lone shift of 4.2 standard errors, 1,000 of 10,000",
+    "both only, 30% x 10%, normal values",
+    "two effects added, 30% x 30%, hits",
 }
 
 
