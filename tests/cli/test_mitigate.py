@@ -193,7 +193,7 @@ def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):
 
 
 @pytest.mark.parametrize("reranker", ["swap", "group_prior", "popularity_calibrated"])
-def test_a_distance_is_never_negative_and_further_away_is_no_improvement(
+def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_improvement(
     tables: Tables, reranker: str
 ):
     for group in ("F,true", "M,false", "F,false"):
@@ -204,10 +204,11 @@ def test_a_distance_is_never_negative_and_further_away_is_no_improvement(
         )
         mitigation = json.loads(said.stdout)
         chosen = mitigation["effects"]["urp@3"]["chosen"]
-        assert chosen["before"] >= 0 and chosen["after"] >= 0
+        # which side that is was told by other targets, so it may be negative here: past the others
         assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
         # the curve ends where the table does
-        assert mitigation["trade_off"][-1]["reported"] == pytest.approx(chosen["after"])
+        last = mitigation["trade_off"][-1]["reported"]
+        assert last == pytest.approx(chosen["after"])
 
 
 @pytest.mark.parametrize("reranker", ["mmr", "group_prior", "second_opinion", "calibrated"])

@@ -284,8 +284,8 @@ def test_text_says_the_verdict_before_any_table_and_without_colours(
     assert ran.code == 0
     assert "\x1b" not in ran.stdout
     assert ran.stdout == run_here(*AUDIT, "--by", "age,gender").stdout
-    places = [ran.stdout.index(text) for text in ("mrr@5  worse", "age=65+", "┃")]
-    assert places[0] > 0 and places == sorted(places)
+    assert 0 < ran.stdout.index("mrr@5  worse") < ran.stdout.index("┃")
+    assert "age=65+" in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 120
 
 

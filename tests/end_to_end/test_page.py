@@ -133,7 +133,7 @@ def opened(drawn: Opened, audited: Path) -> Iterator[Opened]:
 
 def test_the_page_draws_every_chart_without_complaint_and_without_the_network(opened: Opened):
     page = opened.page
-    assert page.locator("h1").inner_text() == "Gap found in auc and mrr@5."
+    assert page.locator("h1").inner_text() == "Groups worse off in auc and mrr@5."
     assert page.locator("#chart-0 .mark-symbol path").count() >= 171
     assert page.locator("#pair-plot .mark-rect path").count() == 8
     assert page.locator("[data-chart=correlation] .mark-rect path").count() == 4

@@ -154,26 +154,6 @@ def test_differences_are_those_of_the_known_users(seed, n_reference, n_whole):
             assert got == approx(expected, abs=1e-9, nan_ok=True)
 
 
-@given(st.integers(0, 2**32), st.booleans())
-def test_any_set_of_cells_has_the_difference_of_its_known_users(seed, is_all_scored):
-    world = random_population(seed, n_users=80, share_undefined=0.3, min_users=1)
-    is_scored, is_reference = partly_scored(world, 30, 8, seed)
-    found = moments_of(world, is_scored, is_reference)
-    if is_all_scored:
-        found, is_scored = world.moments, np.ones(80, dtype=bool)
-        is_reference = is_scored
-    rng = np.random.default_rng(seed)
-    for metric, values in enumerate(world.values):
-        known = found.known_cells(metric, world.grouping.cells)
-        # most sets hold a cell that is open, so also draw from the whole ones alone
-        for pool in (np.ones(len(world.grouping.cells), dtype=bool), known.is_fully_scored):
-            is_member = pool & (rng.random(len(world.grouping.cells)) < 0.3)
-            inside = is_member[world.grouping.cells.of_user]
-            expected = expected_difference(values, inside, is_scored, is_reference)
-            got = known.difference(is_member)
-            assert (np.nan if got is None else got) == approx(expected, abs=1e-9, nan_ok=True)
-
-
 def test_a_group_of_which_nobody_is_known_has_no_difference():
     world = population([[0, 0, 1, 1]], [[1.0, 2.0, 3.0, 5.0]])
     only_second = np.array([0, 0, 1, 1], dtype=bool)
@@ -181,18 +161,12 @@ def test_a_group_of_which_nobody_is_known_has_no_difference():
     # the first is not known, and the second has nobody to be compared with
     assert np.isnan(found.difference).all()
     assert np.isnan(found.chance_error).all()
-    known = found.known_cells(0, world.grouping.cells)
-    assert known.difference(np.array([True, False])) is None
-    assert known.difference(np.array([False, True])) is None
 
 
 def test_a_whole_group_outside_the_sample_is_compared_with_all_of_it():
     world = population([[0, 0, 1, 1, 1]], [[1.0, 2.0, 3.0, 5.0, 90.0]])
     found = moments_of(world, np.array([1, 1, 1, 1, 0], bool), np.array([0, 0, 1, 1, 0], bool))
     assert found.difference[0, 0] == approx((1 + 2) / 2 - (3 + 5) / 2)
-    assert found.known_cells(0, world.grouping.cells).difference(np.array([True, False])) == approx(
-        -2.5
-    )
 
 
 def run(world: Population, moments: Moments, n_permutations=99, seed=0, threads=1):

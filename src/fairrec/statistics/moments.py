@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.strata import Strata, one_stratum
@@ -144,49 +143,6 @@ class Moments:
         all_squares = (self.variance * np.maximum(self.n_users - 1, 0))[:, None]
         rest = all_squares - shared.squares - _ratio(shared.total**2, self.n_others, 0.0)
         return np.maximum(rest, 0.0)
-
-    def known_cells(self, metric: int, cells: Cells) -> KnownCells:
-        """Sums over the cells, from which those of any set of cells follow."""
-        is_defined, centred = self.is_defined[metric], self.centred_per_user[metric]
-        n, total = cells.sums(is_defined), cells.sums(centred)
-        if self.sample is None:
-            everywhere = np.ones(len(cells), dtype=bool)
-            return KnownCells(n, total, n, total, everywhere, float(self.n_users[metric]))
-        is_reference = self.sample.is_reference
-        reference_n, reference_total = (
-            cells.sums(is_defined & is_reference),
-            cells.sums(centred * is_reference),
-        )
-        whole = self.sample.is_fully_scored_cell
-        return KnownCells(
-            n, total, reference_n, reference_total, whole, float(self.n_users[metric])
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCells:
-    """Numbers and centred sums of the scored users of each cell, all and of the sample alone."""
-
-    n: FloatArray
-    total: FloatArray
-    reference_n: FloatArray
-    reference_total: FloatArray
-    is_fully_scored: BoolArray
-    n_users: float
-
-    def difference(self, is_member: BoolArray) -> float | None:
-        """Mean of the users in some cells minus mean of all others; None where not known."""
-        reference_n, reference_total = (
-            self.reference_n[is_member].sum(),
-            self.reference_total[is_member].sum(),
-        )
-        n, total = reference_n, reference_total
-        if self.is_fully_scored[is_member].all():
-            n, total = self.n[is_member].sum(), self.total[is_member].sum()
-        others = self.n_users - reference_n
-        if n == 0 or others <= 0:
-            return None
-        return float(total / n + reference_total / others)
 
 
 def moments_of(
