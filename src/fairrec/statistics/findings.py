@@ -56,7 +56,7 @@ def select_findings(
     higher_is_better : the worse end comes first where it stands out about as far, such as the
         worse of the two values of an attribute
     """
-    cells, lattice, strata = grouping.cells, grouping.lattice, moments.strata
+    cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
     is_counted = moments.is_defined[metric]
     n, to_total = moments.n[metric], moments.weights.total[metric]
@@ -64,7 +64,7 @@ def select_findings(
         is_counted = np.ones(len(cells.of_user), dtype=bool)
         n = lattice.n_users.astype(np.float64)
         to_total = n * np.maximum(len(is_counted) - n, 0) / len(is_counted)
-    n_per_cell, n_per_stratum = cells.sums(is_counted), strata.sums(is_counted)
+    n_per_cell = cells.sums(is_counted)
     with np.errstate(invalid="ignore"):
         scale = np.nan_to_num(moments.chance_error[metric] * to_total)
         residual = np.nan_to_num(moments.difference[metric] * to_total)
@@ -95,9 +95,7 @@ def select_findings(
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
         # lift the group to the mean of all others, then centre again within strata
         lift = -residual[best] / to_total[best]
-        share = strata.sums(is_counted & is_member[cells.of_user]) / np.maximum(n_per_stratum, 1)
-        expected = cells.sums(np.where(is_counted, share[strata.of_user], 0.0))
-        residual += lift * (overlap - lattice.sums(expected[None], threads)[0])
+        residual += lift * (overlap - _expected(is_member, n, best, is_counted, moments, grouping))
         kept = np.abs(residual[open_groups] / scale[open_groups]) >= least[open_groups]
         # what now stands out the other way would be listed with a difference that misleads
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
@@ -105,3 +103,24 @@ def select_findings(
         n_folded.append(int(len(open_groups) - kept.sum() - 1))
         open_groups = open_groups[kept]
     return Selection(chosen, n_folded, len(open_groups))
+
+
+def _expected(
+    is_member: BoolArray,
+    n: FloatArray,
+    group: int,
+    is_counted: BoolArray,
+    moments: Moments,
+    grouping: Grouping,
+) -> FloatArray:
+    """(n_groups,), the users each group would share with one if its users were drawn at random.
+
+    At random within strata: as many as it has there, by the share of each that is in the one.
+    """
+    cells, strata = grouping.cells, moments.strata
+    if strata.n_strata == 1:
+        return np.asarray(n * (n[group] / is_counted.sum()))
+    in_group = strata.sums(is_counted & is_member[cells.of_user])
+    share = in_group / np.maximum(strata.sums(is_counted), 1)
+    per_cell = cells.sums(np.where(is_counted, share[strata.of_user], 0.0))
+    return np.asarray(grouping.lattice.sums(per_cell[None])[0])
