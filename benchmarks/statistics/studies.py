@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.statistics import (
+    all_at_once,
     changes,
     circumstances,
     given,
@@ -19,6 +20,7 @@ STUDIES = (
     *given.STUDIES,
     *level.STUDIES,
     *intervals.STUDIES,
+    *all_at_once.STUDIES,
     *power.STUDIES,
     *interaction.STUDIES,
     *changes.STUDIES,
