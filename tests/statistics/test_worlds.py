@@ -22,7 +22,7 @@ from fairrec.metrics import METRICS
 from fairrec.search.options import SearchOptions
 from fairrec.statistics.metric_analysis import analyse_metrics
 
-N_WORLDS = 60
+N_WORLDS = 40
 FAST = {
     "a group of 100 of 1,000 that is less active, values grow with activity",
     "a group of 30 of 1,000, twice the spread",

@@ -129,31 +129,36 @@ class DrawnSums(NamedTuple):
 
 
 class ResampledSums:
-    """Values of all scored users, drawn with replacement for every user."""
+    """Values of all scored users, drawn with replacement for every user.
+
+    Parameters
+    ----------
+    n, n_sample : (n_metrics, n_cells), users a value is drawn for, and those of the sample
+    """
 
     def __init__(self, moments: Moments, sample: Sample, cells: Cells) -> None:
         shape = (len(moments.mean), len(cells))
-        self._n, self._n_sample = np.empty((2, *shape))
+        self.n, self.n_sample = np.empty((2, *shape))
         self._rounds = []
         for is_defined, metrics, rows in by_fours(moments):
             # who of the others will have a value is not known; they are taken to have one
             size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
-            self._n[metrics], self._n_sample[metrics] = size, in_sample
+            self.n[metrics], self.n_sample[metrics] = size, in_sample
             pool = rows[is_defined] if is_defined.any() else rows[:1]
             self._rounds.append((metrics, size.astype(np.int64), in_sample.astype(np.int64), pool))
 
     def cell_sums(self, seed: int, number: int) -> DrawnSums:
         """The sums of one resample."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
-        sums = np.zeros((4, *self._n.shape))
+        sums = np.zeros((4, *self.n.shape))
         for metrics, size, in_sample, rows in self._rounds:
             drawn = rng.integers(len(rows), size=int(size.sum()), dtype=np.int32)
-            part = np.zeros((4, 4, self._n.shape[1]))
+            part = np.zeros((4, 4, self.n.shape[1]))
             _sum_drawn(drawn, size, in_sample, rows, *part)
             sums[:, metrics] = part[:, : len(metrics)]
-        all_users = CellSums(self._n, sums[0], sums[1])
-        return DrawnSums(all_users, CellSums(self._n_sample, sums[2], sums[3]))
+        all_users = CellSums(self.n, sums[0], sums[1])
+        return DrawnSums(all_users, CellSums(self.n_sample, sums[2], sums[3]))
 
 
 @kernel

@@ -13,16 +13,14 @@ complete is one of those that were reckoned with, whatever made it choose.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.statistics.draws import CellSums, ResampledSums
-from fairrec.statistics.moments import Moments, Sample, weights_of
+from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, tested_scores
-from fairrec.statistics.scores import compared_of, everyone_of, maxima, sums_of
+from fairrec.statistics.scores import Compared, Sums, everyone_of, maxima
 from fairrec.statistics.simultaneous import N_CLASSES, size_classes
 
 
@@ -42,77 +40,67 @@ class Resampled:
     ) -> None:
         self.classes = size_classes(moments.n, is_tested)
         self.scores = tested_scores(moments, is_tested)
-        self._moments, self._sample, self._grouping = moments, sample, grouping
+        self._moments, self._lattice = moments, grouping.lattice
         self._draws = ResampledSums(moments, sample, grouping.cells)
         self._reach = np.abs(self.scores.smaller) * (1 - ROUNDING)
+        n_all, n_part = (self._lattice.sums(n) for n in (self._draws.n, self._draws.n_sample))
+        n_others = moments.n_users[:, None] - n_part
+        self._by_all, self._by_part = _compared(n_all, n_others), _compared(n_part, n_others)
+        self._is_large = n_part >= grouping.min_users
+        # whether a group came to be tested by all its users or by its part depends on what was seen
+        self._classes = size_classes(n_all, n_all > 0), size_classes(n_part, self._is_large)
+        self._ends = Extremes(grouping.lattice, n_all > 0)
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One resample."""
         drawn = self._draws.cell_sums(seed, number)
-        of_all, of_sample = (self._group_sums(part) for part in drawn)
-        by_all = self._moments_of(of_all, of_sample, drawn.sample)
-        by_part = self._moments_of(of_sample, of_sample, drawn.sample)
-        is_large = by_part.n >= self._grouping.min_users
-        # whether a group came to be tested by all its users or by its part depends on what was seen
-        of_both = (
-            _maxima(by_all, size_classes(by_all.n, by_all.n > 0)),
-            _maxima(by_part, size_classes(by_part.n, is_large)),
-        )
-        score, part_score = _scores_by_chance(by_all), _scores_by_chance(by_part)
-        larger = np.maximum(np.abs(score), np.where(is_large, np.abs(part_score), 0.0))
-        ends = Extremes(self._grouping.lattice, by_all.n > 0)
-        largest, largest_own = (np.maximum(*pair) for pair in zip(*of_both, strict=True))
-        return NullDraw(
-            largest,
-            largest_own,
-            ends.range_of(by_all.deviation),
-            ends.range_of(score),
-            larger >= self._reach,
-        )
-
-    def _group_sums(self, drawn: CellSums) -> CellSums:
-        n, total, squares = np.split(self._grouping.lattice.sums(np.concatenate(drawn)), 3)
-        return CellSums(n, total, squares)
-
-    def _moments_of(self, known: CellSums, sample: CellSums, cells: CellSums) -> Moments:
-        """The moments as they would be with these values.
-
-        Parameters
-        ----------
-        known : sums of the users by which each group is known
-        sample, cells : sums of those in the reference sample, over groups and over cells
-        """
-        moments = self._moments
-        n_users = moments.n_users
-        mean = cells.total.sum(axis=1) / np.maximum(n_users, 1)
-        squares = cells.squares.sum(axis=1) - n_users * mean**2
+        n_users = np.maximum(self._moments.n_users, 1)
+        mean = drawn.sample.total.sum(axis=1) / n_users
+        squares = drawn.sample.squares.sum(axis=1) - n_users * mean**2
         variance = np.maximum(squares, 0.0) / np.maximum(n_users - 1, 1)
-        known, sample = _centred(known, mean), _centred(sample, mean)
-        return replace(
-            moments,
-            mean=moments.mean + mean,
-            variance=variance,
-            n=known.n,
-            total=known.total,
-            squares=known.squares,
-            weights=weights_of(known.n, n_users[:, None] - sample.n, variance[:, None]),
-            sample=replace(self._sample, n=sample.n, total=sample.total, squares=sample.squares),
+        everyone = everyone_of(self._moments)._replace(
+            mean=self._moments.mean + mean, variance=variance
+        )
+        of_all, of_part = (self._centred(part, mean) for part in drawn)
+        error = np.sqrt(variance)[:, None]
+        largest, scores = [], []
+        for compared, sums, classes in zip(
+            (self._by_all, self._by_part), (of_all, of_part), self._classes, strict=True
+        ):
+            here = compared._replace(chance_error=compared.chance_error * error)
+            both = Sums(*sums, *of_part)
+            largest.append(maxima(everyone, here, both, classes, N_CLASSES))
+            scores.append(_scores_by_chance(here, both))
+        part_score = np.where(self._is_large, np.abs(scores[1]), 0.0)
+        return NullDraw(
+            np.maximum(largest[0][0], largest[1][0]),
+            np.maximum(largest[0][1], largest[1][1]),
+            self._ends.range_of(of_all[0], self._by_all.n),
+            self._ends.range_of(scores[0]),
+            np.maximum(np.abs(scores[0]), part_score) >= self._reach,
         )
 
-
-def _maxima(moments: Moments, classes: IntArray) -> tuple[FloatArray, FloatArray]:
-    compared = compared_of(moments)
-    return maxima(everyone_of(moments), compared, sums_of(moments), classes, N_CLASSES)
-
-
-def _centred(sums: CellSums, mean: FloatArray) -> CellSums:
-    """The sums of values minus `mean`."""
-    shift = mean[:, None]
-    squares = sums.squares - 2 * shift * sums.total + sums.n * shift**2
-    return CellSums(sums.n, sums.total - sums.n * shift, squares)
+    def _centred(self, drawn: CellSums, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sums and sums of squares of groups, of the values drawn minus their mean."""
+        shift = mean[:, None]
+        total = drawn.total - drawn.n * shift
+        squares = drawn.squares - shift * (drawn.total + total)
+        total, squares = np.split(self._lattice.sums(np.concatenate([total, squares])), 2)
+        return total, squares
 
 
-def _scores_by_chance(moments: Moments) -> FloatArray:
-    error = moments.chance_error
-    difference = np.nan_to_num(moments.difference)
-    return np.divide(difference, error, out=np.zeros_like(error), where=error > 0)
+def _compared(n: FloatArray, n_others: FloatArray) -> Compared:
+    """Groups of `n` users beside others who are those of the sample; values of the variance 1."""
+    with np.errstate(divide="ignore"):
+        own, others = 1 / n, 1 / n_others
+    is_compared = (n > 0) & (n_others > 0)
+    error = np.where(is_compared, np.sqrt(own + others), 0.0)
+    return Compared(n, n_others, np.full_like(n, np.nan), error, own, others)
+
+
+def _scores_by_chance(compared: Compared, sums: Sums) -> FloatArray:
+    is_compared = compared.chance_error > 0
+    scores = np.zeros_like(sums.total)
+    with np.errstate(invalid="ignore"):
+        difference = sums.total * compared.own + sums.shared_total * compared.others
+    return np.divide(difference, compared.chance_error, out=scores, where=is_compared)
