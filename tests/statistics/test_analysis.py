@@ -8,6 +8,7 @@ from scipy.stats import false_discovery_control
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.moments import group_moments
+from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as, random_analysis
 from tests.statistics.small_population import permutation_test
@@ -81,3 +82,20 @@ def test_every_permutation_is_told():
         lambda *step: steps.append(step),
     )
     assert steps == [("testing against chance", done, 3) for done in (1, 2, 3)]
+
+
+def test_within_strata_nothing_beyond_the_bounds_of_a_metric_is_said():
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, 20, 300)]
+    values = (rng.random((1, 300)) < 0.3).astype(np.float64)
+    found = analyse(
+        measured_as("hit@5", values),
+        grouping_of(codes, min_users=5),
+        AuditOptions(permutations=199, threads=1, min_support=5),
+        strata=Strata(rng.integers(0, 10, 300).astype(np.int32), 10),
+    )
+    low, high = found.estimates.simultaneous
+    assert low.min() == -1 and high.max() == 1
+    # nobody can be worse than never served
+    assert np.isnan(found.detectable).any()
+    assert not (found.detectable > 0.31).any()

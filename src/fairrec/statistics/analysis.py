@@ -109,7 +109,14 @@ class Analysis:
         """The same for groups of `n` users."""
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         worse = None if higher_is_better is None else not higher_is_better
-        return detectable_harm(everyone_of(self.moments), i, n, self.critical, worse)
+        found = detectable_harm(everyone_of(self.moments), i, n, self.critical, worse)
+        low, high = self.raw.bounds[i]
+        mean = self.raw.mean[i]
+        largest = (
+            max(high - mean, mean - low) if worse is None else (mean - low, high - mean)[worse]
+        )
+        # within strata a metric has no bounds of its own, and yet nobody can be worse than the worst
+        return np.where(found <= largest, found, np.nan)
 
     @cached_property
     def p_values(self) -> FloatArray:

@@ -54,7 +54,8 @@ def estimate(
     unlimited = np.full((1, 1), np.inf)
     own, intervals = Intervals(raw), Intervals(moments)
     values = own.of_values(CutOffs(one, one))
-    differences = intervals.of_differences(CutOffs(one, one))
+    differences = _possible(intervals.of_differences(CutOffs(one, one)), raw)
+    at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited))
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(raw.mean[:, None] + raw.deviation, raw.bounds[:, :1], raw.bounds[:, 1:])
     kept = _kept(moments)
@@ -66,10 +67,16 @@ def estimate(
         difference=moments.difference,
         difference_low=differences.low,
         difference_high=differences.high,
-        simultaneous=intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited)),
+        simultaneous=_possible(at_once, raw),
         shrunken=raw.mean[:, None] + raw.deviation * kept,
         shrunken_difference=moments.difference * kept,
     )
+
+
+def _possible(interval: Interval, raw: Moments) -> Interval:
+    """No two means are further apart than the bounds of a metric, also within strata."""
+    width = (raw.bounds[:, 1] - raw.bounds[:, 0])[:, None]
+    return Interval(np.maximum(interval.low, -width), np.minimum(interval.high, width))
 
 
 def _kept(moments: Moments) -> FloatArray:
