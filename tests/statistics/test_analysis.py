@@ -86,12 +86,12 @@ def test_every_permutation_is_told():
 
 def test_within_strata_nothing_beyond_the_bounds_of_a_metric_is_said():
     rng = np.random.default_rng(0)
-    codes = [rng.integers(0, 20, 300)]
+    codes = [rng.integers(0, 80, 300)]
     values = (rng.random((1, 300)) < 0.3).astype(np.float64)
     found = analyse(
         measured_as("hit@5", values),
-        grouping_of(codes, min_users=5),
-        AuditOptions(permutations=199, threads=1, min_support=5),
+        grouping_of(codes, min_users=2),
+        AuditOptions(permutations=199, threads=1, min_support=2),
         strata=Strata(rng.integers(0, 10, 300).astype(np.int32), 10),
     )
     low, high = found.estimates.simultaneous

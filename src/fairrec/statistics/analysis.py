@@ -110,12 +110,10 @@ class Analysis:
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         worse = None if higher_is_better is None else not higher_is_better
         found = detectable_harm(everyone_of(self.moments), i, n, self.critical, worse)
-        low, high = self.raw.bounds[i]
-        mean = self.raw.mean[i]
-        largest = (
-            max(high - mean, mean - low) if worse is None else (mean - low, high - mean)[worse]
-        )
-        # within strata a metric has no bounds of its own, and yet nobody can be worse than the worst
+        (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
+        below, above = mean - low, high - mean
+        largest = max(below, above) if worse is None else (below, above)[worse]
+        # within strata a metric has no bounds of its own; yet nobody is worse than the worst value
         return np.where(found <= largest, found, np.nan)
 
     @cached_property
