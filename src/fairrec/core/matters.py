@@ -35,8 +35,8 @@ class Matters:
     """The smallest harm that matters, by metric and for all others.
 
     >>> matters = Matters.parsed("ndcg@5=0.03, 5%")
-    >>> str(matters), matters.of("ndcg@5", mean=0.4), matters.of("mrr@5", mean=0.4)
-    ('ndcg@5=0.03,5%', 0.03, 0.02)
+    >>> str(matters), matters.of("ndcg@5", mean=0.5), matters.of("mrr@5", mean=0.5)
+    ('ndcg@5=0.03,5%', 0.03, 0.025)
     """
 
     by_metric: tuple[tuple[str, Amount], ...] = ()

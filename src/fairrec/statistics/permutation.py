@@ -182,7 +182,7 @@ class Permuted:
 
     def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
         self.classes = size_classes(moments.n, is_tested)
-        self.scores = tested_scores(moments, is_tested)
+        self.scores = observed_scores(moments, is_tested)
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
         self._draws = PermutedSums(moments, grouping.cells)
         self._lattice = grouping.lattice
@@ -204,7 +204,7 @@ class Permuted:
         )
 
 
-def tested_scores(moments: Moments, is_tested: BoolArray) -> Scores:
+def observed_scores(moments: Moments, is_tested: BoolArray) -> Scores:
     """The observed scores of the groups that are tested; 0 for all others."""
     return Scores(*(np.where(is_tested, score, 0.0) for score in scores_of(moments)))
 

@@ -19,7 +19,7 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.statistics.draws import CellSums, ResampledSums
 from fairrec.statistics.moments import Moments, Sample
-from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, tested_scores
+from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
 from fairrec.statistics.scores import Compared, Sums, everyone_of, maxima
 from fairrec.statistics.simultaneous import N_CLASSES, size_classes
 
@@ -39,7 +39,7 @@ class Resampled:
         self, moments: Moments, sample: Sample, grouping: Grouping, is_tested: BoolArray
     ) -> None:
         self.classes = size_classes(moments.n, is_tested)
-        self.scores = tested_scores(moments, is_tested)
+        self.scores = observed_scores(moments, is_tested)
         self._moments, self._lattice = moments, grouping.lattice
         self._draws = ResampledSums(moments, sample, grouping.cells)
         self._reach = np.abs(self.scores.smaller) * (1 - ROUNDING)
