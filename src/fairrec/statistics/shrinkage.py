@@ -15,9 +15,12 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 
 EXPECTED = 0.03
-"""How many of all groups are expected to be unlike the others, before they are seen. Ten times as
-many, and what is found among thousands of groups alike is left almost twice too large; a tenth, and
-half of a true difference is lost that was just about found."""
+"""How many of all groups are expected to be unlike the others, before they are seen.
+
+Chosen among four values, with 200 groups: at 0.3 what is found among small true differences is left
+1.6 times too large, at 0.03 1.3 times; the price is that a lone true difference of 4, 5 and 7
+standard errors is said to be 0.5, 0.7 and 0.96 of its size.
+"""
 
 
 def kept_shares(difference: FloatArray, error: FloatArray) -> FloatArray:
