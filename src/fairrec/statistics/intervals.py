@@ -16,7 +16,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.scores import Spread, others_spread, own_spread, student_scale
+from fairrec.statistics.scores import Spread, others_spread, own_error, own_spread, student_scale
 
 
 class Interval(NamedTuple):
@@ -93,9 +93,7 @@ def difference_interval(
             difference - np.hypot(own.value - own_ends.low, others_ends.high - others.value),
             difference + np.hypot(own_ends.high - own.value, others.value - others_ends.low),
         )
-        x, y = own.spread.variance * own.weight, others.spread.variance * others.weight
-        freedom = (x + y) ** 2 / (x**2 / own.spread.freedom + y**2 / others.spread.freedom)
-        error = np.sqrt(x + y)
+        error, freedom = own_error(own.spread, others.spread, own.weight, others.weight)
         welch = Interval(
             difference - student_scale(cut_offs.up, freedom) * error,
             difference + student_scale(cut_offs.down, freedom) * error,

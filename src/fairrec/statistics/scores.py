@@ -119,9 +119,17 @@ def sums_of(moments: Moments) -> Sums:
 
 def scores_of(moments: Moments) -> Scores:
     """The scores of all groups."""
-    by_chance, by_own = np.zeros((2, *moments.n.shape))
-    _scores(everyone_of(moments), compared_of(moments), sums_of(moments), by_chance, by_own)
-    return Scores(by_chance, by_own)
+    weights, difference = moments.weights, moments.difference
+    error, freedom = own_error(
+        own_spread(moments), others_spread(moments), weights.own, weights.others
+    )
+    is_compared = (moments.chance_error > 0) & np.isfinite(difference)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_chance = difference / moments.chance_error
+        by_own = normal_scale(difference / error, freedom)
+    return Scores(
+        np.where(is_compared, by_chance, 0.0), np.where(is_compared & (error > 0), by_own, 0.0)
+    )
 
 
 class Spread(NamedTuple):
@@ -159,6 +167,22 @@ def _spread_of(
     return Spread(variance, dispersion, freedom)
 
 
+def own_error(
+    own: Spread, others: Spread, own_weight: FloatArray, others_weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Standard error of a difference by the spread of both sides, and its degrees of freedom.
+
+    Parameters
+    ----------
+    own_weight, others_weight : what multiplies the variances; 1/n in one stratum
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y = own.variance * own_weight, others.variance * others_weight
+        # Welch and Satterthwaite
+        freedom = (x + y) ** 2 / (x**2 / own.freedom + y**2 / others.freedom)
+        return np.sqrt(x + y), freedom
+
+
 def maxima(
     everyone: Everyone, compared: Compared, sums: Sums, column: IntArray, n_columns: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -193,23 +217,25 @@ def student_scale(z: FloatArray, freedom: FloatArray) -> FloatArray:
 
 @kernel
 def _common(
-    mean: float, variance: float, n: float, low: float, high: float, is_rate: bool
+    everyone: Everyone, metric: int
 ) -> tuple[float, float, float, float, float, float, bool]:
     """What the spread of every group of a metric needs of all users.
 
-    Numbers alone, because handing arrays to a function costs more than what it does.
+    Numbers alone, because handing arrays to a function for each group costs more than what it does.
 
     Returns
     -------
     mean, variance, bounds, (mean - a)(b - mean) or 0 without bounds, dispersion of all, is_rate
     """
+    mean, variance, n = everyone.mean[metric], everyone.variance[metric], everyone.n[metric]
+    low, high = everyone.bounds[metric, 0], everyone.bounds[metric, 1]
     at_all, of_all = 0.0, 0.0
     if np.isfinite(low) and np.isfinite(high):
         at_all = max((mean - low) * (high - mean), 0.0)
         squares = variance * (n - 1)
         if at_all > 0 and squares > 0:
             of_all = min(1.0, squares / ((n - 1) * at_all + squares / n))
-    return mean, variance, low, high, at_all, of_all, is_rate
+    return mean, variance, low, high, at_all, of_all, everyone.is_rate[metric]
 
 
 @kernel
@@ -273,40 +299,6 @@ def _on_normal_scale(t_squared: float, freedom: float) -> float:
 
 
 @kernel
-def _scores(
-    everyone: Everyone, compared: Compared, sums: Sums, by_chance: FloatArray, by_own: FloatArray
-) -> None:
-    for i in range(len(by_chance)):
-        common = _common(
-            everyone.mean[i],
-            everyone.variance[i],
-            everyone.n[i],
-            everyone.bounds[i, 0],
-            everyone.bounds[i, 1],
-            everyone.is_rate[i],
-        )
-        all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
-        for at in range(by_chance.shape[1]):
-            n, n_others = compared.n[i, at], compared.n_others[i, at]
-            error = compared.chance_error[i, at]
-            if not error > 0:
-                continue
-            total, shared_total = sums.total[i, at], sums.shared_total[i, at]
-            difference = total * compared.per_total[i, at]
-            if np.isnan(difference):
-                difference = total / n + shared_total / n_others
-            by_chance[i, at] = difference / error
-            t_squared, freedom = _t_squared(
-                common,
-                all_squares,
-                difference,
-                (n, n_others, compared.own[i, at], compared.others[i, at]),
-                (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
-            )
-            by_own[i, at] = np.copysign(_on_normal_scale(t_squared, freedom), difference)
-
-
-@kernel
 def _spreads(
     everyone: Everyone,
     n: FloatArray,
@@ -317,14 +309,7 @@ def _spreads(
     freedom: FloatArray,
 ) -> None:
     for i in range(len(n)):
-        common = _common(
-            everyone.mean[i],
-            everyone.variance[i],
-            everyone.n[i],
-            everyone.bounds[i, 0],
-            everyone.bounds[i, 1],
-            everyone.is_rate[i],
-        )
+        common = _common(everyone, i)
         for at in range(n.shape[1]):
             if n[i, at] > 0:
                 found = _spread(common, n[i, at], deviation[i, at], squares[i, at])
@@ -341,14 +326,7 @@ def _maxima(
     by_own: FloatArray,
 ) -> None:
     for i in range(len(column)):
-        common = _common(
-            everyone.mean[i],
-            everyone.variance[i],
-            everyone.n[i],
-            everyone.bounds[i, 0],
-            everyone.bounds[i, 1],
-            everyone.is_rate[i],
-        )
+        common = _common(everyone, i)
         all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
         for at in range(column.shape[1]):
             in_class = column[i, at]
