@@ -112,3 +112,19 @@ def test_without_significant_groups_there_is_no_finding():
     groups, selection, _ = world_with({})
     assert groups == []
     assert selection.n_left == 0
+
+
+def test_who_is_worse_off_is_named_also_where_a_group_served_better_explains_it():
+    groups, selection, is_significant = world_with({(1, 3, ANY): 1.2}, n_users=8000)
+    assert groups[0] == (1, 3, ANY)
+    # everyone else is below the mean of those they are compared with
+    named = groups[1]
+    assert named == (0, ANY, ANY)
+    assert selection.because_of == [None, selection.groups[0]]
+    assert sum(selection.n_folded) == is_significant.sum() - 2
+
+
+def test_a_group_served_better_is_not_named_beside_a_worse_one_that_explains_it():
+    groups, selection, _ = world_with({(1, 3, ANY): -1.2}, n_users=8000)
+    assert groups == [(1, 3, ANY)]
+    assert selection.because_of == [None]

@@ -153,6 +153,7 @@ def _verdict(i: int, verdict: MetricVerdict, analysis: Analysis) -> NamedVerdict
         n_open=verdict.scope.n_open,
         ruled_out_from=verdict.scope.ruled_out_from,
         open_share=verdict.scope.open_share,
+        n_not_compared=verdict.scope.n_not_compared,
         certificate=tuple(
             CertifiedSize(support=point.n_users, harm=point.harm, n_groups=point.n_groups)
             for point in verdict.certificate
@@ -191,6 +192,7 @@ def finding_of(
         if found.interaction is None
         else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
+        because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
     )
 
 

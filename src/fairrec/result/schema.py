@@ -116,6 +116,11 @@ class Finding(Part):
         description="null for one condition, for more than six, and where not all are scored",
     )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
+    because_of: dict[str, Value] | None = Field(
+        default=None,
+        description="a group that is served better and without which this one would not stand out; "
+        "null for most",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -158,6 +163,11 @@ class MetricVerdict(Part):
         description="of groups with so many users and more none is inconclusive"
     )
     open_share: float | None = Field(description="users in any group that is inconclusive")
+    n_not_compared: int = Field(
+        default=0,
+        description="groups tested of which nothing can be ruled out: most of their users have no "
+        "others in the same circumstances, or the interval of their harm has no limit",
+    )
     certificate: tuple[CertifiedSize, ...] = Field(
         description="the largest harm that is not ruled out, for groups of at least each size that "
         "are not shown to be worse; smallest size first"

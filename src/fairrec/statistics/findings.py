@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.metrics.direction import harm
@@ -27,11 +27,13 @@ class Selection:
     ----------
     groups : positions in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
+    because_of : for a group that is worse off only because another is served better, that other one
     n_left : significant groups left over when the list was full
     """
 
     groups: list[int]
     n_folded: list[int]
+    because_of: list[int | None]
     n_left: int
 
 
@@ -47,7 +49,8 @@ def select_findings(
     """Take the strongest group, set its difference aside, keep what still stands out; repeat.
 
     Women under 25 are no second finding when all women are served alike, and women are none
-    when only those under 25 are worse off: in both cases one group explains the other.
+    when only those under 25 are worse off: in both cases one group explains the other. But where
+    somebody is worse off it is always said who, also if a group that is served better explains it.
 
     Parameters
     ----------
@@ -69,11 +72,13 @@ def select_findings(
         scale = np.nan_to_num(moments.chance_error[metric] * to_total)
         residual = np.nan_to_num(moments.difference[metric] * to_total)
     sign = np.sign(residual)
+    at_first = np.divide(residual, scale, out=np.zeros_like(residual), where=scale > 0)
     least = np.where(sign > 0, critical[UP], critical[DOWN])
     depth = (lattice.codes >= 0).sum(axis=1)
     open_groups = np.flatnonzero(is_significant & (scale > 0))
     chosen: list[int] = []
     n_folded: list[int] = []
+    folded_into = np.full(len(n), -1)
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
         score = residual[open_groups] / scale[open_groups]
         is_better_end = harm(score, higher_is_better) <= 0
@@ -101,8 +106,28 @@ def select_findings(
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
         kept &= open_groups != best
         n_folded.append(int(len(open_groups) - kept.sum() - 1))
+        folded_into[open_groups[~kept]] = best
         open_groups = open_groups[kept]
-    return Selection(chosen, n_folded, len(open_groups))
+    because_of: list[int | None] = [None] * len(chosen)
+    hidden = _worst_of_folded(at_first, folded_into, chosen, higher_is_better)
+    if hidden is not None:
+        explains = int(folded_into[hidden])
+        n_folded[chosen.index(explains)] -= 1
+        chosen, n_folded, because_of = [*chosen, hidden], [*n_folded, 0], [*because_of, explains]
+    return Selection(chosen, n_folded, because_of, len(open_groups))
+
+
+def _worst_of_folded(
+    score: FloatArray, folded_into: IntArray, chosen: list[int], higher_is_better: bool | None
+) -> int | None:
+    """The group at the worse end that stands out most, where none of those chosen is there."""
+    if higher_is_better is None:
+        return None
+    harms = harm(score, higher_is_better)
+    candidates = np.flatnonzero((folded_into >= 0) & (harms > 0))
+    if not len(candidates) or (harms[chosen] > 0).any():
+        return None
+    return int(candidates[np.argmax(harms[candidates])])
 
 
 def _expected(

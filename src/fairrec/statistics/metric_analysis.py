@@ -41,12 +41,14 @@ class FoundGroup:
     ----------
     position : in the lattice
     n_folded : significant groups that no longer stand out once this one is set aside
+    because_of : the group that is served better and makes this one stand out; None for most
     interaction : whether the combination of its conditions carries the difference; None where it
         has one, or cannot be looked at
     """
 
     position: int
     n_folded: int
+    because_of: int | None
     interaction: Interaction | None
 
 
@@ -144,7 +146,9 @@ def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[Foun
     carried = interactions(i, selection.groups, analysis.measured, grouping)
     found = [
         FoundGroup(*parts)
-        for parts in zip(selection.groups, selection.n_folded, carried, strict=True)
+        for parts in zip(
+            selection.groups, selection.n_folded, selection.because_of, carried, strict=True
+        )
     ]
     harm = metric.metric.harm(moments.difference[i])
     found.sort(key=lambda group: float(harm[group.position]), reverse=True)

@@ -57,12 +57,14 @@ class Scope:
         the largest is open
     n_open : groups about which nothing can be said, those too little known included
     open_share : users in any of these; None where that would take too long
+    n_not_compared : those of them that are too little known, whatever matters
     """
 
     n_ruled_out: int
     ruled_out_from: int | None
     n_open: int
     open_share: float | None
+    n_not_compared: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     simultaneous = analysis.estimates.simultaneous
     harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
     is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
+    has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
     is_known = is_tested & analysis.is_comparable[i]
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
@@ -118,7 +121,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
         matters=matters,
         of_groups=of_groups,
         harm=harm,
-        scope=_scope(i, of_groups, analysis),
+        scope=_scope(of_groups, has_others & ~(is_known & np.isfinite(harm.high)), analysis),
         certificate=_certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
@@ -158,7 +161,7 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
     return "not worse by more" if has_all else "inconclusive"
 
 
-def _scope(i: int, of_groups: IntArray, analysis: Analysis) -> Scope:
+def _scope(of_groups: IntArray, is_not_compared: BoolArray, analysis: Analysis) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
     largest_open = int(lattice.n_users[is_open].max(initial=0))
@@ -168,6 +171,7 @@ def _scope(i: int, of_groups: IntArray, analysis: Analysis) -> Scope:
         ruled_out_from=int(above.min()) if len(above) else None,
         n_open=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
+        n_not_compared=int(is_not_compared.sum()),
     )
 
 

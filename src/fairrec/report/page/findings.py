@@ -49,14 +49,14 @@ def _finding(
         served=served,
         users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
         difference=signed(finding.difference),
-        sentence=_sentence(metric, finding),
+        sentence=_sentence(metric, finding, groups.summary.given is not None),
         interval=simultaneous_interval(finding) or one_at_a_time(finding),
         p_adjusted=p_value(finding.p_adjusted),
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
         explained=explained(finding, groups.summary),
-        unknown=unknown_of(finding, result),
+        unknown=unknown_of(finding, result, groups.summary),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"
             f"{'s' if finding.n_folded == 1 else ''} nothing to it"
@@ -72,7 +72,7 @@ def _served(difference: float, higher_is_better: bool | None) -> Served:
     return "worse" if harm(difference, higher_is_better) > 0 else "better"
 
 
-def _sentence(metric: str, finding: Finding) -> str:
+def _sentence(metric: str, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
     # values are of all users, whatever their circumstances
     raw = finding.difference if finding.raw_difference is None else finding.raw_difference
@@ -81,7 +81,8 @@ def _sentence(metric: str, finding: Finding) -> str:
     share = ""
     if others > 1e-9 and finding.value >= 0:
         share = f", {abs(raw / others):.0%} {lower}"
+    whatever = "Whatever the circumstances, " if is_adjusted else ""
     return (
-        f"{plain(metric)} is {number(finding.value)} for them and {number(others)} for all "
-        f"others{share}."
+        f"{whatever}{plain(metric)} is {number(finding.value)} for them and {number(others)} for "
+        f"all others{share}."
     )

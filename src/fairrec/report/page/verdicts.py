@@ -39,10 +39,12 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def verdict_card(at: int, verdict: Verdict, result: MetricResult) -> VerdictCard:
+def verdict_card(at: int, verdict: Verdict, result: MetricResult, is_adjusted: bool) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
     whose = "users with a value" if result.n_undefined else "all users"
-    return VerdictCard(verdict, f"chart-{at}", number(result.mean), whose, _scale(result))
+    # what chance shows is within circumstances then, and the gap is not
+    scale = None if is_adjusted else _scale(result)
+    return VerdictCard(verdict, f"chart-{at}", number(result.mean), whose, scale)
 
 
 def _scale(result: MetricResult) -> GapScale | None:

@@ -86,8 +86,8 @@ def _difference(found: list[DifferingCircumstance]) -> str:
             for one in found
         )
         return (
-            f"{how_many}, and {_metrics(found)} on it: by all others, that alone makes {parts}. "
-            f"{advice} compares users who are alike in it."
+            f"{how_many}, and {_metrics(found)} on it. Judged by all others, this accounts for "
+            f"about {parts}. {advice} compares users who are alike in it."
         )
     apart = (
         "Hardly anybody else is in their circumstances, so these data cannot tell the group from "
@@ -180,12 +180,10 @@ def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
             "cannot be told from its circumstances."
         )
     both = _both(one.raw_difference, one.difference, summary)
-    gone = 1 - one.difference / one.raw_difference if one.raw_difference else 1.0
-    if gone >= _MOSTLY:
-        return f"{who}: no longer beyond chance, explained by circumstances: {both}."
+    gone = _share(one.raw_difference, one.difference)
     return (
-        f"{who}: no longer beyond chance, but the circumstances do not explain most of it: {both}. "
-        "Within them there is less to tell it by."
+        f"{who}: no longer beyond chance: {both}: {gone}. What is left may be chance or not: among "
+        "users who are alike there are fewer to tell it by."
     )
 
 

@@ -39,9 +39,14 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
             said.append(f"in {_listed(is_open)} even the sign of a difference is open")
         lines.append(
             f"{plain(name)} is unknown for {plural(n_unknown, 'user')} "
-            f"({percent(n_unknown / summary.n_users)}). Whatever it is: {'; '.join(said)}."
+            f"({percent(n_unknown / summary.n_users)}). Whatever it is{_as_it_is(summary)}: "
+            f"{'; '.join(said)}."
         )
     return tuple(lines)
+
+
+def _as_it_is(summary: AuditSummary) -> str:
+    return "" if summary.given is None else " (whatever the circumstances)"
 
 
 def _is_told(one: Unknown, result: MetricResult) -> bool:
@@ -56,13 +61,13 @@ def _listed(metrics: list[str]) -> str:
     return f"{shown} and {plural(n_more, 'more metric')}" if n_more > 0 else shown
 
 
-def unknown_of(finding: Finding, result: MetricResult) -> str:
+def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
     """What they leave open of one finding; nothing where nobody else may belong to it."""
     for one in result.unknown:
         if one.group == finding.group:
             return (
                 f"Unknown attributes: {plural(one.n_unknown, 'more user')} may belong to it. "
-                f"Whoever does, it {_range(one, result)}."
+                f"Whoever does{_as_it_is(summary)}, it {_range(one, result)}."
             )
     return ""
 

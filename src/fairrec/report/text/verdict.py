@@ -17,7 +17,14 @@ from fairrec.report.words import (
     plural,
     signed,
 )
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict, OutcomeWord
+from fairrec.result.schema import (
+    AuditSummary,
+    CertifiedSize,
+    Finding,
+    MetricResult,
+    MetricVerdict,
+    OutcomeWord,
+)
 
 Status = Literal[
     "worse by more than matters",
@@ -164,23 +171,48 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
 def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary) -> str:
     """How many groups are worse off, and the worst of them."""
     is_ended = result.higher_is_better is not None
-    n_more = sum(finding.outcome == "worse by more" for finding in worse)
     matters = None if result.verdict is None else result.verdict.matters
     are = "group is" if len(worse) == 1 else "groups are"
     if not is_ended:
         are = "group differs" if len(worse) == 1 else "groups differ"
     what = " worse off than" if is_ended else " from"
-    head = f"{len(worse)} {are}{what} the rest by more than chance"
+    head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
     if matters is not None:
-        all_of = f"by more than {number(matters)}, which matters"
-        if n_more == len(worse):
-            head += f", and {all_of}"
-        elif n_more:
-            head += f", {n_more} of them {all_of}"
-        else:
-            head += f"; whether {all_of}, is not shown"
+        head += _of_what_matters(worse, matters)
     which = "Served worst" if is_ended else "Furthest from the rest"
-    return f"{head}. {which}: {_named(worse[0], summary)}."
+    because = worse[0].because_of
+    why = (
+        f" Without {group_label(because)}, served better than they are, they would not stand out."
+        if because
+        else ""
+    )
+    return f"{head}. {which}: {_named(worse[0], summary)}.{why}"
+
+
+def _overlapping(worse: list[Finding], result: MetricResult) -> str:
+    """How many groups are as badly off because they overlap those that are listed."""
+    verdict = result.verdict
+    n_more = 0 if verdict is None else verdict.n_worse + verdict.n_worse_by_more - len(worse)
+    if n_more <= 0:
+        return ""
+    it = "it" if len(worse) == 1 else "them"
+    return f" ({n_more:,} more {'overlaps' if n_more == 1 else 'overlap'} {it})"
+
+
+def _of_what_matters(worse: list[Finding], matters: float) -> str:
+    """How many of them are worse by more than matters, and how many are not."""
+    n_more = sum(finding.outcome == "worse by more" for finding in worse)
+    n_less = sum(finding.outcome == "not worse by more" for finding in worse)
+    by_more = f"by more than {number(matters)}, which matters"
+    if n_more == len(worse):
+        return f", and {by_more}"
+    if n_less == len(worse):
+        return f", but not {by_more}"
+    if not n_more and not n_less:
+        return f"; whether {by_more}, is not shown"
+    parts = [f"{n_more} of them {by_more}"] if n_more else []
+    parts += [f"{n_less} of them not {by_more}"] if n_less else []
+    return f", {', '.join(parts)}"
 
 
 def _named(finding: Finding, summary: AuditSummary) -> str:
@@ -229,11 +261,12 @@ def _scope(verdict: MetricVerdict, result: MetricResult) -> str:
         return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
     if not verdict.n_open:
         return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open."
+    unless = " that are not shown to be" if verdict.n_worse + verdict.n_worse_by_more else ""
     if verdict.ruled_out_from is None:
         n_ruled_out = plural(verdict.n_ruled_out, "group")
         return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}."
     return (
-        f"{by} for groups of {verdict.ruled_out_from:,} users or more that are not named; open for "
+        f"{by} for groups of {verdict.ruled_out_from:,} users or more{unless}; open for "
         f"{verdict.n_open:,} smaller ones{share}."
     )
 
@@ -252,22 +285,34 @@ def _certified(verdict: MetricVerdict, result: MetricResult, summary: AuditSumma
         for point in dict.fromkeys(later)
         if point is not None and point != smallest and point.harm > 0
     ]
-    depth = (
-        "intersections of all attributes"
-        if summary.depth == "full"
-        else f"up to {plural(summary.depth, 'attribute')}"
-    )
-    n_named = verdict.n_worse + verdict.n_worse_by_more
-    other = "other " if n_named else ""
+    if smallest.harm == 0:
+        # all others are shown to be better off, which the findings say
+        return ""
     worse = "worse" if result.higher_is_better is not None else "different"
-    of_sd = f", {number(smallest.harm / result.sd)} standard deviations" if result.sd else ""
+    of_sd = f" ({number(smallest.harm / result.sd)} standard deviations)" if result.sd else ""
     said = (
-        f"None of the {other}{plural(smallest.n_groups, 'group')} tested ({depth}, at least "
-        f"{plural(smallest.support, 'user')}) is {worse} by more than {number(smallest.harm)}"
-        f"{of_sd} ({confidence(summary.alpha)}, all at once)"
+        f"{_those_certified(smallest, verdict, summary)} {worse} by more than "
+        f"{number(smallest.harm)}{of_sd}, at {confidence(summary.alpha)} for all at once"
     )
     parts = [f"of those of {point.support:,} and more by {number(point.harm)}" for point in steps]
+    if verdict.n_not_compared:
+        n = verdict.n_not_compared
+        parts.append(f"of {plural(n, 'group')} that cannot be compared nothing is ruled out")
     return f"{'; '.join([said, *parts])}."
+
+
+def _those_certified(smallest: CertifiedSize, verdict: MetricVerdict, summary: AuditSummary) -> str:
+    """For whom a harm is ruled out."""
+    which = "intersections of all attributes, "
+    if summary.depth != "full":
+        depth = min(summary.depth, len(summary.attributes))
+        which = f"up to {depth} attributes, " if depth > 1 else ""
+    scope = f"({which}at least {plural(smallest.support, 'user')})"
+    is_named = verdict.n_worse + verdict.n_worse_by_more > 0
+    if smallest.n_groups == 1:
+        return f"The {'other' if is_named else 'one'} group tested {scope} is not"
+    other = "other " if is_named else ""
+    return f"None of the {other}{plural(smallest.n_groups, 'group')} tested {scope} is"
 
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
@@ -282,11 +327,17 @@ def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
     if result.chance is None:
         return f"{ends}."
     chance = result.chance
+    if summary.given is not None:
+        # the gap is as it is, and what chance shows is within circumstances
+        return (
+            f"{ends}, whatever the circumstances; among users in the same ones p = "
+            f"{p_value(chance.p_value)} for this metric by itself."
+        )
     # no verdict in these words: findings are adjusted for all metrics, this p-value is not
     return (
         f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
         f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)} for this metric by "
-        "itself, in standard errors)."
+        "itself, where a gap counts in standard errors)."
     )
 
 
@@ -348,7 +399,7 @@ def outcome_words(finding: Finding, result: MetricResult) -> str:
     if finding.outcome == "worse":
         return worse if matters is None else f"{worse}, may be less than matters"
     if finding.outcome == "not worse by more":
-        return f"{worse} by less than matters"
+        return "not worse by more than matters" if has_end else "differs by no more than matters"
     return "inconclusive"
 
 
