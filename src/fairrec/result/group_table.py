@@ -11,8 +11,9 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.outcome import OUTCOMES
 from fairrec.statistics.pooled import PooledAnalysis
-from fairrec.statistics.verdict import OUTCOMES, MetricVerdict
+from fairrec.statistics.verdict import MetricVerdict
 
 NUMBERS = (
     "value",

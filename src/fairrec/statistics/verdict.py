@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,11 +16,8 @@ from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, Outcome
 
-Outcome = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
-"""Than matters; without an amount that matters there is only worse and inconclusive."""
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
 MAX_POINTS = 60
 _MAX_MARKED = 4_000_000_000
 
@@ -52,6 +48,7 @@ class Scope:
 
     Parameters
     ----------
+    n_better : groups shown to be served better than all others
     n_ruled_out : groups that are not worse by more than matters
     ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
         the largest is open
@@ -59,6 +56,7 @@ class Scope:
     open_share : users in any of these; None where that would take too long
     """
 
+    n_better: int
     n_ruled_out: int
     ruled_out_from: int | None
     n_open: int
@@ -95,11 +93,6 @@ def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[Metr
     return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
 
 
-def audit_outcome(outcomes: Sequence[Outcome]) -> Outcome:
-    """The one that matters most among the metrics."""
-    return min(outcomes, key=OUTCOMES.index, default="inconclusive")
-
-
 def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     metric, options = analysis.measured.metrics[i], analysis.options
     higher_is_better = metric.metric.higher_is_better
@@ -112,13 +105,14 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     is_known = is_tested & analysis.is_comparable[i]
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
+    is_better = analysis.is_beyond_chance[i] & (size < 0)
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
     return MetricVerdict(
         outcome=_metric_outcome(of_groups, is_tested, analysis),
         matters=matters,
         of_groups=of_groups,
         harm=harm,
-        scope=_scope(i, of_groups, analysis),
+        scope=_scope(of_groups, is_better, analysis),
         certificate=_certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
@@ -158,12 +152,13 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
     return "not worse by more" if has_all else "inconclusive"
 
 
-def _scope(i: int, of_groups: IntArray, analysis: Analysis) -> Scope:
+def _scope(of_groups: IntArray, is_better: BoolArray, analysis: Analysis) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
     largest_open = int(lattice.n_users[is_open].max(initial=0))
     above = lattice.n_users[~is_open & (lattice.n_users > largest_open)]
     return Scope(
+        n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),
         ruled_out_from=int(above.min()) if len(above) else None,
         n_open=int(is_open.sum()),

@@ -17,7 +17,8 @@ from fairrec.report.words import (
     plural,
     signed,
 )
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict, OutcomeWord
+from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict
+from fairrec.statistics.outcome import Outcome
 
 Status = Literal[
     "worse by more than matters",
@@ -69,7 +70,7 @@ def said_of(verdict: Verdict) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-_STATUS: dict[tuple[OutcomeWord, bool], tuple[Status, Status]] = {
+_STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
     ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
     ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
     ("worse", False): ("worse", "differs"),
@@ -87,13 +88,17 @@ def status_of(result: MetricResult) -> Status:
         return "not tested"
     if result.is_constant and result.is_conclusive:
         return "same for everyone"
-    outcome: OutcomeWord = "inconclusive"
+    outcome: Outcome = "inconclusive"
     has_amount = False
     if result.verdict is not None:
         outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
     elif any(is_worse(finding, result) for finding in result.findings):
         # a result from before there were verdicts
         outcome = "worse"
+    return _words(outcome, has_amount, result)
+
+
+def _words(outcome: Outcome, has_amount: bool, result: MetricResult) -> Status:
     by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
     return by_end[result.higher_is_better is None]
 
@@ -338,18 +343,16 @@ def one_at_a_time(finding: Finding) -> str:
 
 def outcome_words(finding: Finding, result: MetricResult) -> str:
     """What is known about one group, in a few words."""
-    has_end = result.higher_is_better is not None
-    matters = None if result.verdict is None else result.verdict.matters
-    if finding.outcome is None or (has_end and not is_worse(finding, result)):
-        return "" if finding.outcome is None else "served better"
-    worse = "worse" if has_end else "differs"
-    if finding.outcome == "worse by more":
-        return f"{worse} by more than matters"
-    if finding.outcome == "worse":
-        return worse if matters is None else f"{worse}, may be less than matters"
+    if finding.outcome is None:
+        return ""
+    if not is_worse(finding, result):
+        return "served better"
     if finding.outcome == "not worse by more":
+        # a finding differs beyond chance, also where a harm that matters is ruled out
+        worse = "worse" if result.higher_is_better is not None else "differs"
         return f"{worse} by less than matters"
-    return "inconclusive"
+    has_amount = result.verdict is not None and result.verdict.matters is not None
+    return _words(finding.outcome, has_amount, result)
 
 
 def users_known(finding: Finding) -> str:
