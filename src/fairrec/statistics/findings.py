@@ -11,7 +11,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.metrics.direction import harm
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import DOWN, UP
+from fairrec.statistics.simultaneous import DOWN, UP
 
 MAX_FINDINGS = 50
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
