@@ -70,7 +70,7 @@ def select_findings(
         residual = np.nan_to_num(moments.difference[metric] * to_total)
     sign = np.sign(residual)
     least = np.where(sign > 0, critical[UP], critical[DOWN])
-    depth = (lattice.codes >= 0).sum(axis=1)
+    depth = lattice.depth
     open_groups = np.flatnonzero(is_significant & (scale > 0))
     chosen: list[int] = []
     n_folded: list[int] = []

@@ -146,7 +146,7 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
         return "worse by more"
     if (of_groups == WORSE).any():
         return "worse"
-    depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
+    depth = analysis.grouping.lattice.depth
     named = depth == depth.min()
     has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
     return "not worse by more" if has_all else "inconclusive"

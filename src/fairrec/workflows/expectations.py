@@ -14,7 +14,6 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import ANY
 from fairrec.groups.narrower import next_depth, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
@@ -189,8 +188,7 @@ class Outlook:
     def _fewest(self) -> IntArray:
         """The groups of the fewest attributes that are looked at, which all have others beside."""
         lattice = self.grouping.lattice
-        depth = (lattice.codes != ANY).sum(axis=1)
-        return np.flatnonzero(depth == depth.min())
+        return np.flatnonzero(lattice.depth == lattice.depth.min())
 
     @property
     def _told(self) -> IntArray:
