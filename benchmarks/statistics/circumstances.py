@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.statistics.lists import measured_lists, random_lists
 from benchmarks.statistics.rates import Claim
-from benchmarks.statistics.said import names_any, worse_groups
+from benchmarks.statistics.said import named_groups, names_any
 from benchmarks.statistics.spread import NAMED
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import World, audited, one_group, random_codes
@@ -89,7 +89,7 @@ def is_told(
 ) -> bool:
     """Whether any circumstance is told before the findings."""
     found = analyse_metrics(analysis)
-    findings = [worse_groups(analysis, found, metric) for metric in range(len(found))]
+    findings = [named_groups(found, metric) for metric in range(len(found))]
     counted = []
     for numbers in circumstances:
         strata = strata_of(numbers)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.statistics.rates import Claim
-from benchmarks.statistics.said import interval_of, size_of, worse_groups
+from benchmarks.statistics.said import interval_of, named_groups, size_of
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import (
     HIT,
@@ -68,7 +68,7 @@ def winners(seed: int, sd: float) -> dict[str, Outcome]:
     world = many_effects(np.random.default_rng(seed), sd)
     analysis = audited(world, seed=seed)
     truth = true_differences(world, analysis)[0]
-    named = worse_groups(analysis, analyse_metrics(analysis))
+    named = named_groups(analyse_metrics(analysis))
     n_held, said, true = 0, 0.0, 0.0
     for group in named:
         low, high = interval_of(analysis, group)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.statistics.rates import Claim
-from benchmarks.statistics.said import is_shown_worse, promised, worse_groups
+from benchmarks.statistics.said import is_shown_worse, named_groups, promised
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import (
     HIT,
@@ -63,7 +63,7 @@ def lone_shift(seed: int, n_group: int) -> dict[str, Outcome]:
     world = shifted(rng, users_with_a_group(rng, n_group), None, harm)
     analysis = audited(world, seed=seed)
     group = position_of(analysis, 0, -1, -1)
-    named = worse_groups(analysis, analyse_metrics(analysis))
+    named = named_groups(analyse_metrics(analysis))
     return {
         SHOWN: happened(is_shown_worse(analysis, group)),
         NAMED: happened(named[:1] == [group]),
@@ -117,7 +117,7 @@ def either_or(rng: np.random.Generator, n_users: int = 3000, harm: float = 0.3) 
 def first_named(seed: int) -> dict[str, Outcome]:
     """Which end comes first."""
     analysis = audited(either_or(np.random.default_rng(seed)), seed=seed)
-    named = worse_groups(analysis, analyse_metrics(analysis))
+    named = named_groups(analyse_metrics(analysis))
     pairs = [tuple(analysis.grouping.lattice.codes[group][:2].tolist()) for group in named]
     return {WORSE_END: happened(bool(pairs) and pairs[0] in {(0, 1), (1, 0)})}
 

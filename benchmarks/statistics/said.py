@@ -8,7 +8,7 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 
-def worse_groups(analysis: Analysis, found: Sequence[MetricAnalysis], metric: int = 0) -> list[int]:
+def named_groups(found: Sequence[MetricAnalysis], metric: int = 0) -> list[int]:
     """The groups that are named for a metric, positions in the lattice, the first one first."""
     return [finding.position for finding in found[metric].findings]
 
@@ -16,7 +16,7 @@ def worse_groups(analysis: Analysis, found: Sequence[MetricAnalysis], metric: in
 def names_any(analysis: Analysis) -> bool:
     """Whether any group is named, for any metric."""
     found = analyse_metrics(analysis)
-    return any(worse_groups(analysis, found, metric) for metric in range(len(found)))
+    return any(named_groups(found, metric) for metric in range(len(found)))
 
 
 def is_shown_worse(analysis: Analysis, group: int, metric: int = 0) -> bool:

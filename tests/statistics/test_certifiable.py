@@ -58,12 +58,14 @@ def test_the_larger_side_has_the_tails_of_the_smaller_turned_around():
     assert even == pytest.approx(norm.isf(ALPHA / 2), rel=5e-3)
 
 
-@pytest.mark.parametrize("worse", [True, False])
-def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(worse):
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_better):
     cut_offs = np.full((2, 5), 3.0)
     error = math.sqrt(1 / 1000 + 1 / 1000)
     for probability in (0.5, 0.8):
-        harm = certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, worse, probability)
+        harm = certified_harm(
+            everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, probability
+        )
         assert harm == pytest.approx((3 + norm.ppf(probability)) * error, rel=0.01)
 
 
@@ -71,8 +73,8 @@ def test_each_end_has_the_cut_off_of_what_chance_would_do():
     """A mean that is too high by chance hides a harm where higher is better."""
     cut_offs = np.array([[4.0] * 5, [2.0] * 5])
     lower, higher = (
-        certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, worse, 0.5)
-        for worse in (True, False)
+        certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, 0.5)
+        for higher_is_better in (False, True)
     )
     assert higher == pytest.approx(2 * lower, rel=0.01)
     either = certified_harm(everyone(), 0, np.array([1000.0]), cut_offs, None, 0.5)
@@ -83,7 +85,7 @@ def test_each_end_has_the_cut_off_of_what_chance_would_do():
 def test_nothing_is_ruled_out_without_a_cut_off():
     for users in (everyone(), rate(0.2)):
         cut_offs = np.full((2, 5), np.inf)
-        assert np.isnan(certified_harm(users, 0, np.array([100.0]), cut_offs, False, 0.8)).all()
+        assert np.isnan(certified_harm(users, 0, np.array([100.0]), cut_offs, True, 0.8)).all()
 
 
 DRAWN = {
@@ -109,7 +111,7 @@ def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
     is_large = n >= 100
     cut_offs = expected_cut_offs(users, n, ALPHA)
     likely, median = (
-        certified_harm(users, 0, n[is_large], cut_offs, False, probability)
+        certified_harm(users, 0, n[is_large], cut_offs, True, probability)
         for probability in (0.8, 0.5)
     )
     upper = np.array(upper)[:, is_large]
@@ -120,7 +122,7 @@ def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
 def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
     n = np.array([400.0, 1600.0])
     of_metrics = growth_needed(
-        everyone(n_metrics=3), n, n, [0.1, 0.05, 1e-6], [False, True, None], ALPHA
+        everyone(n_metrics=3), n, n, [0.1, 0.05, 1e-6], [True, False, None], ALPHA
     )
     assert of_metrics[1] == pytest.approx(4 * of_metrics[0], rel=0.15)
     assert np.isnan(of_metrics[2]).all()
@@ -128,11 +130,11 @@ def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
     for times, is_enough in ((of_metrics[0, 0], True), (of_metrics[0, 0] / 1.03, False)):
         grown = everyone(n_metrics=3, n=2000 * times)
         cut_offs = expected_cut_offs(grown, n * times, ALPHA)
-        harm = certified_harm(grown, 0, n[:1] * times, cut_offs, False, 0.8)
+        harm = certified_harm(grown, 0, n[:1] * times, cut_offs, True, 0.8)
         assert (harm[0] < 0.1) == is_enough
 
 
 def test_users_that_are_enough_need_not_grow():
     n = np.array([400.0])
-    assert growth_needed(everyone(), n, n, [5.0], [False], ALPHA) == np.ones((1, 1))
-    assert np.isnan(growth_needed(everyone(), n, n, [np.nan], [False], ALPHA)).all()
+    assert growth_needed(everyone(), n, n, [5.0], [True], ALPHA) == np.ones((1, 1))
+    assert np.isnan(growth_needed(everyone(), n, n, [np.nan], [True], ALPHA)).all()

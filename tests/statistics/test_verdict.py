@@ -5,16 +5,8 @@ import pytest
 from pytest import approx
 
 from fairrec.statistics.intervals import Interval
-from fairrec.statistics.verdict import (
-    BY_MORE,
-    OPEN,
-    RULED_OUT,
-    WORSE,
-    audit_outcome,
-    group_outcomes,
-    harm_interval,
-    verdicts_of,
-)
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE
+from fairrec.statistics.verdict import group_outcomes, harm_interval, verdicts_of
 from tests.statistics.small_analysis import analysis_of, random_analysis
 
 
@@ -64,10 +56,16 @@ def test_what_is_not_known_is_not_ruled_out():
     assert found.tolist() == [OPEN]
 
 
-def test_the_audit_has_the_outcome_that_matters_most():
-    assert audit_outcome(["inconclusive", "worse", "not worse by more"]) == "worse"
-    assert audit_outcome(["not worse by more", "inconclusive"]) == "inconclusive"
-    assert audit_outcome([]) == "inconclusive"
+def test_groups_served_better_are_counted_where_one_end_is_better():
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.repeat([0, 1], 200))
+    values = rng.random((2, 400)) + 0.5 * (codes == 1)
+    analysis = analysis_of([codes], "mrr@5,urp@5", values / 1.5, permutations=199)
+    of_mrr, of_urp = verdicts_of(analysis, [True, True])
+    assert analysis.is_beyond_chance.all()
+    assert (of_mrr.scope.n_better, (of_mrr.of_groups == WORSE).sum()) == (1, 1)
+    # neither end of urp is better, so both groups differ and none is served better
+    assert (of_urp.scope.n_better, (of_urp.of_groups == WORSE).sum()) == (0, 2)
 
 
 def test_a_planted_group_is_worse_and_the_others_are_certified():

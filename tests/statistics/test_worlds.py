@@ -12,7 +12,7 @@ import pytest
 from benchmarks.statistics import circumstances, intervals, level, power, spread
 from benchmarks.statistics.rates import Claim, Rate
 from benchmarks.statistics.run import worlds_of
-from benchmarks.statistics.said import worse_groups
+from benchmarks.statistics.said import named_groups
 from benchmarks.statistics.studies import STUDIES
 from benchmarks.statistics.world import PERMUTATIONS, World, audited, true_differences
 from pytest import approx
@@ -94,7 +94,7 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
             sorted(mine[~np.isnan(mine)]), rel=1e-12
         )
         named = [finding.group for finding in result.findings(metric)]
-        assert len(named) == len(worse_groups(analysis, found, at))
+        assert len(named) == len(named_groups(found, at))
 
 
 def test_a_search_of_a_world_is_a_search_of_its_lists():

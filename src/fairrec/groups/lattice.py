@@ -73,6 +73,11 @@ class Lattice:
     def __len__(self) -> int:
         return len(self.n_users)
 
+    @property
+    def depth(self) -> IntArray:
+        """(n_groups,), how many attributes a group has a condition on."""
+        return np.asarray((self.codes != ANY).sum(axis=1))
+
     def sums(self, values: FloatArray, threads: int = 1) -> FloatArray:
         """(n_columns, n_groups), sums over the cells of each group.
 

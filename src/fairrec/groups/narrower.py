@@ -36,7 +36,7 @@ def next_depth(grouping: Grouping, depth: int | None) -> tuple[int, IntArray] | 
     Full combinations are looked at whatever the depth.
     """
     lattice = grouping.lattice
-    depths = (lattice.codes != ANY).sum(axis=1)
+    depths = lattice.depth
     for lower in range(min(depth or 1, len(grouping.attributes)) - 1, 0, -1):
         is_kept = (depths <= lower) | lattice.is_full
         if not is_kept.all():

@@ -22,6 +22,17 @@ def harm(difference: T, higher_is_better: bool | None) -> T:
     return -difference if higher_is_better else difference
 
 
+def worse_ends(higher_is_better: bool | None) -> tuple[float, ...]:
+    """The signs of the differences that are a harm; both where neither end is better.
+
+    >>> worse_ends(True), worse_ends(False), worse_ends(None)
+    ((-1.0,), (1.0,), (1.0, -1.0))
+    """
+    if higher_is_better is None:
+        return 1.0, -1.0
+    return (-1.0,) if higher_is_better else (1.0,)
+
+
 def badness(values: T, higher_is_better: bool | None) -> T:
     """Values turned so that the largest is served worst; the lowest where neither end is better."""
     return values if higher_is_better is False else -values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import ANY
 from fairrec.result.schema import AttributeSummary, Coverage, DepthCoverage
 
 SMALL_VALUES_SHOWN = 20
@@ -15,7 +14,7 @@ VALUES_SHOWN = 50
 def coverage(grouping: Grouping, min_support: float | None) -> Coverage:
     """Which groups and users are large enough to be looked at."""
     cells, lattice, min_users = grouping.cells, grouping.lattice, grouping.min_users
-    depth = (lattice.codes != ANY).sum(axis=1)
+    depth = lattice.depth
     is_small = cells.n_users < min_users
     return Coverage(
         min_support=min_support,

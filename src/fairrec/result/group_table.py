@@ -11,8 +11,9 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.outcome import OUTCOMES
 from fairrec.statistics.pooled import PooledAnalysis
-from fairrec.statistics.verdict import OUTCOMES, MetricVerdict
+from fairrec.statistics.verdict import MetricVerdict
 
 NUMBERS = (
     "value",
@@ -108,5 +109,5 @@ def conditions_of(grouping: Grouping) -> pl.DataFrame:
         labels = pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String)
         at = pl.Series(codes[:, position]).replace(ANY, None)
         columns.append(labels.gather(at))
-    depth = pl.Series("depth", (codes != ANY).sum(axis=1).astype(np.int64))
+    depth = pl.Series("depth", grouping.lattice.depth.astype(np.int64))
     return pl.DataFrame([*columns, depth])

@@ -24,10 +24,11 @@ from fairrec.result.schema import MetricVerdict as NamedVerdict
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
+from fairrec.statistics.outcome import BY_MORE, OUTCOMES, WORSE
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
 from fairrec.statistics.unknown import UnknownBounds
-from fairrec.statistics.verdict import BY_MORE, OUTCOMES, WORSE, MetricVerdict
+from fairrec.statistics.verdict import MetricVerdict
 
 
 def metric_results(
@@ -73,7 +74,7 @@ def metric_results(
                 Detectable(support=size, difference=difference)
                 for size, difference in about.detectable.items()
             ),
-            verdict=_verdict(i, verdict, analysis) if is_tested else None,
+            verdict=_verdict(verdict) if is_tested else None,
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
             unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
         )
@@ -138,17 +139,13 @@ def _chance(level: ChanceLevel) -> Chance:
     )
 
 
-def _verdict(i: int, verdict: MetricVerdict, analysis: Analysis) -> NamedVerdict:
-    higher_is_better = analysis.measured.metrics[i].metric.higher_is_better
-    is_better = np.zeros(len(verdict.of_groups), dtype=bool)
-    if higher_is_better is not None:
-        is_better = analysis.is_beyond_chance[i] & (verdict.harm.high <= 0)
+def _verdict(verdict: MetricVerdict) -> NamedVerdict:
     return NamedVerdict(
         outcome=verdict.outcome,
         matters=verdict.matters,
         n_worse_by_more=int((verdict.of_groups == BY_MORE).sum()),
         n_worse=int((verdict.of_groups == WORSE).sum()),
-        n_better=int(is_better.sum()),
+        n_better=verdict.scope.n_better,
         n_ruled_out=verdict.scope.n_ruled_out,
         n_open=verdict.scope.n_open,
         ruled_out_from=verdict.scope.ruled_out_from,

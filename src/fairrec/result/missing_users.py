@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.groups.lattice import ANY
 from fairrec.result.metric_result import finding_of
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import MissingUsers
@@ -35,7 +34,7 @@ def missing_users(missing: Sequence[Missing], max_undefined: float) -> tuple[Mis
 
 def _shares(missing: Missing) -> tuple[GroupValue, ...]:
     analysis = missing.analysis
-    is_single = (analysis.grouping.lattice.codes != ANY).sum(axis=1) == 1
+    is_single = analysis.grouping.lattice.depth == 1
     # a share of very few users is noise, and tells what happened to one of them
     groups = np.flatnonzero(is_single & analysis.is_tested[0])
     values = analysis.estimates.value[0, groups]

@@ -23,10 +23,11 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.inequality import Inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis
 from fairrec.statistics.missing import Missing
+from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.ratios import RatioAnalysis
 from fairrec.statistics.standing import Standing
-from fairrec.statistics.verdict import MetricVerdict, audit_outcome
+from fairrec.statistics.verdict import MetricVerdict
 
 
 def audit_summary(
@@ -76,7 +77,7 @@ def audit_summary(
         correction=options.correction,
         permutations=options.permutations,
         matters=None if options.matters is None else str(options.matters),
-        outcome=audit_outcome([verdict.outcome for verdict in verdicts]) if verdicts else None,
+        outcome=outcome_of_all([verdict.outcome for verdict in verdicts]) if verdicts else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),

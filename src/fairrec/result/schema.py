@@ -11,10 +11,10 @@ from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.parts import GroupValue, Part
 from fairrec.result.ratios_schema import Ratios
 from fairrec.scoring.ledger.ledger_file import Spent
+from fairrec.statistics.interaction import CarriedBy
+from fairrec.statistics.outcome import Outcome
 
 _MAX_UNDEFINED = 0.05
-
-OutcomeWord = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
 
 
 class Chance(Part):
@@ -52,7 +52,7 @@ class Neighbour(Part):
 class Interaction(Part):
     """A finding of several conditions beside its neighbours, and what carries its difference."""
 
-    carried_by: Literal["the combination", "each condition by itself", "not certain which"] = Field(
+    carried_by: CarriedBy = Field(
         description="the combination: the conditions alone do not add up to most of the distance "
         "from users who meet none of them; each condition by itself: they do"
     )
@@ -81,7 +81,7 @@ class Finding(Part):
         description="every user of the group is scored; otherwise it is judged by those of its "
         "users that a search drew at random"
     )
-    outcome: OutcomeWord | None = Field(
+    outcome: Outcome | None = Field(
         default=None,
         description="what is known about its harm: worse by more than matters; worse, by how much "
         "is open or nothing was said to matter; not worse by more than matters; inconclusive. Null "
@@ -149,7 +149,7 @@ class CertifiedSize(Part):
 class MetricVerdict(Part):
     """What is known about the harm of the groups of one metric, and what can be ruled out."""
 
-    outcome: OutcomeWord
+    outcome: Outcome
     matters: float | None = Field(
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
@@ -469,7 +469,7 @@ class AuditSummary(Part):
     matters: str | None = Field(
         default=None, description="the smallest harm worth acting on, as it was given"
     )
-    outcome: OutcomeWord | None = Field(
+    outcome: Outcome | None = Field(
         default=None, description="that of the metrics which matters most"
     )
     coverage: Coverage

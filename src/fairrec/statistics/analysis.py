@@ -11,15 +11,17 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
+from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, estimate
 from fairrec.statistics.intervals import CutOffs, Interval
 from fairrec.statistics.moments import Moments, moments_of
-from fairrec.statistics.permutation import DOWN, UP, PermutationTest, Permuted, null_distribution
+from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
 from fairrec.statistics.power import detectable_harm
 from fairrec.statistics.sampled_test import Resampled
 from fairrec.statistics.scores import everyone_of, own_spread
+from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.strata import Strata
 
 
@@ -108,11 +110,11 @@ class Analysis:
     def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
         """The same for groups of `n` users."""
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
-        worse = None if higher_is_better is None else not higher_is_better
-        found = detectable_harm(everyone_of(self.moments), i, n, self.critical, worse)
+        found = detectable_harm(everyone_of(self.moments), i, n, self.critical, higher_is_better)
         (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
-        below, above = mean - low, high - mean
-        largest = max(below, above) if worse is None else (below, above)[worse]
+        largest = max(
+            high - mean if end > 0 else mean - low for end in worse_ends(higher_is_better)
+        )
         # within strata a metric has no bounds of its own; yet nobody is worse than the worst value
         return np.where(found <= largest, found, np.nan)
 

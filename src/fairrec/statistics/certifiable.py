@@ -15,11 +15,14 @@ import numpy as np
 from scipy.special import betainc, ndtr, ndtri
 
 from fairrec.core.arrays import FloatArray
+from fairrec.metrics.direction import worse_ends
 from fairrec.statistics.intervals import CutOffs, Side, difference_interval
-from fairrec.statistics.power import DOWN, POWER, UP
+from fairrec.statistics.power import POWER
 from fairrec.statistics.scores import KNOWN, Everyone, Spread
 from fairrec.statistics.simultaneous import (
+    DOWN,
     N_CLASSES,
+    UP,
     normal_cut_offs,
     size_classes,
     tail_share,
@@ -47,7 +50,7 @@ def expected_cut_offs(everyone: Everyone, n_per_group: FloatArray, alpha: float)
     n, counts = _sizes(n_per_group)
     of_size = size_classes(n, np.ones(len(n), dtype=bool))
     cut_offs = np.full((2, N_CLASSES), np.inf)
-    for tail, end in enumerate((UP, DOWN)):
+    for tail, end in ((UP, 1.0), (DOWN, -1.0)):
         low, high = np.zeros(N_CLASSES), np.full(N_CLASSES, _LARGEST_SCORE)
         for _ in range(_STEPS):
             middle = (low + high) / 2
@@ -66,7 +69,7 @@ def certified_harm(
     metric: int,
     n: FloatArray,
     cut_offs: FloatArray,
-    worse: bool | None,
+    higher_is_better: bool | None,
     probability: float,
 ) -> FloatArray:
     """What is ruled out, with this probability, for groups of `n` users without any difference.
@@ -74,7 +77,6 @@ def certified_harm(
     Parameters
     ----------
     cut_offs : (2, n_classes), NaN comes back where they are infinite
-    worse : whether the upper end is the worse one; None where neither is
     """
     classes = size_classes(n, np.ones(len(n), dtype=bool))
     up, down = cut_offs[:, classes]
@@ -83,17 +85,17 @@ def certified_harm(
     n_all = np.maximum(float(everyone.n[metric]), n + 1)
     n_others = n_all - n
     # without a worse end, either may be further off than 0 is
-    chance = probability if worse is not None else (1 + probability) / 2
+    chance = probability if higher_is_better is not None else (1 + probability) / 2
     harm = ndtri(chance) * np.sqrt(variance * (1 / n + 1 / n_others))
     found = []
-    for end in {True: (UP,), False: (DOWN,), None: (UP, DOWN)}[worse]:
+    for end in worse_ends(higher_is_better):
         value, others_value = mean + end * harm * n_others / n_all, mean - end * harm * n / n_all
         own = _side(everyone, metric, n, np.clip(value, low, high))
         others = _side(everyone, metric, n_others, np.clip(others_value, low, high))
         interval = difference_interval(
             own, others, own.value - others.value, bounds, CutOffs(up, down)
         )
-        found.append(interval.high if end == UP else -interval.low)
+        found.append(interval.high if end > 0 else -interval.low)
     largest = np.max(found, axis=0)
     return np.where(np.isfinite(up) & np.isfinite(down), largest, np.nan)
 
@@ -103,7 +105,7 @@ def growth_needed(
     n_per_group: FloatArray,
     n: FloatArray,
     matters: Sequence[float],
-    worse: Sequence[bool | None],
+    higher_is_better: Sequence[bool | None],
     alpha: float,
 ) -> FloatArray:
     """(n_metrics, len(n)), how many times as many users it takes to rule out what matters.
@@ -114,7 +116,7 @@ def growth_needed(
     Parameters
     ----------
     n_per_group : of all groups that are looked at
-    matters, worse : of each metric; NaN where nothing matters
+    matters, higher_is_better : of each metric; NaN where nothing matters
     """
 
     def times(step: int) -> float:
@@ -126,7 +128,9 @@ def growth_needed(
 
     def is_ruled_out(metric: int, size: float, step: int) -> bool:
         grown, n_grown = _grown(everyone, times(step)), np.array([size * times(step)])
-        harm = certified_harm(grown, metric, n_grown, cut_offs(step), worse[metric], POWER)
+        harm = certified_harm(
+            grown, metric, n_grown, cut_offs(step), higher_is_better[metric], POWER
+        )
         return bool(harm[0] < matters[metric])
 
     found = np.full((len(matters), len(n)), np.nan)
@@ -172,7 +176,7 @@ def _tail(
     skew = (1 / n - 1 / n_others) / np.sqrt(1 / n + 1 / n_others)
     n_trials = 1 / np.maximum(skew**2, 1 / _SKEWED)
     # among most users, what is seen is that the few others have a hit
-    of_tail = np.where((skew > 0) == (end == UP), share, 1 - share)
+    of_tail = np.where((skew > 0) == (end > 0), share, 1 - share)
     needed = n_trials * of_tail + score * np.sqrt(n_trials * share * (1 - share))
     beyond = betainc(np.minimum(needed, n_trials), np.maximum(n_trials - needed, 0.0) + 1, of_tail)
     return np.where(needed > n_trials, 0.0, beyond)

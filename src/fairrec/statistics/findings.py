@@ -11,7 +11,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.metrics.direction import harm
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import DOWN, UP
+from fairrec.statistics.simultaneous import DOWN, UP
 
 MAX_FINDINGS = 50
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
@@ -74,7 +74,7 @@ def select_findings(
     sign = np.sign(residual)
     at_first = np.divide(residual, scale, out=np.zeros_like(residual), where=scale > 0)
     least = np.where(sign > 0, critical[UP], critical[DOWN])
-    depth = (lattice.codes >= 0).sum(axis=1)
+    depth = lattice.depth
     open_groups = np.flatnonzero(is_significant & (scale > 0))
     chosen: list[int] = []
     n_folded: list[int] = []

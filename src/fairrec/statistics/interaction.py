@@ -88,7 +88,7 @@ def interactions(
     groups : positions in the lattice
     """
     codes = grouping.lattice.codes[list(groups)]
-    n_conditions = (codes != ANY).sum(axis=1)
+    n_conditions = grouping.lattice.depth[list(groups)]
     is_told = (n_conditions > 1) & (n_conditions <= MAX_CONDITIONS)
     if not is_told.any():
         return [None] * len(groups)

@@ -30,12 +30,17 @@ from fairrec.statistics.scores import (
     maxima,
     scores_of,
 )
-from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
+from fairrec.statistics.simultaneous import (
+    DOWN,
+    N_CLASSES,
+    UP,
+    balanced_cut_offs,
+    n_allowed,
+    size_classes,
+)
 
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""
-UP, DOWN = 0, 1
-"""The tails: groups above all others, groups below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class PermutationTest:
 
     def critical(self, alpha: float) -> FloatArray:
         """(2,), the score up and down from which an adjusted p-value is at most alpha."""
-        allowed = int(np.floor(alpha / 2 * (1 + self.n_permutations) + ROUNDING)) - 1
+        allowed = n_allowed(self.n_permutations, alpha / 2)
         if allowed < 0:
             return np.full(2, np.inf)
         return np.asarray(np.sort(self.largest, axis=0)[::-1][allowed])

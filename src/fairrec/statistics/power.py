@@ -6,15 +6,20 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, ndtr
 
 from fairrec.core.arrays import FloatArray
+from fairrec.metrics.direction import worse_ends
 from fairrec.statistics.scores import Everyone, student_scale
+from fairrec.statistics.simultaneous import DOWN, UP
 
 POWER = 0.8
 _STEPS = 50
-UP, DOWN = 1.0, -1.0
 
 
 def detectable_harm(
-    everyone: Everyone, metric: int, n: FloatArray, critical: FloatArray, worse: bool | None
+    everyone: Everyone,
+    metric: int,
+    n: FloatArray,
+    critical: FloatArray,
+    higher_is_better: bool | None,
 ) -> FloatArray:
     """The smallest true harm of groups of `n` users that is shown with 80% probability.
 
@@ -24,15 +29,13 @@ def detectable_harm(
     Parameters
     ----------
     critical : (2,), score up and down from which a group stands out
-    worse : whether the upper end is the worse one; None where neither is, and then the larger
-        harm of both ends
+    higher_is_better : where neither end is better, the larger harm of both ends
     """
-    ends = {True: (UP,), False: (DOWN,), None: (UP, DOWN)}[worse]
     found = [
-        _detectable(everyone, metric, n, float(critical[0 if end == UP else 1]), end)
-        for end in ends
+        _detectable(everyone, metric, n, float(critical[UP if end > 0 else DOWN]), end)
+        for end in worse_ends(higher_is_better)
     ]
-    return np.asarray(np.maximum(*found) if len(found) > 1 else found[0])
+    return np.asarray(np.max(found, axis=0))
 
 
 def _detectable(
@@ -46,7 +49,7 @@ def _detectable(
     # an infinite cut-off or a metric without spread shows nothing
     if not np.isfinite(critical) or variance == 0:
         return np.full(n.shape, np.nan)
-    largest = (high - mean) if end == UP else (mean - low)
+    largest = (high - mean) if end > 0 else (mean - low)
     if not np.isfinite(largest):
         largest = 1000 * np.sqrt(variance)
     chance_error = np.sqrt(variance * (1 / n + 1 / n_others))
@@ -60,7 +63,7 @@ def _detectable(
         if is_rate:
             share = np.clip((value - low) / (high - low), 0.0, 1.0)
             needed = n * ((mean + end * reach - low) / (high - low))
-            if end == DOWN:
+            if end < 0:
                 reached = bdtr(np.floor(needed + 1e-9), n.astype(np.int64), share)
             else:
                 reached = bdtrc(np.ceil(needed - 1e-9) - 1, n.astype(np.int64), share)

@@ -13,10 +13,13 @@ from scipy.special import ndtri
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 
+UP, DOWN = 0, 1
+"""The tails: groups above all others, groups below."""
 EDGES = (30, 100, 300, 1000)
 """Users from which a group is in the next size class."""
 N_CLASSES = len(EDGES) + 1
 _ROUNDING = 1e-9
+"""A level times the number of draws may be a hair below a whole number."""
 
 
 def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
@@ -39,8 +42,8 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     n_draws = len(maxima)
     is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
     cut_offs = np.full((2, N_CLASSES), np.inf)
-    n_allowed = _n_allowed(n_draws, alpha)
-    if n_allowed < 0 or not is_used.any():
+    allowed = n_allowed(n_draws, alpha)
+    if allowed < 0 or not is_used.any():
         return cut_offs
     columns = maxima[:, :, is_used].reshape(n_draws, -1)
     # 0 for the largest of its column; equal ones share the best place
@@ -49,7 +52,7 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
         [np.searchsorted(order[:, at], -columns[:, at]) for at in range(columns.shape[1])], axis=1
     )
     # how deep into every column one can go while only the draws allowed have a value beyond
-    place = int(np.sort(places.min(axis=1))[n_allowed])
+    place = int(np.sort(places.min(axis=1))[allowed])
     reached = -order[place].reshape(2, -1)
     n_groups = np.array([(classes == at).any(axis=0).sum() for at in range(N_CLASSES)])
     cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
@@ -74,9 +77,9 @@ def tail_share(n_groups: IntArray, alpha: float) -> float:
 
 def has_enough_draws(n_draws: int, alpha: float) -> bool:
     """Whether so many draws can tell what is exceeded with probability alpha."""
-    return _n_allowed(n_draws, alpha) >= 0
+    return n_allowed(n_draws, alpha) >= 0
 
 
-def _n_allowed(n_draws: int, alpha: float) -> int:
+def n_allowed(n_draws: int, alpha: float) -> int:
     """Draws that may be beyond the cut-offs, less one."""
     return int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1

@@ -125,7 +125,7 @@ def _groups_told(
 ) -> list[int]:
     """The groups of one attribute that has unknown values, and the findings; once each."""
     lattice = grouping.lattice
-    is_single = (lattice.codes != ANY).sum(axis=1) == 1
+    is_single = lattice.depth == 1
     told: list[int] = []
     for attribute, unknown in enumerate(unknown_codes):
         if unknown != ANY:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,11 +16,8 @@ from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.intervals import Interval
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE, Outcome
 
-Outcome = Literal["worse by more", "worse", "inconclusive", "not worse by more"]
-"""Than matters; without an amount that matters there is only worse and inconclusive."""
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-BY_MORE, WORSE, OPEN, RULED_OUT = range(4)
 MAX_POINTS = 60
 _MAX_MARKED = 4_000_000_000
 
@@ -52,6 +48,7 @@ class Scope:
 
     Parameters
     ----------
+    n_better : groups shown to be served better than all others
     n_ruled_out : groups that are not worse by more than matters
     ruled_out_from : all groups of at least so many users are ruled out or shown worse; None where
         the largest is open
@@ -60,6 +57,7 @@ class Scope:
     n_not_compared : those of them that are too little known, whatever matters
     """
 
+    n_better: int
     n_ruled_out: int
     ruled_out_from: int | None
     n_open: int
@@ -97,11 +95,6 @@ def verdicts_of(analysis: Analysis, is_conclusive: Sequence[bool]) -> tuple[Metr
     return tuple(_verdict(i, analysis, is_enough) for i, is_enough in enumerate(is_conclusive))
 
 
-def audit_outcome(outcomes: Sequence[Outcome]) -> Outcome:
-    """The one that matters most among the metrics."""
-    return min(outcomes, key=OUTCOMES.index, default="inconclusive")
-
-
 def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     metric, options = analysis.measured.metrics[i], analysis.options
     higher_is_better = metric.metric.higher_is_better
@@ -115,13 +108,15 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     is_known = is_tested & analysis.is_comparable[i]
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
+    is_better = analysis.is_beyond_chance[i] & (size < 0)
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
+    is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
     return MetricVerdict(
         outcome=_metric_outcome(of_groups, is_tested, analysis),
         matters=matters,
         of_groups=of_groups,
         harm=harm,
-        scope=_scope(of_groups, has_others & ~(is_known & np.isfinite(harm.high)), analysis),
+        scope=_scope(of_groups, is_better, is_not_compared, analysis),
         certificate=_certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
@@ -155,18 +150,21 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
         return "worse by more"
     if (of_groups == WORSE).any():
         return "worse"
-    depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
+    depth = analysis.grouping.lattice.depth
     named = depth == depth.min()
     has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
     return "not worse by more" if has_all else "inconclusive"
 
 
-def _scope(of_groups: IntArray, is_not_compared: BoolArray, analysis: Analysis) -> Scope:
+def _scope(
+    of_groups: IntArray, is_better: BoolArray, is_not_compared: BoolArray, analysis: Analysis
+) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
     largest_open = int(lattice.n_users[is_open].max(initial=0))
     above = lattice.n_users[~is_open & (lattice.n_users > largest_open)]
     return Scope(
+        n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),
         ruled_out_from=int(above.min()) if len(above) else None,
         n_open=int(is_open.sum()),

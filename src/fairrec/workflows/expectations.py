@@ -14,7 +14,6 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.lattice import ANY
 from fairrec.groups.narrower import next_depth, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
@@ -55,11 +54,11 @@ class Outlook:
         sizes = np.array(_sizes(least, min(most, n_users // 2)), dtype=np.float64)
         critical = self._critical(len(n_per_group))
         found = []
-        for i, (metric, worse) in enumerate(zip(self.metrics, self._worse, strict=True)):
+        for i, (metric, better) in enumerate(zip(self.metrics, self._better, strict=True)):
             about = (self._everyone, i, sizes)
-            harms = detectable_harm(*about, critical, worse)
+            harms = detectable_harm(*about, critical, better)
             likely, median = (
-                certified_harm(*about, self._cut_offs, worse, probability)
+                certified_harm(*about, self._cut_offs, better, probability)
                 for probability in (POWER, 0.5)
             )
             found += [
@@ -90,7 +89,7 @@ class Outlook:
                 lattice.n_users.astype(np.float64),
                 lattice.n_users[groups].astype(np.float64),
                 [amount or math.nan for amount in matters],
-                self._worse,
+                self._better,
                 self.options.alpha,
             )
         return tuple(
@@ -145,11 +144,10 @@ class Outlook:
         """Whether the permutations are enough for intervals that hold for all groups at once."""
         return has_enough_draws(self.options.permutations, self.options.alpha)
 
-    @cached_property
-    def _worse(self) -> list[bool | None]:
-        """Whether the upper end is the worse one, of each metric."""
-        ends = [metric.metric.higher_is_better for metric in self.metrics]
-        return [None if end is None else not end for end in ends]
+    @property
+    def _better(self) -> list[bool | None]:
+        """Whether the upper end is the better one, of each metric."""
+        return [metric.metric.higher_is_better for metric in self.metrics]
 
     @cached_property
     def _everyone(self) -> Everyone:
@@ -172,9 +170,9 @@ class Outlook:
         The significance level is divided by the number of tests (Bonferroni), which asks for
         somewhat more than the permutations of an audit will.
         """
-        alpha, permutations = self.options.alpha, self.options.permutations
-        # the smallest p-value of a few permutations may be larger than the level
-        is_reached = alpha / 2 * (1 + permutations) >= 1
+        alpha = self.options.alpha
+        # the smallest p-value of a few permutations may be larger than the level of a tail
+        is_reached = has_enough_draws(self.options.permutations, alpha / 2)
         n_tests = max(1, n_groups * len(self.metrics))
         return np.full(2, -ndtri(alpha / (2 * n_tests)) if is_reached else math.inf)
 
@@ -190,8 +188,7 @@ class Outlook:
     def _fewest(self) -> IntArray:
         """The groups of the fewest attributes that are looked at, which all have others beside."""
         lattice = self.grouping.lattice
-        depth = (lattice.codes != ANY).sum(axis=1)
-        return np.flatnonzero(depth == depth.min())
+        return np.flatnonzero(lattice.depth == lattice.depth.min())
 
     @property
     def _told(self) -> IntArray:
@@ -231,8 +228,8 @@ class Outlook:
         everyone, n = _everyone(unknown, self.grouping.n_users), np.array([float(size)])
         critical = self._critical(len(sizes))
         cut_offs = expected_cut_offs(everyone, sizes.astype(np.float64), self.options.alpha)
-        harm = detectable_harm(everyone, 0, n, critical, True)
-        certified = certified_harm(everyone, 0, n, cut_offs, True, POWER)
+        harm = detectable_harm(everyone, 0, n, critical, False)
+        certified = certified_harm(everyone, 0, n, cut_offs, False, POWER)
         return float(critical[0]), float(harm[0]), float(certified[0])
 
 

@@ -14,7 +14,6 @@ from fairrec.core.options import Options, declared, documented, spelled
 from fairrec.core.settings import read_settings
 from fairrec.core.version import __version__
 from fairrec.groups.grouping import Grouping, grouping_of
-from fairrec.groups.lattice import ANY
 from fairrec.inputs.columns import check_mapping
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.table_options import TableOptions
@@ -180,10 +179,9 @@ def _attributes(grouping: Grouping) -> dict[str, PlannedAttribute]:
 
 def _groups(grouping: Grouping, options: AuditOptions) -> tuple[PlannedGroups, ...]:
     lattice = grouping.lattice
-    depth = (lattice.codes != ANY).sum(axis=1)
     planned = []
     for name, about in coverage(grouping, options.min_support).by_depth.items():
-        n_users = lattice.n_users[depth == int(name)]
+        n_users = lattice.n_users[lattice.depth == int(name)]
         sizes = {}
         if len(n_users):
             sizes = {

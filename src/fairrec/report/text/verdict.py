@@ -23,8 +23,8 @@ from fairrec.result.schema import (
     Finding,
     MetricResult,
     MetricVerdict,
-    OutcomeWord,
 )
+from fairrec.statistics.outcome import Outcome
 
 Status = Literal[
     "worse by more than matters",
@@ -76,7 +76,7 @@ def said_of(verdict: Verdict) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-_STATUS: dict[tuple[OutcomeWord, bool], tuple[Status, Status]] = {
+_STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
     ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
     ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
     ("worse", False): ("worse", "differs"),
@@ -94,13 +94,17 @@ def status_of(result: MetricResult) -> Status:
         return "not tested"
     if result.is_constant and result.is_conclusive:
         return "same for everyone"
-    outcome: OutcomeWord = "inconclusive"
+    outcome: Outcome = "inconclusive"
     has_amount = False
     if result.verdict is not None:
         outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
     elif any(is_worse(finding, result) for finding in result.findings):
         # a result from before there were verdicts
         outcome = "worse"
+    return _words(outcome, has_amount, result)
+
+
+def _words(outcome: Outcome, has_amount: bool, result: MetricResult) -> Status:
     by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
     return by_end[result.higher_is_better is None]
 
@@ -389,18 +393,12 @@ def one_at_a_time(finding: Finding) -> str:
 
 def outcome_words(finding: Finding, result: MetricResult) -> str:
     """What is known about one group, in a few words."""
-    has_end = result.higher_is_better is not None
-    matters = None if result.verdict is None else result.verdict.matters
-    if finding.outcome is None or (has_end and not is_worse(finding, result)):
-        return "" if finding.outcome is None else "served better"
-    worse = "worse" if has_end else "differs"
-    if finding.outcome == "worse by more":
-        return f"{worse} by more than matters"
-    if finding.outcome == "worse":
-        return worse if matters is None else f"{worse}, may be less than matters"
-    if finding.outcome == "not worse by more":
-        return "not worse by more than matters" if has_end else "differs by no more than matters"
-    return "inconclusive"
+    if finding.outcome is None:
+        return ""
+    if not is_worse(finding, result):
+        return "served better"
+    has_amount = result.verdict is not None and result.verdict.matters is not None
+    return _words(finding.outcome, has_amount, result)
 
 
 def users_known(finding: Finding) -> str:
