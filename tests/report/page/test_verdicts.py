@@ -51,12 +51,17 @@ def test_what_is_inconclusive_is_said_before_what_is_clear():
 
 
 def card_of(
-    gap: float | None, mean: float = 0.1, q95: float = 0.2, tested: bool = True, **changes: object
+    gap: float | None,
+    mean: float = 0.1,
+    q95: float = 0.2,
+    tested: bool = True,
+    is_adjusted: bool = False,
+    **changes: object,
 ):
     chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
     parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
-    return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result)
+    return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result, is_adjusted)
 
 
 def test_the_largest_of_gap_and_chance_nearly_fills_the_scale():
@@ -88,3 +93,7 @@ def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none()
 def test_the_mean_is_of_those_with_a_value():
     assert card_of(0.4).mean_over == "all users"
     assert card_of(0.4, n_undefined=3).mean_over == "users with a value"
+
+
+def test_a_gap_as_it_is_does_not_stand_beside_what_chance_shows_within_circumstances():
+    assert card_of(0.3, is_adjusted=True).scale is None

@@ -94,8 +94,8 @@ def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
     (line,) = circumstance_lines(summary_of(circumstances=(DIFFERS, other)))
     assert line == (
         "Users of gender=F have 50 rows in their lists on average, all others 10, and m0, m1 "
-        "depend on it: by all others, that alone makes -0.150 of -0.200 in m0, -0.100 of -0.400 in "
-        "m1. given=['list_length'] compares users who are alike in it."
+        "depend on it. Judged by all others, this accounts for about -0.150 of -0.200 in m0, "
+        "-0.100 of -0.400 in m1. given=['list_length'] compares users who are alike in it."
     )
 
 
@@ -158,8 +158,9 @@ def test_a_difference_of_some_users_says_of_how_many():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "no longer beyond chance, explained by circumstances: -0.200 as it is, -0.0200"),
-        ({"difference": -0.19}, "the circumstances do not explain most of it"),
+        ({}, "no longer beyond chance: -0.200 as it is, -0.0200"),
+        ({}, "the circumstances explain 90% of it. What is left may be chance or not"),
+        ({"difference": -0.19}, "the circumstances explain 5% of it"),
         ({"difference": None, "kept_share": 0.0}, "only 0% of them have others"),
         ({"kept_share": 0.4}, "cannot be told from its circumstances"),
     ],

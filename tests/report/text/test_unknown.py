@@ -41,7 +41,7 @@ def with_bounds(summary: AuditSummary, low: float, high: float, **changes) -> Au
 def test_where_all_is_known_nothing_is_said():
     summary = summary_of(0)
     assert unknown_lines(summary) == ()
-    assert unknown_of(summary.metrics["m0"].findings[0], summary.metrics["m0"]) == ""
+    assert unknown_of(summary.metrics["m0"].findings[0], summary.metrics["m0"], summary) == ""
 
 
 SUMMARY = summary_of(40)
@@ -77,7 +77,7 @@ def test_the_range_of_a_finding(bounds, changes, says):
     result = summary.metrics["m0"]
     finding = next(one for one in result.findings if one.group == {"gender": "F"})
     about = says.removeprefix("gender=F ")
-    assert unknown_of(finding, result) == (
+    assert unknown_of(finding, result, SUMMARY) == (
         f"Unknown attributes: 40 more users may belong to it. Whoever does, it {about}."
     )
 

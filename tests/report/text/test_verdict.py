@@ -32,9 +32,9 @@ def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
     assert verdict.headline.startswith("None of 2 groups of at least 10 users is shown to be worse")
     largest = result.metrics["auc"].verdict.certificate[0]
     assert verdict.ruled_out == (
-        "None of the 2 groups tested (up to 3 attributes, at least "
-        f"{largest.support} users) is worse by more than {number(largest.harm)}, "
-        f"{number(largest.harm / result.metrics['auc'].sd)} standard deviations (95%, all at once)."
+        f"None of the 2 groups tested (at least {largest.support} users) is worse by more than "
+        f"{number(largest.harm)} ({number(largest.harm / result.metrics['auc'].sd)} standard "
+        "deviations), at 95% for all at once."
     )
     assert "would be shown 4 times in 5" in verdict.power
 
