@@ -103,14 +103,24 @@ class Analysis:
     @cached_property
     def detectable(self) -> FloatArray:
         """(n_metrics, n_groups), the smallest true harm shown with 80% probability."""
-        return np.array(
-            [self.detectable_in(i, self.moments.n[i]) for i in range(len(self.moments.mean))]
-        ).reshape(self.is_tested.shape)
+        weights = self.moments.weights
+        with np.errstate(divide="ignore"):
+            # users of one stratum who would tell as much
+            n, n_others = 1 / weights.own, 1 / weights.others
+        found = [
+            self.detectable_in(i, np.nan_to_num(n[i]), np.nan_to_num(n_others[i]))
+            for i in range(len(self.moments.mean))
+        ]
+        return np.where(self.is_comparable, np.reshape(found, self.is_tested.shape), np.nan)
 
-    def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
-        """The same for groups of `n` users."""
+    def detectable_in(
+        self, i: int, n: FloatArray, n_others: FloatArray | None = None
+    ) -> FloatArray:
+        """The same for groups of `n` users, compared with so many."""
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
-        found = detectable_harm(everyone_of(self.moments), i, n, self.critical, higher_is_better)
+        found = detectable_harm(
+            everyone_of(self.moments), i, n, self.critical, higher_is_better, n_others
+        )
         (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
         largest = max(
             high - mean if end > 0 else mean - low for end in worse_ends(higher_is_better)

@@ -104,38 +104,43 @@ def difference_interval(
 
 def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interval:
     n, value, spread, _ = side
-    low, high = bounds[..., 0], bounds[..., 1]
+    lowest, most = bounds[..., 0], bounds[..., 1] - bounds[..., 0]
     is_bounded = np.isfinite(bounds).all(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         up, down = (student_scale(cut_off, spread.freedom) for cut_off in cut_offs)
         error = np.sqrt(spread.variance / n)
+        above = np.clip(value - lowest, 0.0, most)
+        per_square = spread.dispersion * most / n
         return Interval(
             np.where(
                 is_bounded,
-                _score_end(value, n / spread.dispersion, -up, low, high),
+                lowest + score_interval(above, per_square * up**2, most).low,
                 value - up * error,
             ),
             np.where(
                 is_bounded,
-                _score_end(value, n / spread.dispersion, down, low, high),
+                lowest + score_interval(above, per_square * down**2, most).high,
                 value + down * error,
             ),
         )
 
 
-def _score_end(
-    value: FloatArray, n: FloatArray, score: FloatArray, low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """The mean that lies `score` of its own standard errors above the observed one (Wilson).
+def score_interval(mean: FloatArray, squares: FloatArray, most: FloatArray | float) -> Interval:
+    """The means from which the observed one is as many standard errors away as the cut-off.
+
+    Wilson's interval, where the variance of a value is `spread * mean * (1 - mean / most)`.
 
     Parameters
     ----------
-    n : users a rate would need to be known as well
+    mean : above the lowest value there can be
+    squares : spread times the square of the cut-off, over the number of users
+    most : the largest value there can be, above the lowest; may be infinite
     """
-    share = np.clip((value - low) / (high - low), 0.0, 1.0)
-    ratio = score**2 / n
-    half = np.sqrt(ratio * share * (1 - share) + ratio**2 / 4)
-    end = (share + ratio / 2 + np.sign(score) * half) / (1 + ratio)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = mean + squares / 2
+        half = np.sqrt(squares * np.maximum(mean * (1 - mean / most), 0.0) + squares**2 / 4)
+        # as a quotient, where the difference of two large numbers would vanish
+        low = np.where(mean > 0, mean**2 / (centre + half), 0.0)
+        high = np.minimum((centre + half) / (1 + squares / most), most)
     # a cut-off without limit excludes nothing
-    end = np.where(np.isinf(ratio), (np.sign(score) + 1) / 2, end)
-    return np.asarray(low + (high - low) * np.clip(end, 0.0, 1.0))
+    return Interval(low, np.where(np.isinf(squares), most, high))

@@ -179,8 +179,11 @@ def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:
 def _detectable(i: int, analysis: Analysis) -> dict[int, float]:
     """The power of the audit at a few sizes, from the smallest group up to half of all users.
 
-    Sizes at which even the largest possible harm would be missed are left out.
+    Sizes at which even the largest possible harm would be missed are left out, and all of them
+    within strata: there it depends on who shares a group's circumstances.
     """
+    if analysis.is_adjusted:
+        return {}
     n_users = analysis.moments.n_users[i]
     sizes = []
     size = analysis.grouping.min_users

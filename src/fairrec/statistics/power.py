@@ -20,6 +20,7 @@ def detectable_harm(
     n: FloatArray,
     critical: FloatArray,
     higher_is_better: bool | None,
+    n_others: FloatArray | None = None,
 ) -> FloatArray:
     """The smallest true harm of groups of `n` users that is shown with 80% probability.
 
@@ -30,22 +31,28 @@ def detectable_harm(
     ----------
     critical : (2,), score up and down from which a group stands out
     higher_is_better : where neither end is better, the larger harm of both ends
+    n_others : users each is compared with; where that is not said, all others
     """
+    n = np.maximum(n, 1.0)
+    if n_others is None:
+        n_others = np.maximum(float(everyone.n[metric]) - n, 1.0)
     found = [
-        _detectable(everyone, metric, n, float(critical[UP if end > 0 else DOWN]), end)
+        _detectable(everyone, metric, n, n_others, float(critical[UP if end > 0 else DOWN]), end)
         for end in worse_ends(higher_is_better)
     ]
     return np.asarray(np.max(found, axis=0))
 
 
 def _detectable(
-    everyone: Everyone, metric: int, n: FloatArray, critical: float, end: float
+    everyone: Everyone,
+    metric: int,
+    n: FloatArray,
+    n_others: FloatArray,
+    critical: float,
+    end: float,
 ) -> FloatArray:
-    mean, n_all = float(everyone.mean[metric]), float(everyone.n[metric])
-    variance = float(everyone.variance[metric])
+    mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = everyone.bounds[metric]
-    n = np.maximum(n, 1.0)
-    n_others = np.maximum(n_all - n, 1.0)
     # an infinite cut-off or a metric without spread shows nothing
     if not np.isfinite(critical) or variance == 0:
         return np.full(n.shape, np.nan)

@@ -8,12 +8,10 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import FloatArray
+from fairrec.statistics.intervals import Interval, score_interval
 
 PRIOR_USERS = 4
 """Weight, in users, of the spread of everyone in the spread of one group."""
-
-Limits = tuple[FloatArray, FloatArray]
-"""Lower and upper ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Means:
     most: float
     is_rate: bool
 
-    def limits(self, tail: float) -> Limits:
+    def limits(self, tail: float) -> Interval:
         """Both ends of each mean's interval, beyond each of which it lies with probability `tail`.
 
         Wilson's score interval. A mean of other values than 0 and 1 is taken for a rate among as
@@ -44,26 +42,19 @@ class Means:
         that saw none of the rare large values they are missing from its spread as well.
         """
         if self.is_rate:
-            return _wilson(self.mean, self.n / self.spread, ndtri(1 - tail), self.most)
+            return score_interval(self.mean, self.spread * ndtri(1 - tail) ** 2 / self.n, self.most)
         freedom = np.maximum(self.n - 1, 1)
         of_mean = self.mean * (1 - self.mean / self.most)
         with np.errstate(divide="ignore", invalid="ignore"):
             own = (self.squares / of_mean + PRIOR_USERS * self.spread) / (freedom + PRIOR_USERS)
             spread = np.fmax(np.where(of_mean > 0, own, self.spread), self.spread)
-            return _wilson(self.mean, self.n / spread, stdtrit(freedom, 1 - tail), self.most)
-
-
-def _wilson(mean: FloatArray, n: FloatArray, z: FloatArray, most: float) -> Limits:
-    """Means that are `z` standard errors away, where the variance follows the mean itself."""
-    centre = mean + z**2 / (2 * n)
-    half = z * np.sqrt(np.maximum(mean * (1 - mean / most), 0) / n + (z / (2 * n)) ** 2)
-    # the lower end as a quotient, where the difference of two large numbers would vanish
-    return mean**2 / (centre + half), (centre + half) / (1 + z**2 / (n * most))
+            squares = spread * stdtrit(freedom, 1 - tail) ** 2 / self.n
+            return score_interval(self.mean, squares, self.most)
 
 
 def ratio_limits(
-    mean: FloatArray, limits: Limits, other: FloatArray, other_limits: Limits
-) -> Limits:
+    mean: FloatArray, limits: Interval, other: FloatArray, other_limits: Interval
+) -> Interval:
     """Both ends of the interval of `mean / other`, from the intervals of the two.
 
     Donner and Zou's method of variance estimates recovery (2012), which needs no logarithm and so
@@ -78,4 +69,4 @@ def ratio_limits(
         lower = below / (product + np.sqrt(np.maximum(product**2 - below * other_above, 0)))
         root = np.sqrt(np.maximum(product**2 - above * other_below, 0))
         upper = np.where(other_below > 0, (product + root) / other_below, np.inf)
-    return np.where(below > 0, lower, 0.0), upper
+    return Interval(np.where(below > 0, lower, 0.0), upper)

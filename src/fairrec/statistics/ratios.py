@@ -23,7 +23,8 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.partition import Partition
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.ratio_intervals import Limits, Means, ratio_limits
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.ratio_intervals import Means, ratio_limits
 from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
 
 FOUR_FIFTHS = 0.8
@@ -279,7 +280,7 @@ def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
     return ratios
 
 
-def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Limits:
+def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Interval:
     """Both ends of the intervals of ratios to the best group, at 1 - alpha.
 
     Which group is best is not known: the one that looks best is often only lucky. The ratio to
@@ -290,20 +291,20 @@ def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Limits:
     low, high = np.full(len(to_best), np.nan), np.full(len(to_best), np.nan)
     compared = np.flatnonzero(~np.isnan(to_best))
     if not len(compared):
-        return low, high
+        return Interval(low, high)
     ratio, mean = to_best[compared], each.mean[compared]
     ends = []
     for tail in (alpha / 2, alpha / 2 / (len(compared) - 1)):
         lower, upper = each.limits(tail)
-        mine = lower[compared, None], upper[compared, None]
-        others = lower[compared], upper[compared]
+        mine = Interval(lower[compared, None], upper[compared, None])
+        others = Interval(lower[compared], upper[compared])
         ends.append(ratio_limits(mean[:, None], mine, mean, others))
     (lows, _), (_, highs) = ends
     # a group is not compared with itself, and none is better than the best
     itself = np.eye(len(compared), dtype=bool)
     low[compared] = np.minimum(np.where(itself, np.inf, lows).min(axis=1), ratio)
     high[compared] = np.clip(np.where(itself, np.inf, highs).min(axis=1), ratio, 1.0)
-    return low, high
+    return Interval(low, high)
 
 
 def _order(

@@ -125,7 +125,9 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         gap=" ".join(
             filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
         ),
-        power=_power_sentence(result) if status == "inconclusive" and result.is_conclusive else "",
+        power=_power_sentence(result, summary)
+        if status == "inconclusive" and result.is_conclusive
+        else "",
         remedy=_remedy(name, status, result, summary),
     )
 
@@ -365,7 +367,10 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
     )
 
 
-def _power_sentence(result: MetricResult) -> str:
+def _power_sentence(result: MetricResult, summary: AuditSummary) -> str:
+    if summary.given is not None:
+        # how much would be shown depends on who shares a group's circumstances
+        return ""
     if not result.detectable:
         return "No possible harm would be shown 4 times in 5 in groups of these sizes."
     sizes = ", ".join(
