@@ -68,7 +68,8 @@ Permutations = Annotated[
         STATISTICS,
     ),
 ]
-Alpha = Annotated[float, Option(number(above=0, below=1), "Significance level", STATISTICS)]
+# below it no number of permutations is enough, above it a finding is chance rather than not
+Alpha = Annotated[float, Option(number(least=0.0001, most=0.5), "Significance level", STATISTICS)]
 Correction = Annotated[
     Literal["max", "bh"],
     Option(

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, TABLE, one_of, pairs
-from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options
+from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, spelled
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
 
@@ -135,3 +136,9 @@ class TableOptions(Options):
     by: By = ()
     given: Given = ()
     metrics: Metrics = None
+
+    def check(self) -> None:
+        """Refuse a list of metrics without any."""
+        if self.metrics is not None and not self.metrics:
+            example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
+            raise InputError(f"No metric is named. Example: {spelled('metrics', example)}")

@@ -190,11 +190,15 @@ def _without_blanks(values: pl.Series, is_csv: bool) -> tuple[pl.Series, int]:
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
     """`gender`, `age:10`, `langs:first`; a column whose name has a colon is taken as it is."""
     column = table.attribute_column(text)
-    if column is not None and column == table.find("user_id"):
-        raise InputError(f"Attribute '{text}' is the user id itself. Name attributes of users.")
+    name, colon, how = text.rpartition(":")
+    for said in (text, name) if column is None else (text,):
+        found = table.attribute_column(said)
+        if found is not None and found == table.find("user_id"):
+            raise InputError(
+                f"Attribute '{plain(said)}' is the user id itself. Name attributes of users."
+            )
     if column is not None:
         return AttributeSpec(text, column)
-    name, colon, how = text.rpartition(":")
     if colon:
         column = table.attribute_column(name)
         if column is not None and how in HOW:

@@ -110,9 +110,6 @@ def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[Me
             )
     else:
         names = [*given.metrics]
-        if not names:
-            example = spelled("metrics", ["auc", "ndcg@5"])
-            raise InputError(f"No metric is named. Example: {example}")
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         _refuse_unmet(metric, allowed, is_recommended="test" in tables)

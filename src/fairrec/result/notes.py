@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.result.schema import MetricResult
 from fairrec.statistics.analysis import Analysis
+
+_ROUNDING = 1e-9
+"""2 / 0.07 may be a hair above what it is."""
 
 
 def reader_notes(
@@ -52,7 +56,7 @@ def reader_notes(
     elif 2 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {round(2 / options.alpha):,}"
+            f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
         )
     elif options.correction == "bh":
         n_tests = int(analysis.is_tested.sum())

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import TABLE, number
+from fairrec.core.kinds import LARGEST, TABLE, number
 from fairrec.core.options import PLANNING, Blank, Option, Options, declared, spelled
 from fairrec.inputs.table_options import TableOptions
 
@@ -23,12 +23,16 @@ Pilot = Annotated[
 ]
 Mean = Annotated[
     float | None,
-    Option(number().or_none(), "The mean to reckon with, where there is no pilot", PLANNING),
+    Option(
+        number(least=-LARGEST, most=LARGEST).or_none(),
+        "The mean to reckon with, where there is no pilot",
+        PLANNING,
+    ),
 ]
 Sd = Annotated[
     float | None,
     Option(
-        number(above=0).or_none(),
+        number(least=1 / LARGEST, most=LARGEST).or_none(),
         "The standard deviation among users to reckon with, where there is no pilot",
         PLANNING,
         default="1, so that harm is in standard deviations",

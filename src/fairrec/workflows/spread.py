@@ -15,6 +15,9 @@ from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Spread
 from fairrec.workflows.plan_options import PlanOptions
 
+_ROUNDING = 1.01
+"""A standard deviation that is given in two digits may be so much too large."""
+
 
 def spread_of(
     assumed: PlanOptions, pilot: Table | None, metrics: Sequence[MetricAtK]
@@ -46,16 +49,24 @@ def spread_of(
 
 def _refuse_impossible(metric: MetricAtK, mean: float | None, sd: float) -> None:
     """Refuse a mean and a standard deviation that no values between the bounds have."""
-    if metric.metric.bounds is None or mean is None:
+    if metric.metric.bounds is None:
         return
     low, high = metric.metric.bounds
+    if mean is None:
+        # whatever the mean: half of all values at each end
+        if sd > (high - low) / 2 * _ROUNDING:
+            raise InputError(
+                f"{spelled('sd', sd)}: {metric.name} runs from {low:g} to {high:g}, so it has at "
+                f"most {(high - low) / 2:.3g}. Give less, or plan the metric by itself."
+            )
+        return
     if not low <= mean <= high:
         raise InputError(
             f"{spelled('mean', mean)}: {metric.name} runs from {low:g} to {high:g}. Give a mean "
             "between these, or plan the metric by itself."
         )
     largest = math.sqrt((mean - low) * (high - mean))
-    if sd > largest * 1.01:
+    if sd > largest * _ROUNDING:
         raise InputError(
             f"{spelled('sd', sd)}: with a mean of {mean:g}, {metric.name} has at most "
             f"{largest:.3g}. Give less, or plan the metric by itself."
