@@ -116,6 +116,14 @@ def test_a_pilot_and_own_metrics(here: Path):
     ran = run_process(*AUDIT, "--load", "own.py", folder=here)
     assert ran.code == 0, ran.stderr
     assert "As planned" in ran.stdout
+    # what is loaded is code of the audit, whether or not a metric is written there
+    (here / "more.py").write_text("import json\n")
+    ran = run_process(*AUDIT, "--load", "own.py", "--load", "more.py", folder=here)
+    assert "Deviates from the plan: own metrics of more.py, checksum " in ran.stdout
+    (here / "swapped.py").write_text((here / "own.py").read_text() + "# other\n")
+    ran = run_process(*AUDIT, "--load", "swapped", folder=here)
+    assert "Deviates from the plan: own metrics of swapped.py, checksum " in ran.stdout
+    assert "(planned own.py, checksum " in " ".join(ran.stdout.split())
 
 
 def test_a_plan_of_values_runs_on_them(here: Path):
@@ -179,3 +187,53 @@ def test_what_matters_is_planned_with_the_rest(here: Path):
     assert result["plan"]["deviations"] == []
     other = run_here(*AUDIT, "--matters", "ndcg@5=0.03", "--format", "json")
     assert json.loads(other.stdout)["plan"]["deviations"] == ["matters ndcg@5=0.03 (planned 5%)"]
+
+
+def test_a_plan_by_the_name_of_settings_is_followed_in_its_own_folder(here: Path):
+    small = (*PLAN, "--permutations", "19")
+    assert run_here(*small, "--out", "fairrec.toml").code == 0
+    ran = run_here("audit", "predictions.parquet", "--plan", "fairrec.toml")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "As planned (fairrec.toml" in ran.stdout
+    assert run_here(*small, "--settings", "none", "--out", "plan.toml").code == 0
+    ran = run_here(*AUDIT)
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr == "fairrec.toml is another plan, so no settings are taken from it\n"
+    assert "As planned (plan.toml" in ran.stdout
+    # one that is named is no settings file, and neither is one that is found without a plan
+    for more in (("--settings", "fairrec.toml", "--plan", "plan.toml"), ()):
+        ran = run_here("audit", "predictions.parquet", *more)
+        assert ran.code == 2
+        assert "fairrec.toml: is a frozen plan" in ran.stderr
+
+
+def test_a_plan_that_is_replaced_is_named_and_a_read_only_one_is_kept(here: Path):
+    first = run_here(*PLAN, "--out", "plan.toml").stderr
+    checksum = first.rpartition(" ")[2].strip()
+    assert run_here(*PLAN, "--out", "plan.toml").stderr == first
+    ran = run_here(*PLAN, "--alpha", "0.1", "--out", "plan.toml")
+    assert ran.stderr.endswith(f", in place of {checksum}\n")
+    file = here / "plan.toml"
+    file.chmod(0o444)
+    before = file.read_bytes()
+    ran = run_here(*PLAN, "--alpha", "0.2", "--out", "plan.toml")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "plan.toml: is read-only, so this plan is not replaced." in ran.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_metric_with_commas_in_its_name_is_planned_and_audited(here: Path):
+    users = make_tables(80).users
+    name = "a=0.1,b"
+    users.select("user_id", **{name: users["age"].fill_null(0) % 2}).write_parquet("v.parquet")
+    (here / "fairrec.toml").write_text(
+        f'users = "users.parquet"\nby = "gender"\nmetrics = ["{name}"]\npermutations = 39\n'
+        f'[better]\n"{name}" = "lower"\n[matters]\n"{name}" = 0.2\n'
+    )
+    assert run_here("plan", "--out", "plan.toml").code == 0
+    ran = run_here("audit", "--values", "v.parquet", "--plan", "plan.toml", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    assert result["plan"]["deviations"] == []
+    assert result["matters"] == f'"{name}"=0.2'
+    assert result["metrics"][name]["verdict"]["matters"] == 0.2

@@ -94,7 +94,7 @@ def test_paths_lead_from_the_folder_of_the_settings(here: Path):
             'min-support = "1%"',
             "UnknownNameError: fairrec.toml: No setting 'min-support'. Did you mean 'min_support'?",
         ),
-        ("alpha = 2", "fairrec.toml: invalid 'alpha': expected a number between 0 and 1, got 2"),
+        ("alpha = 2", "fairrec.toml: invalid 'alpha': expected a number from 0.0001 to 0.5, got 2"),
         ("alpha = ", "InputError: fairrec.toml: is no TOML (Invalid value"),
         (
             'predictions = "p.parquet"',

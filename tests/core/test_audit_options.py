@@ -28,6 +28,13 @@ def test_others_are_refused_in_words(option, value):
         audit(predictions, users, "group", **{option: value})
 
 
+@pytest.mark.parametrize("alpha", [0, 5e-324, 1e-8, 0.00009, 0.51, 0.9999999999999999, 1])
+def test_a_level_that_no_test_can_have_is_refused(alpha):
+    with pytest.raises(InputError, match=r"invalid alpha: expected a number from 0\.0001 to 0\.5"):
+        AuditOptions.of(alpha=alpha)
+    assert [AuditOptions.of(alpha=edge).alpha for edge in (0.0001, "0.5")] == [0.0001, 0.5]
+
+
 def test_an_audit_takes_them_so_from_python():
     predictions, users = two_groups()
     plain = audit(predictions, users, "group", permutations=100, alpha=0.1, min_support=0.5)

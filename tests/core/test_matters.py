@@ -18,6 +18,13 @@ from fairrec.core.matters import Amount, Matters
         ({"ndcg@5": 0.03, "mrr@5": "5%"}, "ndcg@5=0.03,mrr@5=5%"),
         # a column may have any name
         ("a=b=2", "a=b=2"),
+        ({"a,b": 0.1}, '"a,b"=0.1'),
+        ('"a,b" = 0.1, 5%', '"a,b"=0.1,5%'),
+        ({"a=0.1,b": 0.2, "c": 3}, '"a=0.1,b"=0.2,c=3'),
+        ({"a,0,5": 0.1}, '"a,0,5"=0.1'),
+        ({'"q"': 0.1}, r'"\"q\""=0.1'),
+        ({'x"y': 0.1}, 'x"y=0.1'),
+        ({"a\n,b": "5%"}, r'"a\n,b"=5%'),
     ],
 )
 def test_what_matters_is_read_and_written(given, means):
@@ -29,7 +36,24 @@ def test_what_matters_is_read_and_written(given, means):
 
 @pytest.mark.parametrize(
     "given",
-    ["", "0", "-1", "x", "ndcg=", "=", "0%", "101%", "1,2", "a=1,a=2", "inf", 0, -0.1, True],
+    [
+        "",
+        "0",
+        "-1",
+        "x",
+        "ndcg=",
+        "=",
+        "0%",
+        "101%",
+        "1,2",
+        "a=1,a=2",
+        "inf",
+        0,
+        -0.1,
+        True,
+        {},
+        {1: 2},
+    ],
 )
 def test_what_does_not_fit_is_refused(given):
     with pytest.raises(InputError, match="invalid matters: expected an amount above 0"):
@@ -39,6 +63,8 @@ def test_what_does_not_fit_is_refused(given):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
+        ("=5", r"got '=5' \(no metric is named; for all metrics, give the amount alone\)"),
+        ({" ": 5}, r"got ' =5' \(no metric is named"),
         ("500%", r"got '500%' \(a share is at most 100% of the mean\)"),
         ("a=1,a=2", r"got 'a=2' \(this metric is named twice\)"),
         ("1,2", r"got '2' \(a second amount for all metrics\)"),

@@ -48,6 +48,14 @@ def test_what_names_nothing_is_refused_in_words(name, given, says):
     assert str(caught.value) == f"invalid {name}: expected {says}"
 
 
+@pytest.mark.parametrize("metrics", ["", " , ", [], ()])
+def test_a_list_of_metrics_without_any_is_refused(metrics):
+    with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['auc'"):
+        TableOptions.of(metrics=metrics)
+    with pytest.raises(InputError, match=r"^No metric is named\. Example: metrics=\['churn'\]$"):
+        TableOptions.of(metrics=metrics, values="churn.csv")
+
+
 def test_an_array_of_names_is_a_list_of_names():
     options = TableOptions.of(metrics=np.array(["auc", "mrr"]), by=pl.Series(["gender"]))
     assert options.metrics == ("auc", "mrr")

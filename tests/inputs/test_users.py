@@ -324,6 +324,11 @@ def test_the_user_id_is_no_attribute(by: str):
     predictions, users = two_groups()
     with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
         audit(predictions, users.rename({"user_id": by}), by)
+    for how in ("1", "q5", "first"):
+        with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
+            audit(predictions, users.rename({"user_id": by}), f"{by}:{how}")
+        with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
+            audit(predictions, users.rename({"user_id": by}), "group", given=f"{by}:{how}")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ def test_metrics_are_named_as_they_are_where_they_are_asked_for():
     assert checked("NDCG@10=0.03") == "ndcg@10=0.03"
     assert checked({"mrr": "5%", "ndcg@10": 0.99}) == "mrr@5=5%,ndcg@10=0.99"
     assert matters_of(None, WANTED) is None
+    # a share of nothing else does no harm, so that settings may be for more metrics
+    assert checked("ndcg@10=0.1,mrr=0.1,5%") == "ndcg@10=0.1,mrr@5=0.1,5%"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,8 @@ def test_metrics_are_named_as_they_are_where_they_are_asked_for():
         (5, "matters='5': ndcg@10 runs from 0 to 1, so no group can be worse by more. Give an "
             "amount below 1. Was 5% of the mean meant?"),
         (1, "matters='1': ndcg@10 runs from 0 to 1, "),
+        ("ndcg@10=0.1,mrr=0.1,500", "matters='500': every metric that is audited has "),
+        ("ndcg@10=0.1,500", "matters='500': mrr@5 runs from 0 to 1, "),
         ("mrr=2", "matters='2': mrr@5 runs from 0 to 1, "),
     ],
 )  # fmt: skip

@@ -43,12 +43,19 @@ def test_a_gap_that_cannot_be_told_is_noted():
     ("options", "says"),
     [
         ({"permutations": 0}, "no permutations: the null distribution, p-values"),
-        ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 40"),
+        ({"permutations": 9}, "9 permutations cannot give a p-value of 0.05; use at least 39"),
     ],
 )
 def test_tests_that_cannot_find_anything_are_noted(options, says):
     (said,) = notes(**options)
     assert said.startswith(says)
+
+
+@pytest.mark.parametrize(("alpha", "enough"), [(0.05, 39), (0.07, 28), (0.01, 199), (0.3, 6)])
+def test_as_many_permutations_as_are_asked_for_are_enough(alpha, enough):
+    (said,) = notes(alpha=alpha, permutations=enough - 1)
+    assert said.endswith(f"use at least {enough:,}")
+    assert notes(alpha=alpha, permutations=enough) == ()
 
 
 def test_too_few_permutations_for_the_false_discovery_rate_of_many_groups_are_noted():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import fairrec
+from fairrec.core.files import file_sum
 from fairrec.core.settings import checksum_of
 from fairrec.core.toml_text import to_toml
+from fairrec.metrics.registry import METRICS
 from fairrec.result.audit_result import AuditResult
 from fairrec.workflows import deviations as module
 from fairrec.workflows.planned import read_plan
@@ -86,7 +90,30 @@ def test_users_who_are_not_audited_change_no_value_of_the_plan(world):
     women = pl.read_parquet(world / "users.parquet").filter(gender="F")["user_id"]
     predictions = pl.read_parquet(world / "predictions.parquet")
     some = predictions.filter(pl.col("user_id").is_in(women.implode()))
-    assert deviations_of(fairrec.audit(some, plan=file)) == ()
+    # the users table is that of the plan, and who is audited of it is counted
+    assert deviations_of(fairrec.audit(some, plan=file)) == (
+        f"{some['user_id'].n_unique():,} users audited (planned 80)",
+    )
+
+
+def test_other_users_in_memory_are_told_by_their_number_and_by_who_they_are(world):
+    users = pl.read_parquet(world / "users.parquet")
+    values = users.select("user_id", churn=pl.int_range(pl.len()) % 3)
+    file = make_plan(
+        world, users=users, by="gender", metrics="churn", better={"churn": "lower"}
+    ).save(world / "plan.toml")
+
+    def audited(who: pl.DataFrame, what: pl.DataFrame = values) -> tuple[str, ...]:
+        return deviations_of(fairrec.audit(values=what, users=who, plan=file))
+
+    assert audited(users) == audited(users.reverse()) == audited(users.to_pandas()) == ()
+    assert audited(users, values.head(60)) == ("60 users audited (planned 80)",)
+    # as many of each value as before
+    renamed = [frame.with_columns(pl.col("user_id") + "x") for frame in (users, values)]
+    swapped = users.with_columns(gender=pl.col("gender").reverse())
+    for line in (*audited(*renamed), *audited(swapped)):
+        assert line.startswith("users in memory with other ids or attributes, checksum ")
+    assert len(audited(*renamed)) == len(audited(swapped)) == 1
 
 
 def test_a_table_in_memory_cannot_be_compared_but_by_its_values(world):
@@ -97,18 +124,18 @@ def test_a_table_in_memory_cannot_be_compared_but_by_its_values(world):
     of_frame = make_plan(world, users=users).save(world / "frame.toml")
     assert deviations_of(audit_by(of_frame, world, users=users)) == ()
     fewer = users.with_columns(gender=pl.lit("F"))
-    assert deviations_of(audit_by(of_frame, world, users=fewer)) == (
-        "attribute gender lacks planned values: M, (missing)",
-    )
+    lacking, others = deviations_of(audit_by(of_frame, world, users=fewer))
+    assert lacking == "attribute gender lacks planned values: M, (missing)"
+    assert others.startswith("users in memory with other ids or attributes, checksum ")
 
 
 def test_of_many_values_the_number_is_compared(world):
     users = pl.read_parquet(world / "users.parquet").with_columns(town=pl.int_range(pl.len()) % 40)
     plan = make_plan(world, users=users, by="town", min_support=1).save(world / "plan.toml")
     others = users.with_columns(town=pl.col("town") % 30)
-    assert deviations_of(audit_by(plan, world, users=others)) == (
-        "attribute town has 30 values (planned 40)",
-    )
+    number, who = deviations_of(audit_by(plan, world, users=others))
+    assert number == "attribute town has 30 values (planned 40)"
+    assert who.startswith("users in memory with other")
     assert deviations_of(audit_by(plan, world, users=users)) == ()
 
 
@@ -144,3 +171,30 @@ def test_another_version_is_a_line(world, monkeypatch):
     monkeypatch.setattr(module, "__version__", "9.9")
     planned = read_plan(plan).facts.fairrec_version
     assert deviations_of(audit_by(plan, world)) == (f"FairRec 9.9 (planned with {planned})",)
+
+
+def test_an_own_metric_that_was_written_anew_is_a_line(world, monkeypatch):
+    def registered(compute):
+        monkeypatch.setitem(
+            METRICS._entries, "mine", replace(METRICS["auc"], name="mine", compute=compute)
+        )
+
+    def of_file(name: str, value: int):
+        (world / name).write_text(f"def mine(lists):\n    return lists.labels(1)[:, 0] * {value}\n")
+        return runpy.run_path(str(world / name))["mine"]
+
+    registered(of_file("ma.py", 0))
+    plan = make_plan(world, metrics="mine").save(world / "plan.toml")
+    assert deviations_of(audit_by(plan, world)) == ()
+    # the same by another name is the same
+    registered(of_file("copy.py", 0))
+    assert deviations_of(audit_by(plan, world)) == ()
+    registered(of_file("mb.py", 1))
+    (line,) = deviations_of(audit_by(plan, world))
+    then, now = (file_sum(world / name)[:12] for name in ("ma.py", "mb.py"))
+    assert line == f"own metrics of mb.py, checksum {now} (planned ma.py, checksum {then})"
+    (world / "mb.py").unlink()
+    assert deviations_of(audit_by(plan, world)) == (
+        f"own metrics of mine (planned ma.py, checksum {then})",
+        "the code of mine is not known, so it is not compared with the planned",
+    )

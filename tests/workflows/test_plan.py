@@ -81,7 +81,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         ({"by": "gendre"}, "No attribute 'gendre'. Did you mean 'gender'?"),
         ({"metrics": "ndgc"}, "No metric 'ndgc'. Did you mean 'ndcg'?"),
         ({"alhpa": 0.1}, "No option 'alhpa'. Did you mean 'alpha'?"),
-        ({"alpha": 2}, "invalid alpha: expected a number between 0 and 1, got 2"),
+        ({"alpha": 2}, "invalid alpha: expected a number from 0.0001 to 0.5, got 2"),
         ({"min_support": 5000}, "No group has 5,000 users"),
         ({"users": "nowhere.csv"}, "nowhere.csv: does not exist"),
         ({"columns": {"no.such": "x"}}, "No table 'no'."),
@@ -89,6 +89,12 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         ({"pilot": pl.DataFrame({"ndcg@5": [1.0, 1.0]})}, "is the same for everyone"),
         ({"pilot": pl.DataFrame({"ndcg@5": [1.0]})}, "is the same for everyone"),
         ({"pilot": pl.DataFrame({"ndcg@5": ["a", "b"]})}, "ndcg@5"),
+        ({"metrics": ""}, "No metric is named. Example: metrics="),
+        ({"by": "user_id:1"}, "Attribute 'user_id' is the user id itself"),
+        ({"given": "gender"}, "'gender' is in by and in given"),
+        ({"given": "nope"}, "given: No circumstance 'nope'."),
+        ({"sd": 1}, "sd=1.0: ndcg@5 runs from 0 to 1, so it has at most 0.5."),
+        ({"sd": 1e200}, "invalid sd: expected a number above 0, up to 1e+50, got 1e+200"),
         ({"better": {"ndgc": "lower"}}, "better: No metric 'ndgc'. Did you mean 'ndcg'?"),
     ],
 )
@@ -113,9 +119,11 @@ def test_columns_of_values_are_planned_with_their_better_end():
 def test_settings_hold_where_nothing_is_given(tmp_path):
     file = tmp_path / "fairrec.toml"
     USERS.write_parquet(tmp_path / "users.parquet")
-    file.write_text('users = "users.parquet"\nby = "gender"\nmetrics = "ndcg"\nalpha = 0.2\nsd = 3')
+    file.write_text(
+        'users = "users.parquet"\nby = "gender"\nmetrics = "ndcg"\nalpha = 0.2\nsd = 0.3'
+    )
     made = fairrec.plan(settings=file, alpha=0.1)
-    assert (made.options["alpha"], made.options["sd"]) == (0.1, 3.0)
+    assert (made.options["alpha"], made.options["sd"]) == (0.1, 0.3)
     assert made.options["users"] == tmp_path / "users.parquet"
     assert made.from_settings == ("users", "by", "metrics", "sd")
     # a pilot takes the place of the numbers

@@ -76,6 +76,6 @@ def test_a_pilot_and_numbers_in_its_stead_exclude_each_other():
             PlanOptions.of(pilot="a.csv", mean=1)
         with pytest.raises(InputError, match=r"^--mean needs .* too: --sd NUMBER$"):
             PlanOptions.of(mean=1)
-    for sd in (0, -1, "much"):
+    for sd in (0, -1, "much", 1e51):
         with pytest.raises(InputError, match=r"^invalid sd: expected a number above 0"):
             PlanOptions.of(sd=sd)

@@ -8,6 +8,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.plan_schema import Spread
 from fairrec.workflows.plan_options import PlanOptions
 from fairrec.workflows.spread import spread_of
@@ -24,7 +25,9 @@ def test_what_is_assumed_holds_for_every_metric():
         "auc": assumed,
     }
     assert spread_of(PlanOptions(), None, metrics) == {}
-    assert spread_of(PlanOptions(sd=7), None, metrics)["auc"] == Spread(sd=7)
+    assert spread_of(PlanOptions(sd=0.5), None, metrics)["auc"] == Spread(sd=0.5)
+    unbounded = metric_of_column("watch", {}, "the values")
+    assert spread_of(PlanOptions(sd=7), None, [unbounded])["watch"] == Spread(sd=7)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,7 @@ def test_what_is_assumed_holds_for_every_metric():
         (1.2, 0.1, "mean=1.2: ndcg@5 runs from 0 to 1. Give a mean between these"),
         (-0.1, 0.1, "mean=-0.1: ndcg@5 runs from 0 to 1."),
         (0.1, 0.35, "sd=0.35: with a mean of 0.1, ndcg@5 has at most 0.3. Give less"),
+        (None, 0.51, "sd=0.51: ndcg@5 runs from 0 to 1, so it has at most 0.5. Give less"),
         (0.0, 0.1, "sd=0.1: with a mean of 0, ndcg@5 has at most 0."),
     ],
 )

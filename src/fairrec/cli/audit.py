@@ -87,15 +87,14 @@ def audit_command(
 
         if out is not None:
             check_audit_folder(out)
-        chosen = Choices.of({**tables, **options}, plan, settings_file(settings))
+        chosen = Choices.of({**tables, **options}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
         tables, options = (
             {name: value for name, value in chosen.values.items() if name in declared(kind)}
             for kind in (TableOptions, AuditOptions)
         )
-        for source in load:
-            load_metrics(source)
+        loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
         given = _tables(predictions, run, tables, how is not None, progress)
@@ -109,7 +108,7 @@ def audit_command(
         )
         if run is not None:
             result = result.of_run(run)
-        result = chosen.recorded(result)
+        result = chosen.recorded(result, loaded)
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report)

@@ -23,8 +23,8 @@ Load = Annotated[
 ]
 
 
-def load_metrics(source: str) -> None:
-    """Import a file or module for the metrics it registers."""
+def load_metrics(source: str) -> tuple[Path, ...]:
+    """Import a file or module for the metrics it registers; the file it is in, where it has one."""
     path = Path(source)
     try:
         if path.suffix == ".py":
@@ -32,7 +32,8 @@ def load_metrics(source: str) -> None:
         else:
             sys.path.insert(0, "")
             try:
-                importlib.import_module(source)
+                # a folder of modules has no file
+                path = Path(getattr(importlib.import_module(source), "__file__", None) or "")
             finally:
                 with suppress(ValueError):  # the module took it out itself
                     sys.path.remove("")
@@ -45,6 +46,7 @@ def load_metrics(source: str) -> None:
             f"{spelled('load', source)}: {said}. "
             "Give a Python file, or a module that can be imported from here."
         ) from error
+    return (path,) if path.is_file() else ()
 
 
 def _run_file(path: Path) -> None:

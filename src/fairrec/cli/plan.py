@@ -12,6 +12,7 @@ from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, QuietOption, say, stdout
 from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option, spelled
 from fairrec.inputs.table_options import TableOptions
@@ -39,12 +40,10 @@ def plan_command(
     from fairrec.workflows.plan_file import check_plan_file
     from fairrec.workflows.planned import read_plan
 
-    if out is not None:
-        check_plan_file(out)
-    for source in load:
-        load_metrics(source)
+    old = None if out is None else check_plan_file(out)
+    loaded = [file for source in load for file in load_metrics(source)]
     file = settings_file(settings)
-    made = plan(settings=file, **tables, **options, **assumed)
+    made = plan(settings=file, **tables, **options, **assumed).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
     view, console = plan_view(made.facts, made.options["given"]), stdout()
@@ -61,4 +60,6 @@ def plan_command(
     if out is not None:
         frozen = read_plan(made.save(out))
         if not quiet:
-            say(f"Written to {out}, checksum {frozen.facts.checksum[:12]}")
+            new = frozen.facts.checksum
+            instead = "" if old in (None, new) else f", in place of {plain(old[:12])}"
+            say(f"Written to {out}, checksum {new[:12]}{instead}")

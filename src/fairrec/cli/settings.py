@@ -12,7 +12,8 @@ from fairrec.cli.shared import say
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kinds import FILE, Kind
 from fairrec.core.options import PLANNING, Option
-from fairrec.core.settings import SETTINGS_FILE
+from fairrec.core.settings import SETTINGS_FILE, read_settings
+from fairrec.workflows.plan_options import SETTINGS
 
 NONE = "none"
 
@@ -48,12 +49,22 @@ SettingsOption = Annotated[
 ]
 
 
-def settings_file(asked: str | Path | None) -> Path | None:
-    """The settings file that was named, or else the one that is found in the working folder."""
+def settings_file(asked: str | Path | None, plan: Path | None = None) -> Path | None:
+    """The settings file that was named, or else the one that is found in the working folder.
+
+    A plan that is found there beside the one to be followed is left aside, and it is said.
+    """
     if asked is not None:
         return None if asked == NONE else Path(asked)
     # also where it is a link that leads nowhere, so that it is told
-    return Path(SETTINGS_FILE) if os.path.lexists(SETTINGS_FILE) else None
+    found = Path(SETTINGS_FILE) if os.path.lexists(SETTINGS_FILE) else None
+    if plan is None or found is None:
+        return found
+    if read_settings(found, SETTINGS).frozen is None:
+        return found
+    if not (plan.exists() and found.samefile(plan)):
+        say(f"{found} is another plan, so no settings are taken from it")
+    return None
 
 
 def say_settings(

@@ -13,8 +13,6 @@ from typing import Any
 from fairrec.core.names import UnfitError, names_in, pairs_in
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-LARGEST = 1e100
-"""A number beyond it is too large to reckon with: its square may be beyond all numbers."""
 _EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 

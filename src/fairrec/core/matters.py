@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,10 @@ from fairrec.core.names import UnfitError
 
 _DECIMAL_COMMA = re.compile(r"(^|[=,])\s*0,\d")
 """No amount is 0, so what follows are its decimals."""
+_QUOTES = r'"(?:[^"\\]|\\.)*"'
+_QUOTED = rf"{_QUOTES}(?=\s*=)"
+_PART = re.compile(rf"\s*((?:{_QUOTED})?[^,]*)(?:,|$)")
+"""Up to the next comma that is in no quoted name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,15 @@ class Matters:
     >>> matters = Matters.parsed("ndcg@5=0.03, 5%")
     >>> str(matters), matters.of("ndcg@5", mean=0.5), matters.of("mrr@5", mean=0.5)
     ('ndcg@5=0.03,5%', 0.03, 0.025)
+    >>> str(Matters.parsed({"clicks, total": 3}))
+    '"clicks, total"=3'
     """
 
     by_metric: tuple[tuple[str, Amount], ...] = ()
     of_others: Amount | None = None
 
     def __str__(self) -> str:
-        parts = [f"{name}={amount}" for name, amount in self.by_metric]
+        parts = [f"{_written(name)}={amount}" for name, amount in self.by_metric]
         return ",".join([*parts, *([] if self.of_others is None else [str(self.of_others)])])
 
     def amount(self, metric: str) -> Amount | None:
@@ -64,19 +71,25 @@ class Matters:
         if isinstance(given, Matters):
             return given
         if isinstance(given, Mapping):
-            named = [(str(name), _amount(amount)) for name, amount in given.items()]
+            if not given:
+                raise UnfitError(given)
+            named = [
+                (_named(name, f"{name}={amount}"), _amount(amount))
+                for name, amount in given.items()
+            ]
             return cls(tuple(named))
         if not isinstance(given, str):
             return cls(of_others=_amount(given))
         of_metric: dict[str, Amount] = {}
         of_others: list[Amount] = []
-        if _DECIMAL_COMMA.search(given):
+        if _DECIMAL_COMMA.search(re.sub(_QUOTED, "", given)):
             raise UnfitError(given, "amounts stand between commas: write the decimals as in 0.03")
-        for part in filter(None, (part.strip() for part in given.split(","))):
+        for part in filter(None, (part.strip() for part in _PART.findall(given))):
             name, is_named, amount = (piece.strip() for piece in part.rpartition("="))
-            if is_named and name in of_metric:
-                raise UnfitError(part, "this metric is named twice")
             if is_named:
+                name = _named(_read(name), part)
+                if name in of_metric:
+                    raise UnfitError(part, "this metric is named twice")
                 of_metric[name] = _amount(amount, part)
             elif of_others:
                 raise UnfitError(part, "a second amount for all metrics")
@@ -85,6 +98,30 @@ class Matters:
         if not of_metric and not of_others:
             raise UnfitError(given)
         return cls(tuple(of_metric.items()), of_others[0] if of_others else None)
+
+
+def _written(name: str) -> str:
+    """The name of a metric, in quotes where it would be read as something else."""
+    is_plain = name == name.strip() and not name.startswith('"') and "," not in name
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+
+def _read(text: str) -> str:
+    """The name that `_written` wrote."""
+    if not re.fullmatch(_QUOTES, text):
+        return text
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
+
+
+def _named(name: Any, part: str) -> str:
+    if not isinstance(name, str):
+        raise UnfitError(name)
+    if not name.strip():
+        raise UnfitError(part, "no metric is named; for all metrics, give the amount alone")
+    return name
 
 
 def _amount(given: Any, part: object = None) -> Amount:

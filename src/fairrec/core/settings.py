@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 import tomllib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
@@ -136,9 +137,17 @@ def parsed_toml(data: bytes, where: str) -> dict[str, Any]:
 
 def _bytes_of(file: Path, where: str) -> bytes:
     try:
+        kind = file.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise InputError(
+                f"{where}: is a pipe or a device and no file, so it may never end. Save what it "
+                "holds as a file, and name that."
+            )
         with file.open("rb") as stream:
-            # no more than is looked at: it may be a device without end
+            # no more than is looked at
             return stream.read(MOST_BYTES + 1)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{where}: cannot be read ({reason}). Check the path.") from error

@@ -13,7 +13,6 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
-from fairrec.core.kinds import LARGEST
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
@@ -24,6 +23,7 @@ from fairrec.inputs.sources import Role
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
+_HUGE = 1e100
 _EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
@@ -160,7 +160,7 @@ class Table:
     def refuse_huge(self, numbers: FloatArray, column: str) -> None:
         """Raise where squares of the numbers could overflow: such a number stands for none."""
         at = int(np.argmax(np.abs(numbers))) if len(numbers) else 0
-        if len(numbers) and abs(numbers[at]) > LARGEST:
+        if len(numbers) and abs(numbers[at]) > _HUGE:
             raise InputError(
                 f"{self.where}, row {at + 1}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."

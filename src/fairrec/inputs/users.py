@@ -62,6 +62,12 @@ class Attribute:
     warnings: tuple[str, ...] = ()
 
     @property
+    def labels(self) -> pl.Series:
+        """(n_users,), the value of each user as text."""
+        texts = [str(value) for value in self.values]
+        return pl.Series(self.name, texts, pl.String).gather(self.codes)
+
+    @property
     def n_known(self) -> int:
         """The users who have a value."""
         return len(self.codes) - self.n_missing

@@ -30,7 +30,14 @@ def matters_of(matters: Matters | None, wanted: Sequence[MetricAtK]) -> Matters 
         if name in by_metric:
             raise InputError(f"{spelled('matters')}: '{plain(name)}' is named twice.")
         by_metric[name] = amount
-    found = Matters(tuple(by_metric.items()), matters.of_others)
+    others = matters.of_others
+    # a share fits any metric, an amount has the units of one
+    if others is not None and not others.is_share and {*names} == {*by_metric}:
+        raise InputError(
+            f"{spelled('matters', str(others))}: every metric that is audited has an amount of its "
+            "own, so this one is for none. Leave it out."
+        )
+    found = Matters(tuple(by_metric.items()), others)
     for metric in wanted:
         refuse_unfit(found, metric, *(metric.metric.bounds or (0.0, math.inf)))
     return found

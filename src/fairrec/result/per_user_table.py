@@ -10,12 +10,7 @@ from fairrec.metrics.measured import Measured
 
 def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
     """One row a user; a metric is null where it is undefined."""
-    labels = [
-        pl.Series(attribute.name, [str(value) for value in attribute.values], pl.String).gather(
-            attribute.codes
-        )
-        for attribute in inputs.attributes
-    ]
+    labels = [attribute.labels for attribute in inputs.attributes]
     numbers = [
         pl.Series(metric.name, row).fill_nan(None)
         for metric, row in zip(measured.metrics, measured.values, strict=True)

@@ -18,6 +18,13 @@ class PlannedTable(PlanPart):
     sha256: str | None = None
 
 
+class PlannedCode(PlanPart):
+    """Code of own metrics as it was when the plan was made."""
+
+    name: str = Field(description="of the file; of the metric where it is in none")
+    sha256: str = Field(description="empty where the code is not known")
+
+
 class PlannedAttribute(PlanPart):
     """An attribute of the users of the plan."""
 
@@ -105,12 +112,15 @@ class PlanFacts(PlanPart):
 
     Parameters
     ----------
+    users_sha256 : of the ids of all users and their attributes, whatever table they come from
     spread : by metric; empty where nothing is known, and harm is in standard deviations
     """
 
     fairrec_version: str
     n_users: int
+    users_sha256: str = ""
     min_users: int
+    code: tuple[PlannedCode, ...] = ()
     tables: dict[str, PlannedTable]
     attributes: dict[str, PlannedAttribute]
     groups: tuple[PlannedGroups, ...]

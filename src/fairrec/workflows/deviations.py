@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from fairrec.core.audit_options import AuditOptions
@@ -10,7 +11,11 @@ from fairrec.core.errors import listed, plain
 from fairrec.core.options import Option, defaults
 from fairrec.core.version import __version__
 from fairrec.inputs.table_options import TableOptions
-from fairrec.result.plan_schema import PlanFacts, PlannedTable
+from fairrec.inputs.users_sum import users_sum
+from fairrec.metrics.own_code import OwnCode, own_code
+from fairrec.metrics.registry import parse_metric
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.workflows.plan_options import AUDITED, NOT_PLANNED
 
@@ -23,7 +28,8 @@ def deviations(
     facts: PlanFacts,
     planned: Mapping[str, Any],
     values: Mapping[str, Any],
-    summary: AuditSummary,
+    result: AuditResult,
+    loaded: Iterable[Path] = (),
 ) -> Iterator[str]:
     """What an audit did otherwise than planned, a line each.
 
@@ -31,7 +37,9 @@ def deviations(
     ----------
     planned : the options that the plan sets, by name; another one has its default
     values : those the audit was done with, where they are set
+    loaded : files with own metrics
     """
+    summary = result.summary
     if facts.fairrec_version != __version__:
         yield f"FairRec {__version__} (planned with {plain(facts.fairrec_version)})"
     # a run has attributes of its own, and metrics may be left to the tables or named in any case
@@ -44,12 +52,54 @@ def deviations(
         now, then = (option.kind.written(each[name]) for each in (used, planned))
         if _compared(now) != _compared(then):
             yield f"{name} {_in_words(option, now)} (planned {_in_words(option, then)})"
+    yield from _other_code(facts, summary, loaded)
     yield from _other_tables(facts, summary)
+    yield from _other_users(facts, result)
     search = summary.search
     if search.users_scored < search.users_total:
         yield (
             f"the searcher {search.name} scored {search.users_scored:,} of "
             f"{search.users_total:,} users (planned all)"
+        )
+
+
+def _other_code(facts: PlanFacts, summary: AuditSummary, loaded: Iterable[Path]) -> Iterator[str]:
+    """Own metrics that are written in other words, or of which that cannot be told."""
+    # columns of values are measured by somebody else
+    names = () if "values" in summary.inputs else summary.metrics
+    now = own_code([parse_metric(name).metric for name in names], loaded)
+    if {code.sha256 for code in now} != {code.sha256 for code in facts.code}:
+        yield f"own metrics of {_of_code(now)} (planned {_of_code(facts.code)})"
+    for code in now:
+        if not code.sha256:
+            yield f"the code of {code.name} is not known, so it is not compared with the planned"
+
+
+def _of_code(code: Iterable[OwnCode | PlannedCode]) -> str:
+    named = [
+        f"{plain(each.name)}, checksum {each.sha256[:12]}" if each.sha256 else plain(each.name)
+        for each in code
+    ]
+    return "; ".join(named) or "none"
+
+
+def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
+    """Another number of users, or others where no checksum of a file tells it."""
+    summary = result.summary
+    if summary.n_users != facts.n_users:
+        yield f"{summary.n_users:,} users audited (planned {facts.n_users:,})"
+        return
+    tables = (facts.tables.get("users"), summary.inputs.get("users"))
+    if any(table is None or table.sha256 for table in tables):
+        return
+    if {*summary.attributes} != {*facts.attributes}:
+        return  # which is among the options
+    per_user = result.per_user
+    now = users_sum(per_user["user_id"], [per_user[name] for name in summary.attributes])
+    if now != facts.users_sha256:
+        yield (
+            f"users in memory with other ids or attributes, checksum {now[:12]} (planned "
+            f"{plain(facts.users_sha256[:12]) or 'none'})"
         )
 
 

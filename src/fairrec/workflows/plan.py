@@ -20,9 +20,11 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
+from fairrec.inputs.users_sum import users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
 from fairrec.metrics.matters import matters_of
+from fairrec.metrics.own_code import own_code
 from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.coverage import attribute_summaries, coverage
@@ -34,7 +36,7 @@ from fairrec.result.plan_schema import (
 )
 from fairrec.workflows.deviations import values_named
 from fairrec.workflows.expectations import Outlook
-from fairrec.workflows.plan_file import AuditPlan
+from fairrec.workflows.plan_file import AuditPlan, planned_code
 from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.workflows.spread import spread_of
 
@@ -91,7 +93,8 @@ def plan(
     how = replace(how, matters=matters_of(how.matters, wanted))
     refuse_given(tables, opened, wanted)
     everyone = read_users(opened["users"], tables.by)
-    grouping = grouping_of(everyone.attributes(np.arange(len(everyone.ids))), how)
+    attributes = everyone.attributes(np.arange(len(everyone.ids)))
+    grouping = grouping_of(attributes, how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
     spread = spread_of(assumed, of_pilot, tested, how.matters)
     outlook = Outlook(tested, grouping, how, spread)
@@ -100,7 +103,9 @@ def plan(
     facts = PlanFacts(
         fairrec_version=__version__,
         n_users=grouping.n_users,
+        users_sha256=users_sum(everyone.ids, [each.labels for each in attributes]),
         min_users=grouping.min_users,
+        code=planned_code(own_code(metric.metric for metric in wanted)),
         tables={name: _table(table) for name, table in opened.items()},
         attributes=_attributes(grouping),
         groups=_groups(grouping, how),

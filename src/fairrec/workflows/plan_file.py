@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from fairrec.core.options import from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, PLAN, checksum_of, parsed_toml, read_settings
 from fairrec.core.toml_text import to_toml
 from fairrec.groups.group import Group
-from fairrec.result.plan_schema import PlanFacts
+from fairrec.metrics.own_code import OwnCode, own_code
+from fairrec.result.plan_schema import PlanFacts, PlannedCode
 from fairrec.workflows.plan_options import SETTINGS
 
 EXPECTED = {
@@ -89,6 +92,12 @@ class AuditPlan:
         """Attribute or lower depth -> how much smaller harms are found and ruled out without it."""
         return pl.DataFrame([cost.model_dump() for cost in self.facts.costs], schema=COSTS)
 
+    def with_loaded(self, files: Iterable[Path]) -> AuditPlan:
+        """The same with files that were loaded for own metrics."""
+        code = {*self.facts.code, *planned_code(own_code((), files))}
+        ordered = tuple(sorted(code, key=lambda each: (each.name, each.sha256)))
+        return replace(self, facts=self.facts.model_copy(update={"code": ordered}))
+
     def text(self, file: str | Path) -> str:
         """The content of the file: its settings, and what they were frozen with.
 
@@ -127,15 +136,33 @@ class AuditPlan:
         return file
 
 
-def check_plan_file(file: Path) -> None:
-    """Refuse a name that is none of a plan, and to replace what is no plan."""
+def check_plan_file(file: Path) -> str | None:
+    """Refuse a name that is none of a plan, and to replace what is no plan or may not be written.
+
+    Where there is a plan already, the checksum it was frozen with comes back.
+    """
+    where = plain(file, 300)
     if file.suffix.lower() != ".toml":
-        raise OutputError(f"{plain(file, 300)}: a plan is a TOML file. Name it NAME.toml.")
-    if file.exists() and not (file.is_file() and read_settings(file, SETTINGS).frozen):
+        raise OutputError(f"{where}: a plan is a TOML file. Name it NAME.toml.")
+    if not file.exists():
+        return None
+    frozen = read_settings(file, SETTINGS).frozen if file.is_file() else None
+    if not frozen:
         raise OutputError(
-            f"{plain(file, 300)}: is there already and is no plan, so it is not replaced. Choose "
-            "another name."
+            f"{where}: is there already and is no plan, so it is not replaced. Choose another name."
         )
+    # the bits themselves: the system lets some users write to anything
+    if not file.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        raise OutputError(
+            f"{where}: is read-only, so this plan is not replaced. Choose another name, or make it "
+            "writable."
+        )
+    return str(frozen.get(CHECKSUM))
+
+
+def planned_code(code: Iterable[OwnCode]) -> tuple[PlannedCode, ...]:
+    """As a plan keeps it."""
+    return tuple(PlannedCode(name=each.name, sha256=each.sha256) for each in code)
 
 
 def _path_from(folder: Path, path: str | Path) -> str:

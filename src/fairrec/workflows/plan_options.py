@@ -8,9 +8,12 @@ from typing import Annotated, Any
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import LARGEST, TABLE, number
+from fairrec.core.kinds import TABLE, number
 from fairrec.core.options import PLANNING, Blank, Option, Options, declared, spelled
 from fairrec.inputs.table_options import TableOptions
+
+_LARGEST = 1e50
+"""Degrees of freedom take the fourth power of a standard deviation."""
 
 Pilot = Annotated[
     Any,
@@ -24,7 +27,7 @@ Pilot = Annotated[
 Mean = Annotated[
     float | None,
     Option(
-        number(least=-LARGEST, most=LARGEST).or_none(),
+        number(least=-_LARGEST, most=_LARGEST).or_none(),
         "The mean to reckon with, where there is no pilot",
         PLANNING,
     ),
@@ -32,7 +35,7 @@ Mean = Annotated[
 Sd = Annotated[
     float | None,
     Option(
-        number(least=1 / LARGEST, most=LARGEST).or_none(),
+        number(above=0, most=_LARGEST).or_none(),
         "The standard deviation among users to reckon with, where there is no pilot",
         PLANNING,
         default="1, so that harm is in standard deviations",

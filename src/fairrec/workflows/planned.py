@@ -5,7 +5,7 @@ What is given beats the plan, and the plan beats the settings file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -114,8 +114,13 @@ class Choices:
         beaten = {*self.given, *self._planned}
         return tuple(name for name in self._of(self.settings) if name not in beaten)
 
-    def recorded(self, result: AuditResult) -> AuditResult:
-        """The result of an audit with these options, with where they come from."""
+    def recorded(self, result: AuditResult, loaded: Iterable[Path] = ()) -> AuditResult:
+        """The result of an audit with these options, with where they come from.
+
+        Parameters
+        ----------
+        loaded : files with own metrics
+        """
         parts: dict[str, Any] = {}
         if self.settings is not None:
             parts["settings"] = SettingsSummary(
@@ -129,7 +134,7 @@ class Choices:
                 checksum=self.plan.facts.checksum,
                 options=tuple(name for name in self._planned if name not in self.given),
                 deviations=tuple(
-                    deviations(self.plan.facts, self._planned, self.values, result.summary)
+                    deviations(self.plan.facts, self._planned, self.values, result, loaded)
                 ),
             )
         return replace(result, summary=result.summary.model_copy(update=parts))

@@ -1,0 +1,67 @@
+"""The files behind own metrics, by which a plan tells whether a metric is still the same."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.errors import plain
+from fairrec.core.files import file_sum
+from fairrec.metrics.registry import Metric
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OwnCode:
+    """Code that is no part of FairRec.
+
+    Parameters
+    ----------
+    name : of its file; of the metric where it is in none
+    sha256 : of its text; empty where that is not known
+    """
+
+    name: str
+    sha256: str
+
+
+def own_code(metrics: Iterable[Metric], loaded: Iterable[Path] = ()) -> tuple[OwnCode, ...]:
+    """The files that own metrics are written in, and those that were loaded for them."""
+    found = {_of_metric(metric) for metric in metrics}
+    found |= {OwnCode(plain(file.name), file_sum(file)) for file in loaded}
+    return tuple(sorted(code for code in found if code is not None))
+
+
+def _of_metric(metric: Metric) -> OwnCode | None:
+    """None for a metric of FairRec."""
+    function = _function(metric.compute)
+    if function is None:
+        return OwnCode(plain(metric.name), "")
+    file = Path(function.__code__.co_filename)
+    if file.is_relative_to(_PACKAGE):
+        return None
+    if file.is_file():
+        return OwnCode(plain(file.name), file_sum(file))
+    try:
+        # of a notebook, which keeps the text of its cells
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return OwnCode(plain(metric.name), "")
+    return OwnCode(plain(metric.name), hashlib.sha256(text.encode()).hexdigest())
+
+
+def _function(compute: Callable[..., Any]) -> Any:
+    """The function that was written, without what stands around it; None where there is none."""
+    while isinstance(compute, partial):
+        compute = compute.func
+    compute = inspect.unwrap(compute)
+    for each in (compute, getattr(type(compute), "__call__", None)):  # noqa: B004
+        if hasattr(each, "__code__"):
+            return each
+    return None
