@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.metrics import METRICS
+from fairrec.result.group_table import RESERVED
 from tests.end_to_end.command_line import run_here
 
 ROOT = Path(__file__).parents[1]
@@ -59,6 +60,15 @@ def test_every_example_of_a_page_runs(name, tmp_path, monkeypatch):
 def test_the_page_on_options_says_what_is_declared():
     made = runpy.run_path(str(ROOT / "docs" / "make_options.py"))
     assert made["PAGE"].read_text("utf-8") == made["page"](), "run python docs/make_options.py"
+
+
+def test_the_page_on_inputs_names_the_columns_of_groups():
+    page = (ROOT / "docs" / "inputs.md").read_text()
+    about = page[page.index("- `groups.parquet`") : page.index("- `per_user.parquet`")]
+    # those of an interval that is named are understood
+    understood = {f"{name}_{end}" for name in ("value", "difference") for end in ("low", "high")}
+    for name in {*RESERVED} - understood - {"metric"}:
+        assert f"`{name}`" in about, name
 
 
 def test_links_between_documents_lead_somewhere():

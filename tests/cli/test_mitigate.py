@@ -251,3 +251,9 @@ def test_what_is_mitigated_is_not_overwritten(tables: Tables):
     again = run_here("mitigate", "fixed", "--metric", "urd")
     assert "holds a mitigation" in again.stderr
     assert "no such folder" in run_here("mitigate", "nowhere", "--metric", "urd").stderr
+
+
+def test_what_matters_is_for_audits_alone(tables: Tables):
+    ran = run_here(*BARE, "--metric", "urd", "--matters", "0.03")
+    assert ran.code == 2
+    assert "No such option: --matters" in ran.stderr

@@ -71,7 +71,7 @@ def test_a_changed_plan_is_refused_and_can_be_frozen_again(here: Path):
     ran = run_here(*AUDIT)
     assert (ran.code, ran.stdout) == (2, "")
     assert "plan.toml: was changed after it was frozen" in ran.stderr
-    assert "freeze it again: fairrec plan with --settings plan.toml." in ran.stderr
+    assert "freeze it again: fairrec plan --settings plan.toml --out plan.toml\n" in ran.stderr
     again = run_here("plan", "--settings", "plan.toml", "--out", "plan.toml")
     assert again.code == 0, again.stderr
     assert again.stderr.startswith("settings from plan.toml: ")
@@ -141,9 +141,17 @@ def test_a_plan_of_values_runs_on_them(here: Path):
         ((*PLAN, "--out", "users.parquet"), "a plan is a TOML file. Name it NAME.toml."),
         ((*PLAN, "--out", "fairrec.toml"), "fairrec.toml: is there already and is no plan"),
         ((*AUDIT[:3], "nowhere.toml"), "nowhere.toml: cannot be read (No such file"),
-        ((*AUDIT[:3], "fairrec.toml"), "fairrec.toml: is not frozen, so it is no plan."),
+        (
+            (*AUDIT[:3], "fairrec.toml"),
+            "no plan. Freeze it: fairrec plan --settings fairrec.toml --out PLAN.toml",
+        ),
         ((*AUDIT[:3], "."), ".: cannot be read (Is a directory)"),
-        ((*AUDIT[:3], "users.parquet"), "users.parquet: is no"),
+        (
+            (*AUDIT[:3], "users.parquet"),
+            "users.parquet: is no text, so it is no settings file and no plan.",
+        ),
+        ((*PLAN, "--given", "history_length"), "Give them: --history FILE"),
+        ((*PLAN, "--given", "lenght"), "--given: No circumstance 'lenght'."),
     ],
 )
 def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], says: str):

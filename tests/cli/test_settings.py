@@ -23,10 +23,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def audited(*options: str) -> dict:
+def audited(*options: str, says: str = "") -> dict:
     ran = run_here("audit", "predictions.parquet", "--format", "json", "--quiet", *options)
     assert ran.code == 0, ran.stderr
-    assert ran.stderr == ""
+    assert ran.stderr == says
     return json.loads(ran.stdout)
 
 
@@ -68,7 +68,9 @@ def test_settings_that_are_found_are_used_said_and_recorded(here: Path):
 
 def test_the_command_line_beats_settings_and_settings_can_be_left_aside(here: Path):
     (here / "fairrec.toml").write_text(SETTINGS)
-    result = audited("--metrics", "mrr@3", "--by", "member")
+    # it is said even where all else is quiet, because nobody asked for what was found
+    said = "settings from fairrec.toml: permutations, users\n"
+    result = audited("--metrics", "mrr@3", "--by", "member", says=said)
     assert ([*result["metrics"]], result["by"]) == (["mrr@3"], ["member"])
     assert result["settings"]["options"] == ["permutations", "users"]
     ran = run_here("audit", "predictions.parquet", "--settings", "none")
@@ -94,6 +96,10 @@ def test_paths_lead_from_the_folder_of_the_settings(here: Path):
         ),
         ("alpha = 2", "fairrec.toml: invalid 'alpha': expected a number between 0 and 1, got 2"),
         ("alpha = ", "InputError: fairrec.toml: is no TOML (Invalid value"),
+        (
+            'predictions = "p.parquet"',
+            "fairrec.toml: 'predictions' is an argument of the audit and no setting.",
+        ),
         ('load = "evil.py"', "fairrec.toml: No setting 'load'."),
         ("[plan]\nchecksum = 'x'", "is a frozen plan. Run it as one: --plan fairrec.toml"),
     ],
@@ -104,6 +110,14 @@ def test_settings_that_cannot_be_used_end_the_command(here: Path, text: str, say
     assert (ran.code, ran.stdout) == (2, "")
     assert says in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["plan", "settings"])
+def test_a_second_file_is_refused_and_not_taken_silently(here: Path, option: str):
+    named = (f"--{option}", "a.toml", f"--{option}", "b.toml")
+    ran = run_here("audit", "predictions.parquet", *named)
+    assert ran.code == 2
+    assert "one" in ran.stderr and "2 are named: a.toml, b.toml." in ran.stderr
 
 
 def test_a_folder_or_a_dead_link_by_the_name_of_settings_is_told(here: Path):

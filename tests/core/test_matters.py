@@ -36,14 +36,23 @@ def test_what_does_not_fit_is_refused(given):
         AuditOptions.of(matters=given)
 
 
-def test_a_share_is_of_the_size_of_the_mean():
-    assert Amount(0.05, is_share=True).of(-0.4) == pytest.approx(0.02)
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("500%", r"got '500%' \(a share is at most 100% of the mean\)"),
+        ("a=1,a=2", r"got 'a=2' \(this metric is named twice\)"),
+        ("1,2", r"got '2' \(a second amount for all metrics\)"),
+        ("0,03", r"got '0,03' \(amounts stand between commas: write the decimals as in 0\.03\)"),
+        ("mrr=0.1,ndcg@5=0,03", "write the decimals as in 0.03"),
+        ("0,5%", "write the decimals as in 0.03"),
+    ],
+)
+def test_the_reason_is_said(given, why):
+    with pytest.raises(InputError, match=why):
+        AuditOptions.of(matters=given)
+
+
+def test_a_share_is_of_the_mean():
+    assert Amount(0.05, is_share=True).of(0.4) == pytest.approx(0.02)
     assert Amount(0.05).of(-0.4) == 0.05
     assert Matters.parsed("mrr=0.1").of("ndcg", 0.5) is None
-
-
-def test_a_metric_that_is_not_audited_is_an_error():
-    matters = Matters.parsed("ndcg@5=0.03")
-    matters.check(["ndcg@5", "mrr@5"])
-    with pytest.raises(InputError, match=r"'ndcg@5', which is not audited. Metrics: mrr@5\."):
-        matters.check(["mrr@5"])

@@ -178,6 +178,7 @@ def test_other_encodings_are_refused_and_a_mark_of_windows_is_not(tmp_path):
         "is not UTF-8 (byte 13). Save it as UTF-8."
     )
     assert "is not UTF-8" in refused(tmp_path, "n_days = 1".encode("utf-16"))
+    assert "is no text, so it is no settings file and no plan" in refused(tmp_path, b"PAR1\0\xff")
     assert values(tmp_path, "\ufeffn_days = 1\r\n".encode()) == {"n_days": 1}
     assert "is no TOML" in refused(tmp_path, b"n_days = 1\0")
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -516,6 +517,13 @@ def test_columns_may_be_mapped_in_one_option_with_commas(
 def test_version_is_printed():
     ran = run_here("--version")
     assert (ran.code, ran.stdout, ran.stderr) == (0, f"fairrec {__version__}\n", "")
+
+
+def test_the_package_itself_can_be_run():
+    ran = subprocess.run(
+        [sys.executable, "-m", "fairrec", "--version"], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == f"fairrec {__version__}\n"
 
 
 def test_help_names_every_command_and_option():

@@ -73,6 +73,12 @@ def test_many_numbers_are_compared_in_fifths_and_that_is_said(tmp_path):
     assert age.binning == "5 quantiles"
     (note,) = [note for note in age.warnings if "fifths" in note]
     assert "different numbers" in note and "age:10" in note
+    assert "for each number by itself: given=['age:1']" in note
+    (by_itself,) = read("age:1").circumstances
+    assert len(by_itself.values) > 10
+    many = TABLES.users.with_columns(income=pl.col("user_id") + 0.5)
+    (income,) = read("income", users=many).circumstances
+    assert "by itself" not in income.warnings[0]
     few = read("n_relevant").circumstances[0]
     assert (few.binning, few.warnings) == (None, ())
     TABLES.users.write_csv(tmp_path / "users.csv")
@@ -84,7 +90,7 @@ def test_a_column_with_the_name_of_what_is_counted_is_taken_and_that_is_said():
     own = TABLES.users.with_columns(list_length=pl.lit("short"))
     (found,) = read("list_length", users=own).circumstances
     assert found.values == ("short",)
-    assert "the column of" in found.warnings[-1]
+    assert "the column of" in found.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +119,20 @@ def test_what_cannot_be_given_is_refused(given, changes, says):
     with pytest.raises(InputError) as caught:
         read(given, **changes)
     assert says in str(caught.value)
+
+
+def test_a_circumstance_that_all_share_is_said_to_adjust_nothing():
+    (shared, _) = read("history_length,n_relevant").circumstances
+    assert shared.warnings == (
+        "history_length is the same for everyone, so nothing is adjusted for it",
+    )
+
+
+def test_what_is_audited_is_no_circumstance_of_itself():
+    values = TABLES.users.select("user_id", "gender", seen=pl.col("user_id") * 1.0)
+    for given in ("seen", "seen:q2"):
+        with pytest.raises(InputError, match=r"^'seen' is audited and in given: users who are"):
+            read_inputs(values=values, by="gender", metrics="seen", given=given)
 
 
 def test_values_that_are_given_are_no_metric():

@@ -42,6 +42,7 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
         ({"columns": {"label": "label"}}, ("columns label=label (planned none)",)),
         ({"correction": "bh"}, ("correction bh (planned max)",)),
         ({"matters": "5%"}, ("matters 5% (planned none, so nothing is ruled out by it)",)),
+        ({"given": "n_relevant"}, ("given n_relevant (planned none)",)),
         # what changes nothing
         ({"threads": 1}, ()),
         ({"by": "member,gender"}, ()),
@@ -52,6 +53,13 @@ def deviations_of(result: AuditResult) -> tuple[str, ...]:
 def test_an_option_that_differs_is_a_line(world, options, lines):
     file = make_plan(world).save(world / "plan.toml")
     assert deviations_of(audit_by(file, world, **options)) == lines
+
+
+def test_metrics_in_another_case_matter_as_planned(world):
+    file = make_plan(world, matters="ndcg@5=0.03").save(world / "plan.toml")
+    assert deviations_of(audit_by(file, world, matters="NDCG@5=0.03")) == ()
+    (line,) = deviations_of(audit_by(file, world, matters="NDCG@5=0.04"))
+    assert line == "matters ndcg@5=0.04 (planned ndcg@5=0.03)"
 
 
 def test_another_users_table_is_told_with_the_values_that_came_and_went(world):

@@ -117,9 +117,14 @@ def test_a_plan_that_was_changed_is_refused_with_the_way_out(world):
         audit_by(file, world)
     with from_command_line(), pytest.raises(InputError) as caught:
         read_plan(file)
-    assert "freeze it again: fairrec plan with --settings " in str(caught.value)
+    assert "freeze it again: fairrec plan --settings " in str(caught.value)
     fairrec.plan(settings=file).save(file)
     assert audit_by(file, world).summary.alpha == 0.06
+
+
+def test_a_plan_that_is_in_no_file_is_not_frozen(world):
+    with pytest.raises(InputError, match=r"Save it first: plan=made\.save\('plan\.toml'\)"):
+        audit_by(make_plan(world), world)
 
 
 def test_settings_are_no_plan_and_a_plan_is_no_settings(world):

@@ -22,7 +22,7 @@ from fairrec.cli.model_options import (
 )
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_options
-from fairrec.cli.settings import PlanOption, SettingsOption, settings_file, settings_said
+from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import (
     DebugOption,
     Format,
@@ -88,8 +88,8 @@ def audit_command(
         if out is not None:
             check_audit_folder(out)
         chosen = Choices.of({**tables, **options}, plan, settings_file(settings))
-        if chosen.settings is not None and not quiet:
-            say(settings_said(chosen.settings.file, chosen.from_settings))
+        if chosen.settings is not None:
+            say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
         tables, options = (
             {name: value for name, value in chosen.values.items() if name in declared(kind)}
             for kind in (TableOptions, AuditOptions)

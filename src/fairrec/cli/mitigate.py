@@ -51,7 +51,7 @@ def mitigate_command(
         Given,
         FieldsOf(
             AuditOptions,
-            without=("correction", "top", "threads", "max_undefined"),
+            without=("correction", "matters", "top", "threads", "max_undefined"),
             default="the audit's, or {}",
         ),
     ],

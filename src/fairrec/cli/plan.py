@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.settings import SettingsOption, settings_file, settings_said
+from fairrec.cli.settings import SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import DebugOption, QuietOption, say, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.kinds import FILE
@@ -45,9 +45,9 @@ def plan_command(
         load_metrics(source)
     file = settings_file(settings)
     made = plan(settings=file, **tables, **options, **assumed)
-    if file is not None and not quiet:
-        say(settings_said(file, made.from_settings))
-    view, console = plan_view(made.facts), stdout()
+    if file is not None:
+        say_settings(settings, file, made.from_settings, quiet=quiet)
+    view, console = plan_view(made.facts, made.options["given"]), stdout()
     console.print(Text(view.title))
     for table in view.tables:
         if table.rows:

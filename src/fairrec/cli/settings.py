@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from fairrec.core.errors import listed, plain
-from fairrec.core.kinds import FILE
+from fairrec.cli.shared import say
+from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.kinds import FILE, Kind
 from fairrec.core.options import PLANNING, Option
 from fairrec.core.settings import SETTINGS_FILE
 
 NONE = "none"
 
+
+def _once(kind: Kind, why: str) -> Kind:
+    """The same, where a second file is refused instead of taken silently."""
+
+    def parse(given: Any) -> Any:
+        if isinstance(given, list) and len(given) > 1:
+            raise InputError(f"{why}, and {len(given):,} are named: {listed(given)}.")
+        return kind.parse(given[0] if isinstance(given, list) else given)
+
+    return replace(kind, parse=parse, is_list=True, is_split=False)
+
+
 PlanOption = Annotated[
     Path | None,
     Option(
-        FILE,
+        _once(FILE, "An audit follows one plan"),
         "A plan that fairrec plan froze: what it sets holds where nothing else is given here, and "
         "the result lists what differs from it",
         PLANNING,
@@ -26,7 +40,7 @@ PlanOption = Annotated[
 SettingsOption = Annotated[
     str | Path | None,
     Option(
-        FILE.or_word(NONE),
+        _once(FILE.or_word(NONE), "Settings are of one file"),
         f"Settings in a TOML file; '{NONE}' for none at all",
         PLANNING,
         default=f"{SETTINGS_FILE} in the working folder, where there is one",
@@ -40,6 +54,18 @@ def settings_file(asked: str | Path | None) -> Path | None:
         return None if asked == NONE else Path(asked)
     # also where it is a link that leads nowhere, so that it is told
     return Path(SETTINGS_FILE) if os.path.lexists(SETTINGS_FILE) else None
+
+
+def say_settings(
+    asked: str | Path | None, file: Path, names: Collection[str], *, quiet: bool
+) -> None:
+    """Say which options are taken from a settings file.
+
+    A file that was found and not named says so even where all else is quiet: nobody asked for it,
+    and it changes the result.
+    """
+    if not quiet or (asked is None and names):
+        say(settings_said(file, names))
 
 
 def settings_said(file: Path, names: Iterable[str]) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import Kind, percentage, to_number
+from fairrec.core.kinds import Kind, to_number
 from fairrec.core.names import UnfitError
+
+_DECIMAL_COMMA = re.compile(r"(^|[=,])\s*0,\d")
+"""No amount is 0, so what follows are its decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,8 @@ class Amount:
         return f"{100 * self.size:.12g}%" if self.is_share else f"{self.size:.12g}"
 
     def of(self, mean: float) -> float:
-        """In units of a metric with this mean."""
-        return self.size * abs(mean) if self.is_share else self.size
+        """In units of a metric with this mean, which is not below 0 where it is a share."""
+        return self.size * mean if self.is_share else self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,14 @@ class Matters:
         parts = [f"{name}={amount}" for name, amount in self.by_metric]
         return ",".join([*parts, *([] if self.of_others is None else [str(self.of_others)])])
 
-    def of(self, metric: str, mean: float) -> float | None:
-        """For one metric, in its units; None where nothing was said."""
-        amount = dict(self.by_metric).get(metric, self.of_others)
-        return None if amount is None else amount.of(mean)
+    def amount(self, metric: str) -> Amount | None:
+        """For one metric, as it was given; None where nothing was said."""
+        return dict(self.by_metric).get(metric, self.of_others)
 
-    def check(self, metrics: Collection[str]) -> None:
-        """Refuse names of metrics that are not audited."""
-        for name, _ in self.by_metric:
-            if name not in metrics:
-                raise InputError(
-                    f"What matters is given for '{plain(name)}', which is not audited. "
-                    f"Metrics: {', '.join(map(plain, metrics))}."
-                )
+    def of(self, metric: str, mean: float) -> float | None:
+        """The same in its units."""
+        amount = self.amount(metric)
+        return None if amount is None else amount.of(mean)
 
     @classmethod
     def parsed(cls, given: Any) -> Matters:
@@ -72,29 +70,36 @@ class Matters:
             return cls(of_others=_amount(given))
         of_metric: dict[str, Amount] = {}
         of_others: list[Amount] = []
+        if _DECIMAL_COMMA.search(given):
+            raise UnfitError(given, "amounts stand between commas: write the decimals as in 0.03")
         for part in filter(None, (part.strip() for part in given.split(","))):
-            name, is_named, amount = part.rpartition("=")
-            if is_named and name.strip() not in of_metric:
-                of_metric[name.strip()] = _amount(amount, part)
-            elif not is_named and not of_others:
-                of_others.append(_amount(amount, part))
+            name, is_named, amount = (piece.strip() for piece in part.rpartition("="))
+            if is_named and name in of_metric:
+                raise UnfitError(part, "this metric is named twice")
+            if is_named:
+                of_metric[name] = _amount(amount, part)
+            elif of_others:
+                raise UnfitError(part, "a second amount for all metrics")
             else:
-                raise UnfitError(part)
+                of_others.append(_amount(amount, part))
         if not of_metric and not of_others:
             raise UnfitError(given)
         return cls(tuple(of_metric.items()), of_others[0] if of_others else None)
 
 
 def _amount(given: Any, part: object = None) -> Amount:
+    part, is_share = given if part is None else part, False
     try:
-        if isinstance(given, str) and given.strip().endswith("%"):
-            return Amount(percentage(given), is_share=True)
+        if isinstance(given, str):
+            is_share, given = given.strip().endswith("%"), given.strip().removesuffix("%")
         size = float(to_number(given))
     except (TypeError, ValueError):
-        raise UnfitError(given if part is None else part) from None
+        raise UnfitError(part) from None
     if not 0 < size < float("inf"):
-        raise UnfitError(given if part is None else part)
-    return Amount(size)
+        raise UnfitError(part)
+    if is_share and size > 100:
+        raise UnfitError(part, "a share is at most 100% of the mean")
+    return Amount(size / 100 if is_share else size, is_share)
 
 
 def matters() -> Kind:

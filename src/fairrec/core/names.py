@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 
 class UnfitError(ValueError):
-    """A part of what was given does not fit."""
+    """A part of what was given does not fit, and why, where that is not plain to see."""
 
-    def __init__(self, part: object) -> None:
+    def __init__(self, part: object, why: str = "") -> None:
         super().__init__(part)
-        self.part = part
+        self.part, self.why = part, why
 
 
 def names_in(given: str | Iterable[str]) -> list[str]:

@@ -63,7 +63,7 @@ class Option:
                 raise InputError(f"{file}: '{name}': {error}") from error
             raise
         except UnfitError as error:
-            raise invalid(name, self.kind.expected, error.part, file) from error
+            raise invalid(name, self.kind.expected, error.part, file, error.why) from error
         except (TypeError, ValueError, OverflowError) as error:
             raise invalid(name, self.kind.expected, given, file) from error
 
@@ -253,7 +253,7 @@ def spelled(name: str, value: object = None) -> str:
     return f"{flag} {shlex.quote(plain(value))}"
 
 
-def invalid(name: str, expected: str, given: object, file: str = "") -> InputError:
+def invalid(name: str, expected: str, given: object, file: str = "", why: str = "") -> InputError:
     """The error for a value that an option does not take, given or read from a file.
 
     >>> print(invalid("top", "a whole number from 1", 0))
@@ -264,4 +264,4 @@ def invalid(name: str, expected: str, given: object, file: str = "") -> InputErr
     is_typed = not file and _way_in.is_command_line and isinstance(given, str) and given.strip()
     got = plain(given) if is_typed else plain(repr(given))
     which = f"{file}: invalid '{name}'" if file else f"invalid {spelled(name)}"
-    return InputError(f"{which}: expected {expected}, got {got}")
+    return InputError(f"{which}: expected {expected}, got {got}{why and f' ({why})'}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -24,6 +25,8 @@ SETTINGS_FILE = "fairrec.toml"
 PLAN = "plan"
 """The table of a file that is frozen."""
 CHECKSUM = "checksum"
+ARGUMENT = "predictions"
+"""What is audited is named with the command, not in a file."""
 
 MOST_BYTES = 256 * 1024
 _MOST_DOTS = 200
@@ -75,6 +78,11 @@ def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
             if not isinstance(given, dict):
                 raise invalid(name, "a table, as fairrec plan writes it", given, where)
             continue
+        if name == ARGUMENT:
+            raise UnknownNameError(
+                f"{where}: '{name}' is an argument of the audit and no setting. Leave it out here, "
+                "and name the table where the audit is run: fairrec audit PREDICTIONS"
+            )
         if name not in known:
             raise UnknownNameError(f"{where}: {unknown_name('setting', name, known)}")
         values[name] = _value_of(name, given, known[name], file, where)
@@ -100,12 +108,16 @@ def parsed_toml(data: bytes, where: str) -> dict[str, Any]:
     """The content of a TOML file; an error in words where it is none."""
     if len(data) > MOST_BYTES:
         raise InputError(
-            f"{where}: has more than {MOST_BYTES // 1024} KiB, so it is no settings file. Name "
-            "another one."
+            f"{where}: has more than {MOST_BYTES // 1024} KiB, so it is no settings file and no "
+            "plan. Name another one."
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0" in data and not data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
+            raise InputError(
+                f"{where}: is no text, so it is no settings file and no plan. Name one: NAME.toml"
+            ) from error
         raise InputError(
             f"{where}: is not UTF-8 (byte {error.start + 1:,}). Save it as UTF-8."
         ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -17,12 +17,15 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute, read_users
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import MetricAtK
 
 HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
 COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH)
 """Circumstances that are counted in the tables; all others are columns of the users table."""
 FEW = 10
 """A number with so many different values is taken as it is, and in fifths where it has more."""
+_MANY = 100
+"""So many whole numbers may be codes, and each of them a circumstance of its own."""
 FIFTHS = Binning(quantiles=5)
 
 
@@ -45,9 +48,17 @@ class Circumstance:
         return self.bins.name
 
 
-def refuse_given(given: TableOptions, tables: Mapping[str, Table]) -> None:
-    """An error for circumstances that these tables cannot give, before anything is read."""
+def refuse_given(
+    given: TableOptions, tables: Mapping[str, Table], wanted: Sequence[MetricAtK]
+) -> None:
+    """An error for circumstances that these tables cannot give, before anything is read.
+
+    Parameters
+    ----------
+    wanted : the metrics that are audited
+    """
     attributes = {_name_and_bins(text, tables["users"])[0] for text in given.by}
+    metrics = {metric.name for metric in wanted}
     seen: set[str] = set()
     for text in given.given:
         name, _ = _name_and_bins(text, tables["users"])
@@ -58,6 +69,11 @@ def refuse_given(given: TableOptions, tables: Mapping[str, Table]) -> None:
             raise InputError(
                 f"'{plain(name)}' is in {spelled('by')} and in {spelled('given')}: users who are "
                 "alike in it cannot be compared by it. Leave it out of one of them."
+            )
+        if name in metrics:
+            raise InputError(
+                f"'{plain(name)}' is audited and in {spelled('given')}: users who are alike in it "
+                "do not differ in it, whatever group they are in. Leave it out of one of them."
             )
         if tables["users"].attribute_column(name) is not None:
             continue
@@ -89,7 +105,7 @@ def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
         spec = AttributeSpec(name, name, None if bins is None else parse_binning(bins, text))
         numbers = pl.Series(name, _counted(name, inputs))
         found.append(encode_attribute(numbers, _binned(spec, numbers), name))
-    return tuple(found)
+    return tuple(map(_with_one_value_told, found))
 
 
 def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
@@ -128,6 +144,14 @@ def _of_users(text: str, inputs: AuditInputs) -> tuple[Attribute, ...]:
     return (replace(found[0], warnings=(*found[0].warnings, note)), *found[1:])
 
 
+def _with_one_value_told(circumstance: Attribute) -> Attribute:
+    """The same with a note where everyone is alike in it."""
+    if len(circumstance.values) > 1:
+        return circumstance
+    note = f"{circumstance.name} is the same for everyone, so nothing is adjusted for it"
+    return replace(circumstance, warnings=(*circumstance.warnings, note))
+
+
 def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
     """With bins where it has many different numbers and nothing was said."""
     if spec.binning is not None or not values.dtype.is_numeric():
@@ -139,6 +163,8 @@ def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
         f"{spec.name} has {n_values:,} different numbers and is compared in fifths of the users; "
         f"for other bins: {spelled('given', [f'{spec.name}:10'])}"
     )
+    if n_values <= _MANY and (values.cast(pl.Float64) % 1 == 0).all():
+        note += f"; for each number by itself: {spelled('given', [f'{spec.name}:1'])}"
     return replace(spec, binning=FIFTHS, warnings=(*spec.warnings, note))
 
 

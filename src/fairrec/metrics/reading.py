@@ -55,7 +55,7 @@ def read_inputs(
         wanted = tuple(metric_of_column(name, better, opened["values"].where) for name in columns)
     else:
         wanted = wanted_metrics(given, opened)
-    refuse_given(given, opened)
+    refuse_given(given, opened, wanted)
     inputs = read_tables(
         opened,
         given,

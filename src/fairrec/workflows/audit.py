@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import HISTORY_LENGTH, counted_circumstances
+from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
     measure_everyone,
@@ -176,14 +178,14 @@ def audit(
     )
     if inputs.circumstances and how is not None:
         _refuse_search(how)
-    if options.matters is not None:
-        options.matters.check([metric.name for metric in wanted])
+    options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
         else measure_by_search(inputs, wanted, grouping, how, asked, options, progress)
     )
+    refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     progress("looking for who is missing", 0, 0)
     missing = analyse_missing(measured, inputs, grouping, options)

@@ -34,8 +34,9 @@ def deviations(
     """
     if facts.fairrec_version != __version__:
         yield f"FairRec {__version__} (planned with {plain(facts.fairrec_version)})"
-    # a run has attributes of its own, and metrics may be left to the tables
-    used = {**_DEFAULTS, **values, "by": summary.by, "metrics": tuple(summary.metrics)}
+    # a run has attributes of its own, and metrics may be left to the tables or named in any case
+    found = {"by": summary.by, "metrics": tuple(summary.metrics), "matters": summary.matters}
+    used = {**_DEFAULTS, **values, **found}
     planned = {**_DEFAULTS, **planned}
     for name, option in AUDITED.items():
         if option.kind.is_path or name in NOT_PLANNED:
@@ -103,7 +104,7 @@ def _compared(data: Any) -> Any:
 
 
 def _in_words(option: Option, data: Any) -> str:
-    if data is None:
+    if data is None or data in ([], {}):
         return option.default or "none"
     if isinstance(data, dict):
         data = [f"{name}={value}" for name, value in data.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.circumstances import refuse_given
+from fairrec.metrics.matters import matters_of
 from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.coverage import attribute_summaries, coverage
@@ -85,12 +88,12 @@ def plan(
     opened = _opened(tables)
     of_pilot = None if assumed.pilot is None else Table(assumed.pilot, "pilot")
     wanted = _wanted(tables)
-    if how.matters is not None:
-        how.matters.check([metric.name for metric in wanted])
+    how = replace(how, matters=matters_of(how.matters, wanted))
+    refuse_given(tables, opened, wanted)
     everyone = read_users(opened["users"], tables.by)
     grouping = grouping_of(everyone.attributes(np.arange(len(everyone.ids))), how)
     tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = spread_of(assumed, of_pilot, tested)
+    spread = spread_of(assumed, of_pilot, tested, how.matters)
     outlook = Outlook(tested, grouping, how, spread)
     if of_pilot is not None:
         opened["pilot"] = of_pilot

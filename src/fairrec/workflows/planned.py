@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, cast
 from pydantic import ValidationError
 
 from fairrec.core.errors import InputError, as_unicode, plain
-from fairrec.core.options import spelled
+from fairrec.core.options import Blank, from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.plan_schema import PlanFacts
@@ -35,16 +35,24 @@ class Plan:
 
 def read_plan(file: str | Path) -> Plan:
     """The plan in a file; an error where it is none, or another one than was frozen."""
+    if not isinstance(file, str | Path):
+        raise InputError(
+            "A plan is followed from the file in which it was frozen. Save it first: "
+            "plan=made.save('plan.toml')"
+        )
     settings = read_settings(file, SETTINGS)
     where, frozen = settings.where, settings.frozen
-    again = f"fairrec plan with {spelled('settings', where)}"
+    with from_command_line():
+        freeze = f"fairrec plan {spelled('settings', where)}"
+        again = f"{freeze} {spelled('out', where)}"
+        elsewhere = f"{freeze} {spelled('out', Blank('PLAN.toml'))}"
     if frozen is None:
-        raise InputError(f"{where}: is not frozen, so it is no plan. Freeze it: {again}.")
+        raise InputError(f"{where}: is not frozen, so it is no plan. Freeze it: {elsewhere}")
     now, then = checksum_of(settings.content), frozen.get(CHECKSUM)
     if now != then:
         raise InputError(
             f"{where}: was changed after it was frozen (checksum {now[:12]}, frozen with "
-            f"{plain(str(then)[:12])}). Take the change back, or freeze it again: {again}."
+            f"{plain(str(then)[:12])}). Take the change back, or freeze it again: {again}"
         )
     try:
         facts = PlanFacts.model_validate(frozen)
@@ -52,7 +60,7 @@ def read_plan(file: str | Path) -> Plan:
         first = ".".join(map(str, error.errors()[0]["loc"]))
         raise InputError(
             f"{where}: is no plan of this version of FairRec (see plan.{plain(first)}). Freeze it "
-            f"again: {again}."
+            f"again: {again}"
         ) from error
     return Plan(settings, facts)
 

@@ -8,23 +8,34 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.matters import Matters
 from fairrec.core.options import spelled
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import read_columns
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.matters import refuse_unfit
 from fairrec.result.plan_schema import Spread
 from fairrec.workflows.plan_options import PlanOptions
 
 
 def spread_of(
-    assumed: PlanOptions, pilot: Table | None, metrics: Sequence[MetricAtK]
+    assumed: PlanOptions,
+    pilot: Table | None,
+    metrics: Sequence[MetricAtK],
+    matters: Matters | None = None,
 ) -> dict[str, Spread]:
-    """Mean and standard deviation of each metric, as far as they are known."""
+    """Mean and standard deviation of each metric, as far as they are known.
+
+    Parameters
+    ----------
+    matters : refused where such values make it none
+    """
     if pilot is None:
         if assumed.sd is None:
             return {}
         for metric in metrics:
             _refuse_impossible(metric, assumed.mean, assumed.sd)
+            refuse_unfit(matters, metric, assumed.mean or 0.0, math.inf)
         return {metric.name: Spread(sd=assumed.sd, mean=assumed.mean) for metric in metrics}
     for metric in metrics:
         if metric.name not in pilot.columns:
@@ -32,7 +43,8 @@ def spread_of(
             raise InputError(f"{pilot.where}: {unknown}{pilot.hint}")
     values = read_columns(pilot, [metric.name for metric in metrics])
     found = {}
-    for name, numbers in values.items():
+    for metric in metrics:
+        name, numbers = metric.name, values[metric.name]
         known = numbers[~np.isnan(numbers)]
         sd = float(known.std(ddof=1)) if len(known) > 1 else 0.0
         if not sd:
@@ -40,6 +52,7 @@ def spread_of(
                 f"{pilot.where}: '{plain(name)}' is the same for everyone, so it tells nothing "
                 f"about how users differ. Give {spelled('sd')} instead."
             )
+        refuse_unfit(matters, metric, float(known.min()), float(known.max()))
         found[name] = Spread(sd=float(f"{sd:.6g}"), mean=float(f"{known.mean():.6g}"))
     return found
 

@@ -121,3 +121,21 @@ def test_what_is_not_known_has_no_rows():
         update={"groups": (FACTS.groups[0].model_copy(update={"n_groups": 2}), FACTS.groups[1])}
     )
     assert "Not shown" not in plan_view(few).tables[2].note
+
+
+def test_what_is_given_is_said_to_be_no_part_of_what_is_expected():
+    note = plan_view(FACTS, ("list_length", "a\nb")).tables[1].note
+    assert r"That users are compared given list_length, a\nb is no part of this" in note
+    assert "given" not in plan_view(FACTS).tables[1].note
+
+
+def test_a_larger_harm_in_a_larger_group_is_explained_where_there_is_one():
+    explained = "from 30, 100, 300 and 1,000 users on, groups are in the next size class"
+    assert explained not in plan_view(FACTS).tables[1].note
+    rows = [
+        Expected(metric=metric, users=users, n_groups=1, certified=harm)
+        for metric, users, harm in (("a", 78, 0.07), ("a", 100, 0.08), ("b", 78, 0.09))
+    ]
+    for told, is_explained in ((rows, True), (rows[1:], False)):
+        facts = FACTS.model_copy(update={"expected": tuple(told)})
+        assert (explained in plan_view(facts).tables[1].note) == is_explained

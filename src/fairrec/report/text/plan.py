@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from fairrec.core.errors import listed, plain
 from fairrec.report.text.table_view import TableView
 from fairrec.report.words import group_label, number, percent, plural
 from fairrec.result.plan_schema import Needed, PlanFacts
 from fairrec.statistics.certifiable import MOST_TIMES
+from fairrec.statistics.simultaneous import EDGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +23,20 @@ class PlanView:
     tables: tuple[TableView, ...]
 
 
-def plan_view(facts: PlanFacts) -> PlanView:
-    """The view of a plan."""
+def plan_view(facts: PlanFacts, given: Sequence[str] = ()) -> PlanView:
+    """The view of a plan.
+
+    Parameters
+    ----------
+    given : the circumstances in which users are to be alike
+    """
     n_groups = sum(groups.n_groups for groups in facts.groups)
     return PlanView(
         title=(
             f"{plural(facts.n_users, 'user')}, {plural(n_groups, 'group')} of at least "
             f"{plural(facts.min_users, 'user')} by {listed(facts.attributes)}"
         ),
-        tables=(_groups(facts), _expected(facts), _needed(facts), _costs(facts)),
+        tables=(_groups(facts), _expected(facts, given), _needed(facts), _costs(facts)),
     )
 
 
@@ -52,7 +61,7 @@ def _groups(facts: PlanFacts) -> TableView:
     )
 
 
-def _expected(facts: PlanFacts) -> TableView:
+def _expected(facts: PlanFacts, given: Sequence[str]) -> TableView:
     unit = "" if facts.spread else ", in standard deviations among users"
     return TableView(
         title=f"Harm found and ruled out with 80% probability{unit}",
@@ -79,8 +88,32 @@ def _expected(facts: PlanFacts) -> TableView:
         note=(
             "Found: the smallest true harm that is shown. Ruled out: where a group has no true "
             "difference, that it is worse by more than this, for all groups at once; median: in "
-            "half of all audits."
+            f"half of all audits.{_larger_in_larger(facts)}{_without(given)}"
         ),
+    )
+
+
+def _larger_in_larger(facts: PlanFacts) -> str:
+    """Why a larger group may have a larger harm, where that is so."""
+    if not any(
+        row.metric == before.metric and (row.certified or 0) > (before.certified or math.inf)
+        for before, row in pairwise(facts.expected)
+    ):
+        return ""
+    *edges, last = (f"{size:,}" for size in EDGES)
+    return (
+        f" It is larger in some larger groups: from {', '.join(edges)} and {last} users on, groups "
+        "are in the next size class, with a cut-off of its own that is higher the more groups a "
+        "class has."
+    )
+
+
+def _without(given: Sequence[str]) -> str:
+    if not given:
+        return ""
+    return (
+        f" That users are compared given {listed(given)} is no part of this, nor of what is "
+        "needed: who is alike in it is not known beforehand."
     )
 
 
@@ -145,8 +178,8 @@ def _costs(facts: PlanFacts) -> TableView:
             for cost in facts.costs
         ),
         note=(
-            "Cut-off: standard errors from which a group is found. Where a metric has no bounds; "
-            "the size is the median of the groups of the fewest attributes."
+            "Cut-off: standard errors from which a group is found. Reckoned for a metric without "
+            "bounds, and for the median size of the groups of the fewest attributes."
         ),
     )
 

@@ -1,0 +1,5 @@
+"""`python -m fairrec`."""
+
+from fairrec.cli import main
+
+main()
