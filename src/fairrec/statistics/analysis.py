@@ -72,8 +72,24 @@ class Analysis:
     @cached_property
     def estimates(self) -> Estimates:
         """Values, differences and confidence intervals of all groups."""
-        found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw)
+        found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw, self._extremes)
         return found if self.test is None else self._without_zero(found)
+
+    @property
+    def _extremes(self) -> FloatArray:
+        """(n_metrics, 2), values that users of a group may have although none was seen.
+
+        Of a metric without bounds it is the worst value of all users: what is ruled out may not
+        rest on luck, while a few who are served better than anybody are no reason for doubt.
+        """
+        extremes = np.where(np.isfinite(self.raw.bounds), self.raw.bounds, np.nan)
+        for i, metric in enumerate(self.measured.metrics):
+            known = self.measured.values[i][self.moments.is_defined[i]]
+            for end in worse_ends(metric.metric.higher_is_better) if len(known) else ():
+                at = int(end > 0)
+                if np.isnan(extremes[i, at]):
+                    extremes[i, at] = known.max() if end > 0 else known.min()
+        return extremes
 
     def _without_zero(self, found: Estimates) -> Estimates:
         """The interval of a group that stands out leaves out 0, as its p-value says."""

@@ -40,7 +40,11 @@ class Estimates:
 
 
 def estimate(
-    moments: Moments, alpha: float, cut_offs: CutOffs | None = None, raw: Moments | None = None
+    moments: Moments,
+    alpha: float,
+    cut_offs: CutOffs | None = None,
+    raw: Moments | None = None,
+    extremes: FloatArray | None = None,
 ) -> Estimates:
     """Estimates of each group with confidence intervals at 1 - alpha.
 
@@ -48,6 +52,7 @@ def estimate(
     ----------
     cut_offs : of simultaneous intervals; None where there are none
     raw : the moments without strata
+    extremes : as of `Intervals.of_differences`, for those that hold for all groups at once
     """
     raw = raw or moments
     one = np.full((1, 1), ndtri(1 - alpha / 2))
@@ -55,7 +60,7 @@ def estimate(
     own, intervals = Intervals(raw), Intervals(moments)
     values = own.of_values(CutOffs(one, one))
     differences = _possible(intervals.of_differences(CutOffs(one, one)), raw)
-    at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited))
+    at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited), extremes)
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(raw.mean[:, None] + raw.deviation, raw.bounds[:, :1], raw.bounds[:, 1:])
     kept = _kept(moments)

@@ -18,6 +18,7 @@ from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.metrics.measured import Measured
+from fairrec.statistics.moderation import moderated
 
 CarriedBy = Literal["the combination", "each condition by itself", "not certain which"]
 
@@ -28,7 +29,10 @@ _ALL_SHOWN = 3
 BEYOND = 1.96
 """Standard errors from which an effect is taken for real."""
 PRIOR_USERS = 4
-"""Weight, in users, of the spread among all users in the spread of a neighbour."""
+"""Weight, in users, of the spread among all users in the spread of a neighbour.
+
+More than in intervals, because a neighbour is often far smaller than the group it stands beside.
+"""
 _MARGIN = 0.25
 """Standard errors by which what the conditions make alone must exceed half of the difference.
 
@@ -151,8 +155,7 @@ class _Neighbours:
         n_defined, n_not_scored = total(sums.n), total(sums.n_not_scored)
         value = total(sums.total) / np.maximum(n_defined, 1)
         squares = np.maximum(total(sums.squares) - n_defined * value**2, 0)
-        freedom = np.maximum(n_defined - 1, 0) + PRIOR_USERS
-        variance = (squares + PRIOR_USERS * sums.sd**2) / freedom
+        variance = moderated(squares, n_defined, sums.sd**2, PRIOR_USERS)
         return cls(
             n_defined + n_not_scored,
             value,

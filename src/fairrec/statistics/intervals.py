@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from fairrec.core.arrays import FloatArray
 from fairrec.statistics.moments import Moments
@@ -54,30 +55,47 @@ class Intervals:
     """Intervals of all groups, at any cut-off."""
 
     def __init__(self, moments: Moments) -> None:
-        mean, weights = moments.mean[:, None], moments.weights
-        self._bounds = moments.bounds[:, None, :]
+        weights, within = moments.weights, moments.within
         self._difference = moments.difference
-        self._own = Side(moments.n, mean + moments.deviation, own_spread(moments), weights.own)
-        self._others = Side(
-            moments.n_others,
-            mean + moments.others_deviation,
-            others_spread(moments),
-            weights.others,
-        )
+        if within is None:
+            mean, bounds = moments.mean[:, None], moments.bounds
+            values = mean + moments.deviation, mean + moments.others_deviation
+            sizes = moments.n, moments.n_others
+        else:
+            bounds, values = within.bounds, (within.own.value, within.others.value)
+            # users of one stratum who would tell as much
+            with np.errstate(divide="ignore"):
+                sizes = 1 / weights.own, 1 / weights.others
+        self._bounds = bounds[:, None, :]
+        self._own = Side(sizes[0], values[0], own_spread(moments), weights.own)
+        self._others = Side(sizes[1], values[1], others_spread(moments), weights.others)
 
     def of_values(self, cut_offs: CutOffs) -> Interval:
         """Of the means of groups."""
         return _value_interval(self._own, self._bounds, cut_offs)
 
-    def of_differences(self, cut_offs: CutOffs) -> Interval:
-        """Of the differences between groups and all others."""
-        return difference_interval(
+    def of_differences(self, cut_offs: CutOffs, extremes: FloatArray | None = None) -> Interval:
+        """Of the differences between groups and all others.
+
+        Parameters
+        ----------
+        extremes : (n_metrics, 2), lowest and highest value of users of whom a group may have some
+            although none was seen; NaN where that is not to be reckoned with
+        """
+        found = difference_interval(
             self._own, self._others, self._difference, self._bounds, cut_offs
         )
+        if extremes is None:
+            return found
+        return with_unseen(found, self._own, self._difference, extremes[:, None, :], cut_offs)
 
 
 def difference_interval(
-    own: Side, others: Side, difference: FloatArray, bounds: FloatArray, cut_offs: CutOffs
+    own: Side,
+    others: Side,
+    difference: FloatArray,
+    bounds: FloatArray,
+    cut_offs: CutOffs,
 ) -> Interval:
     """Of the difference between two sides.
 
@@ -123,6 +141,22 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
                 value + down * error,
             ),
         )
+
+
+def with_unseen(
+    found: Interval, own: Side, difference: FloatArray, extremes: FloatArray, cut_offs: CutOffs
+) -> Interval:
+    """The same, or wider where a share of users with extreme values may not have been seen.
+
+    If one user in twenty gets nothing at all, a group of sixty shows none of them once in twenty
+    times, and neither its mean nor its spread tells. The share is the largest of which a group
+    has none as rarely as a normal score is beyond the cut-off.
+    """
+    low, high = (1 - np.exp(log_ndtr(-cut_off) / np.maximum(own.n, 1.0)) for cut_off in cut_offs)
+    return Interval(
+        np.fmin(found.low, difference - low * (own.value - extremes[..., 0])),
+        np.fmax(found.high, difference + high * (extremes[..., 1] - own.value)),
+    )
 
 
 def score_interval(mean: FloatArray, squares: FloatArray, most: FloatArray | float) -> Interval:

@@ -10,8 +10,11 @@ from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.strata import Strata, one_stratum
+from fairrec.statistics.stratified import Stratified, Weights, stratified
 
 UNBOUNDED = (-np.inf, np.inf)
+_ROUNDING = 1e-9
+"""A mean of many values may leave their bounds by so much of what is between these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +40,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """How the users of a group and all others enter its difference; (n_metrics, n_groups) each.
-
-    With strata a group is compared with the others of each stratum, and strata count by how well
-    both sides are known there (Mantel and Haenszel).
-
-    Parameters
-    ----------
-    total : what divides a centred sum to give the difference: n * (N - n) / N, added up over strata
-    null_variance : variance of the centred sum if attributes had no effect, exact for permutations
-    own, others : what multiplies the variance of a value in the group and among all others in the
-        variance of the difference; 1/n and 1/(N - n) in one stratum
-    n_kept : users of the group in strata where there are others too
-    """
-
-    total: FloatArray
-    null_variance: FloatArray
-    own: FloatArray
-    others: FloatArray
-    n_kept: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
 class Moments:
     """What every estimate and test is made of.
 
@@ -78,6 +58,7 @@ class Moments:
     n, total, squares : (n_metrics, n_groups), of centred values
     centred_per_user : (n_metrics, n_users), 0 where undefined
     is_defined : (n_metrics, n_users)
+    within : both sides of each group within strata; None in one stratum
     sample : None where everyone is scored
     """
 
@@ -94,6 +75,7 @@ class Moments:
     is_defined: BoolArray
     strata: Strata
     weights: Weights
+    within: Stratified | None = None
     sample: Sample | None = None
 
     @property
@@ -177,17 +159,28 @@ def group_moments(
     mean, sd, n_users = _overall(values_per_user, is_defined)
     bounds, is_rate = _bounds(values_per_user, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
+    within = None
     if strata is None:
         n, total, squares = _group_sums(centred, is_defined, grouping, threads)
         weights = weights_of(n, n_users[:, None] - n, sd[:, None] ** 2)
         strata = one_stratum(grouping.n_users)
         variance = sd**2
     else:
-        for row, defined in zip(centred, is_defined, strict=True):
-            row[:] -= np.where(defined, strata.means(row, defined)[strata.of_user], 0.0)
+        means = np.array(
+            [strata.means(row, defined) for row, defined in zip(centred, is_defined, strict=True)]
+        ).reshape(len(mean), strata.n_strata)
+        centred -= np.where(is_defined, means[:, strata.of_user], 0.0)
         n, total, squares = _group_sums(centred, is_defined, grouping, threads)
         variance = (centred**2).sum(axis=1) / np.maximum(n_users - 1, 1)
-        weights = _stratified_weights(centred, is_defined, grouping, strata, threads)
+        weights, within = stratified(
+            centred,
+            means + mean[:, None],
+            *distinct_masks(is_defined),
+            grouping,
+            strata,
+            (bounds, is_rate),
+            threads,
+        )
         bounds, is_rate = np.tile(UNBOUNDED, (len(mean), 1)), np.zeros(len(mean), dtype=bool)
     return Moments(
         mean=mean,
@@ -203,6 +196,7 @@ def group_moments(
         is_defined=is_defined,
         strata=strata,
         weights=weights,
+        within=within,
     )
 
 
@@ -254,7 +248,8 @@ def sampled_moments(
 def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, BoolArray]:
     """The bounds of each metric, and whether it is a rate.
 
-    A metric without bounds of its own that has two values is a rate between these.
+    A metric without bounds of its own that has two values is a rate between these; one with values
+    beyond its bounds has none.
     """
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
@@ -262,9 +257,11 @@ def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, 
         known = row[~np.isnan(row)]
         if not len(known):
             continue
-        low, high = (
-            (known.min(), known.max()) if np.isinf(found[i]).any() else (found[i, 0], found[i, 1])
-        )
+        smallest, largest = known.min(), known.max()
+        margin = _ROUNDING * (found[i, 1] - found[i, 0])
+        if smallest < found[i, 0] - margin or largest > found[i, 1] + margin:
+            found[i] = UNBOUNDED
+        low, high = found[i] if np.isfinite(found[i]).all() else (smallest, largest)
         if low < high and ((known == low) | (known == high)).all():
             found[i], is_rate[i] = (low, high), True
     return found, is_rate
@@ -275,35 +272,6 @@ def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Wei
     is_compared = (n > 0) & (n_others > 0)
     total = np.where(is_compared, _ratio(n * n_others, n + n_others, 0.0), 0.0)
     return Weights(total, variance * total, _ratio(1.0, n), _ratio(1.0, n_others), n)
-
-
-def _stratified_weights(
-    centred: FloatArray, is_defined: BoolArray, grouping: Grouping, strata: Strata, threads: int
-) -> Weights:
-    masks, mask_of_metric = distinct_masks(is_defined)
-    shape = (len(centred), len(grouping.lattice))
-    total, null_variance, own, others, n_kept = np.zeros((5, *shape))
-    in_stratum = [strata.sums(mask) for mask in masks]
-    squares = np.array([strata.sums(row**2) for row in centred])
-    cells = grouping.cells
-    for stratum, users in enumerate(strata.users):
-        of_user = cells.of_user[users]
-        per_cell = np.array(
-            [np.bincount(of_user[mask[users]], minlength=len(cells)) for mask in masks],
-            dtype=np.float64,
-        )
-        per_group = grouping.lattice.sums(per_cell.reshape(-1, len(cells)), threads)
-        for i, mask in enumerate(mask_of_metric):
-            n, n_all = per_group[mask], in_stratum[mask][stratum]
-            if n_all < 2:
-                continue
-            weight = n * (n_all - n) / n_all
-            total[i] += weight
-            null_variance[i] += squares[i, stratum] / (n_all - 1) * weight
-            own[i] += weight * (n_all - n) / n_all
-            others[i] += weight * n / n_all
-            n_kept[i] += np.where(n < n_all, n, 0.0)
-    return Weights(total, null_variance, _ratio(own, total**2), _ratio(others, total**2), n_kept)
 
 
 def _overall(

@@ -35,7 +35,8 @@ def detectable_harm(
     """
     n = np.maximum(n, 1.0)
     if n_others is None:
-        n_others = np.maximum(float(everyone.n[metric]) - n, 1.0)
+        n_others = float(everyone.n[metric]) - n
+    n_others = np.maximum(n_others, 1.0)
     found = [
         _detectable(everyone, metric, n, n_others, float(critical[UP if end > 0 else DOWN]), end)
         for end in worse_ends(higher_is_better)

@@ -20,13 +20,10 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
+from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
+from fairrec.statistics.stratified import Stratified, StratifiedSide
 
-PRIOR_USERS = 1.0
-"""Weight, in users, of the spread among all users in the spread of one group.
-
-Six users who all missed have no spread of their own, yet their mean is far from certain.
-"""
 KNOWN = 1e9
 """Degrees of freedom of a spread that needs no estimate."""
 
@@ -150,11 +147,15 @@ class Spread(NamedTuple):
 
 def own_spread(moments: Moments) -> Spread:
     """The spread within each group."""
+    if moments.within is not None:
+        return _spread_within(moments.within, moments.within.own, moments.weights.own)
     return _spread_of(moments, moments.n, moments.deviation, moments.own_squares)
 
 
 def others_spread(moments: Moments) -> Spread:
     """The spread among all others."""
+    if moments.within is not None:
+        return _spread_within(moments.within, moments.within.others, moments.weights.others)
     n, deviation = moments.n_others, moments.others_deviation
     return _spread_of(moments, n, deviation, moments.others_squares)
 
@@ -165,6 +166,29 @@ def _spread_of(
     variance, dispersion, freedom = np.zeros((3, *n.shape))
     _spreads(everyone_of(moments), n, deviation, squares, variance, dispersion, freedom)
     return Spread(variance, dispersion, freedom)
+
+
+def _spread_within(within: Stratified, side: StratifiedSide, weight: FloatArray) -> Spread:
+    """That of one side within strata: the weight times it is the variance of its mean.
+
+    A dispersion is the larger one of its own at its own mean, which shows what varies more, and
+    that of all users at theirs, which shows what few users could not: no misses are no certainty.
+    """
+    low, high = within.bounds[:, None, 0], within.bounds[:, None, 1]
+    is_bounded = np.isfinite(low) & np.isfinite(high)
+    is_rate = within.is_rate[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        at_all = np.maximum((within.mean - low) * (high - within.mean), 0.0)
+        at_own = np.maximum((side.value - low) * (high - side.value), 0.0)
+        like_all = side.like_all / weight / at_all
+        own = np.where(is_rate, 0.0, side.error2 / weight / at_own)
+        # at a bound nothing is known of the spread, and 1 is the largest there can be
+        dispersion = np.clip(np.nan_to_num(np.fmax(own, like_all), nan=1.0), 0.0, 1.0)
+        return Spread(
+            np.where(is_bounded, dispersion * at_all, side.error2 / weight),
+            np.where(is_bounded, dispersion, 0.0),
+            np.where(is_bounded & is_rate, KNOWN, side.freedom),
+        )
 
 
 def own_error(
@@ -225,11 +249,11 @@ def _common(
 
     Returns
     -------
-    mean, variance, bounds, (mean - a)(b - mean) or 0 without bounds, dispersion of all, is_rate
+    mean, variance, bounds, (mean - a)(b - mean) or -1 without bounds, dispersion of all, is_rate
     """
     mean, variance, n = everyone.mean[metric], everyone.variance[metric], everyone.n[metric]
     low, high = everyone.bounds[metric, 0], everyone.bounds[metric, 1]
-    at_all, of_all = 0.0, 0.0
+    at_all, of_all = -1.0, 0.0
     if np.isfinite(low) and np.isfinite(high):
         at_all = max((mean - low) * (high - mean), 0.0)
         squares = variance * (n - 1)
@@ -252,8 +276,11 @@ def _spread(
     """
     mean, variance, low, high, at_all, of_all, is_rate = common
     freedom = max(n - 1, 0.0) + PRIOR_USERS
-    if at_all <= 0:
+    if at_all < 0:
         return (squares + PRIOR_USERS * variance) / freedom, 0.0, freedom
+    if at_all == 0:
+        # everyone who was seen is at one bound, and tells nothing of the spread of the others
+        return 0.0, 1.0, freedom
     if is_rate:
         return at_all, 1.0, KNOWN
     at_mean = max((mean + deviation - low) * (high - mean - deviation), 0.0)

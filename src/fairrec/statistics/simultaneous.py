@@ -30,7 +30,7 @@ def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
 def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> FloatArray:
     """(2, n_classes), what scores exceed upwards or downwards in any class with probability alpha.
 
-    At least what as many independent normal scores as the class has groups would have: a tail
+    At least what as many independent normal scores as the class has would have: a tail
     that is short among all users, such as that of no hits, is longer in groups that differ.
     Infinite where there are too few draws.
 
@@ -54,7 +54,7 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     # how deep into every column one can go while only the draws allowed have a value beyond
     place = int(np.sort(places.min(axis=1))[allowed])
     reached = -order[place].reshape(2, -1)
-    n_groups = np.array([(classes == at).any(axis=0).sum() for at in range(N_CLASSES)])
+    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
     cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
     return cut_offs
 

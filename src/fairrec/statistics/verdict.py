@@ -105,7 +105,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     harm = harm_interval(Interval(simultaneous.low[i], simultaneous.high[i]), higher_is_better)
     is_tested = analysis.is_tested[i] & np.isfinite(analysis.moments.difference[i])
     has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
-    is_known = is_tested & analysis.is_comparable[i]
+    is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
     is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
     is_better = analysis.is_beyond_chance[i] & (size < 0)
@@ -116,7 +116,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
         matters=matters,
         of_groups=of_groups,
         harm=harm,
-        scope=_scope(of_groups, is_better, is_not_compared, analysis),
+        scope=_scope(of_groups, analysis.moments.n[i], is_better, is_not_compared, analysis),
         certificate=_certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
@@ -156,13 +156,24 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
     return "not worse by more" if has_all else "inconclusive"
 
 
+def _has_spread(i: int, analysis: Analysis) -> bool:
+    """Whether a sample of users shows how much a metric without bounds varies."""
+    moments = analysis.moments
+    is_bounded = bool(np.isfinite(moments.bounds[i]).all())
+    return moments.sample is None or is_bounded or bool(moments.variance[i] > 0)
+
+
 def _scope(
-    of_groups: IntArray, is_better: BoolArray, is_not_compared: BoolArray, analysis: Analysis
+    of_groups: IntArray,
+    n: FloatArray,
+    is_better: BoolArray,
+    is_not_compared: BoolArray,
+    analysis: Analysis,
 ) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
-    largest_open = int(lattice.n_users[is_open].max(initial=0))
-    above = lattice.n_users[~is_open & (lattice.n_users > largest_open)]
+    largest_open = n[is_open].max(initial=0)
+    above = n[~is_open & (n > largest_open)]
     return Scope(
         n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),

@@ -251,12 +251,15 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
         )
         more = len(result.varying) - VARYING_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
-        varying = f"Varies more than others, and is not shown to be worse or better: {shown}{rest}."
-    said = (_scope(verdict, result), _certified(verdict, result, summary), varying)
+        varying = (
+            "Further from the others than groups of everyone's spread would be, but varying more "
+            f"than others, so not shown to be worse or better: {shown}{rest}."
+        )
+    said = (_scope(verdict, result, summary), _certified(verdict, result, summary), varying)
     return " ".join(filter(None, said))
 
 
-def _scope(verdict: MetricVerdict, result: MetricResult) -> str:
+def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
     """For which groups a harm that matters is ruled out."""
     if verdict.matters is None or not result.is_conclusive:
         return ""
@@ -267,13 +270,15 @@ def _scope(verdict: MetricVerdict, result: MetricResult) -> str:
         return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
     if not verdict.n_open:
         return f"{by}: {plural(verdict.n_ruled_out, 'group')}; none is open."
+    search = summary.search
+    users = "users" if search.users_scored == search.users_total else "scored users"
     unless = " that are not shown to be" if verdict.n_worse + verdict.n_worse_by_more else ""
     if verdict.ruled_out_from is None:
         n_ruled_out = plural(verdict.n_ruled_out, "group")
         return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}."
     return (
-        f"{by} for groups of {verdict.ruled_out_from:,} users or more{unless}; open for "
-        f"{verdict.n_open:,} smaller ones{share}."
+        f"{by} for groups of {verdict.ruled_out_from:,} {users} or more{unless}; open for "
+        f"{plural(verdict.n_open, 'smaller one')}{share}."
     )
 
 
@@ -313,7 +318,8 @@ def _those_certified(smallest: CertifiedSize, verdict: MetricVerdict, summary: A
     if summary.depth != "full":
         depth = min(summary.depth, len(summary.attributes))
         which = f"up to {depth} attributes, " if depth > 1 else ""
-    scope = f"({which}at least {plural(smallest.support, 'user')})"
+    users = "user" if summary.search.users_scored == summary.search.users_total else "scored user"
+    scope = f"({which}at least {plural(smallest.support, users)})"
     is_named = verdict.n_worse + verdict.n_worse_by_more > 0
     if smallest.n_groups == 1:
         return f"The {'other' if is_named else 'one'} group tested {scope} is not"
