@@ -70,7 +70,8 @@ def test_a_finding_that_circumstances_explain_is_gone_and_named():
     (raw,) = [one for one in by_age if one.group == gone.group]
     assert gone.raw_difference == approx(raw.difference)
     assert abs(gone.difference) < abs(gone.raw_difference) / 4
-    assert gone.kept_share == 1.0
+    # there are fewer old people among the active, who weigh less than they are many
+    assert 0.8 < gone.kept_share < 0.9
 
 
 def test_a_direct_difference_stays_with_both_numbers():
@@ -80,7 +81,7 @@ def test_a_direct_difference_stays_with_both_numbers():
         RAW.groups("served").filter(gender="M", depth=1)["difference"][0]
     )
     assert men.difference == approx(-0.8, abs=0.2)
-    assert men.kept_share == 1.0
+    assert 0.98 < men.kept_share <= 1.0
 
 
 def test_the_table_of_groups_has_both_differences():
@@ -90,7 +91,7 @@ def test_the_table_of_groups_has_both_differences():
     assert joined.height == RAW.groups("served").height
     assert joined["raw_difference"].to_list() == approx(joined["difference_raw"].to_list())
     assert joined["value"].to_list() == approx(joined["value_raw"].to_list())
-    assert joined["kept_share"].to_list() == [1.0] * joined.height
+    assert joined["kept_share"].is_between(0.6, 1.0).all()
 
 
 def test_a_circumstance_that_is_the_same_for_everyone_changes_nothing():

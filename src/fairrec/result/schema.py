@@ -94,8 +94,8 @@ class Finding(Part):
     raw_difference: float | None = Field(default=None, description="whatever the circumstances")
     kept_share: float | None = Field(
         default=None,
-        description="users of the group whom the difference is about: in circumstances in which "
-        "there are others too; null where none are given",
+        description="users of the group whom the difference is about: in circumstances that weigh "
+        "as much as they are many, because there are others too; null where none are given",
     )
     shrunken_difference: float | None = Field(
         default=None,

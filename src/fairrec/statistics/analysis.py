@@ -79,16 +79,14 @@ class Analysis:
     def _extremes(self) -> FloatArray:
         """(n_metrics, 2), values that users of a group may have although none was seen.
 
-        Of a metric without bounds it is the worst value of all users: what is ruled out may not
-        rest on luck, while a few who are served better than anybody are no reason for doubt.
+        The worst value of all users: what is ruled out may not rest on luck, while a few who are
+        served better than anybody are no reason for doubt.
         """
-        extremes = np.where(np.isfinite(self.raw.bounds), self.raw.bounds, np.nan)
+        extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
             known = self.measured.values[i][self.moments.is_defined[i]]
             for end in worse_ends(metric.metric.higher_is_better) if len(known) else ():
-                at = int(end > 0)
-                if np.isnan(extremes[i, at]):
-                    extremes[i, at] = known.max() if end > 0 else known.min()
+                extremes[i, int(end > 0)] = known.max() if end > 0 else known.min()
         return extremes
 
     def _without_zero(self, found: Estimates) -> Estimates:

@@ -16,7 +16,7 @@ from scipy.special import betainc, ndtr, ndtri
 
 from fairrec.core.arrays import FloatArray
 from fairrec.metrics.direction import worse_ends
-from fairrec.statistics.intervals import CutOffs, Side, difference_interval, with_unseen
+from fairrec.statistics.intervals import CutOffs, Side, difference_interval
 from fairrec.statistics.power import POWER
 from fairrec.statistics.scores import KNOWN, Everyone, Spread
 from fairrec.statistics.simultaneous import (
@@ -83,8 +83,6 @@ def certified_harm(
     up, down = cut_offs[:, classes]
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = bounds = everyone.bounds[metric]
-    # the worst value of a metric without bounds is not known beforehand
-    extremes = np.where(np.isfinite(bounds), bounds, np.nan)
     n_all = np.maximum(float(everyone.n[metric]), n + 1)
     n_others = n_all - n
     # without a worse end, either may be further off than 0 is
@@ -95,13 +93,8 @@ def certified_harm(
         value, others_value = mean + end * harm * n_others / n_all, mean - end * harm * n / n_all
         own = _side(everyone, metric, n, np.clip(value, low, high))
         others = _side(everyone, metric, n_others, np.clip(others_value, low, high))
-        difference = own.value - others.value
-        interval = with_unseen(
-            difference_interval(own, others, difference, bounds, CutOffs(up, down)),
-            own,
-            difference,
-            extremes,
-            CutOffs(up, down),
+        interval = difference_interval(
+            own, others, own.value - others.value, bounds, CutOffs(up, down)
         )
         found.append(interval.high if end > 0 else -interval.low)
     largest = np.max(found, axis=0)

@@ -87,7 +87,7 @@ class Intervals:
         )
         if extremes is None:
             return found
-        return with_unseen(found, self._own, self._difference, extremes[:, None, :], cut_offs)
+        return _with_unseen(found, self._own, self._difference, extremes[:, None, :], cut_offs)
 
 
 def difference_interval(
@@ -143,7 +143,7 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
         )
 
 
-def with_unseen(
+def _with_unseen(
     found: Interval, own: Side, difference: FloatArray, extremes: FloatArray, cut_offs: CutOffs
 ) -> Interval:
     """The same, or wider where a share of users with extreme values may not have been seen.

@@ -152,7 +152,7 @@ def test_both_differences_stand_side_by_side(raw, adjusted, says):
 def test_a_difference_of_some_users_says_of_how_many():
     summary = summary_of(GIVEN, raw_difference=-0.2, difference=-0.1, kept_share=0.6)
     (line,) = explained_lines(summary)
-    assert line.endswith("The latter is about 60% of them, who have others like them.")
+    assert line.endswith("The latter is about 60% of them, who have enough others like them.")
 
 
 @pytest.mark.parametrize(

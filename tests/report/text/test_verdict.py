@@ -91,7 +91,7 @@ def test_groups_that_only_vary_more_are_named_as_such():
     end = summary.metrics["auc"].advantaged
     found = summary.metrics["auc"].model_copy(update={"varying": (end,) * 5})
     said = verdict_of("auc", found, summary).ruled_out
-    assert "Varies more than others, and is not shown to be worse or better: " in said
+    assert "varying more than others, so not shown to be worse or better: " in said
     assert said.endswith("and 2 more.")
 
 

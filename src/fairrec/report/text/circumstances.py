@@ -149,7 +149,7 @@ def _kept(finding: Finding) -> str:
     share = finding.kept_share
     if share is None or share >= 1:
         return ""
-    return f" The latter is about {percent(share)} of them, who have others like them."
+    return f" The latter is about {percent(share)} of them, who have enough others like them."
 
 
 def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
