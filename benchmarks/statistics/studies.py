@@ -12,6 +12,7 @@ from benchmarks.statistics import (
     level,
     power,
     spread,
+    unseen,
 )
 
 STUDIES = (
@@ -24,4 +25,5 @@ STUDIES = (
     *power.STUDIES,
     *interaction.STUDIES,
     *changes.STUDIES,
+    *unseen.STUDIES,
 )
