@@ -217,3 +217,19 @@ def test_columns_with_the_name_of_a_metric_keep_its_bounds_unless_told_otherwise
 def test_a_number_that_stands_for_none_is_refused(huge):
     with pytest.raises(InputError, match=r"row 2: column 'y' is .*, too large to reckon with"):
         audit(values(y=[1.0, huge, 3.0, 4.0]))
+
+
+def test_numbers_too_small_to_tell_apart_are_refused():
+    with pytest.raises(InputError, match=r"row 4: column 'y' has no number .*too small"):
+        audit(values(y=[1e-81, 2e-81, 3e-81, 4e-81]))
+
+
+def test_small_numbers_are_as_good_as_others():
+    def p_values(unit):
+        rng = np.random.default_rng(0)
+        numbers = (rng.normal(5, 1, 200) + np.arange(200) % 2) * unit
+        users = pl.DataFrame({"user_id": range(200), "group": np.arange(200) % 2, "y": numbers})
+        found = fairrec.audit(values=users, by="group", better="y=higher", permutations=99)
+        return found.groups("y").select("outcome", "p_adjusted", "support").rows()
+
+    assert p_values(1e-50) == p_values(1.0) == p_values(1e50)

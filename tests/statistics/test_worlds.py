@@ -39,6 +39,9 @@ FAST = {
     "a lone shift of 4.2 standard errors, 1,000 of 10,000",
     "both only, 30% x 10%, normal values",
     "two effects added, 30% x 30%, hits",
+    "rates of 99%, ten groups of 40 with 93%, strata given",
+    "five groups of 60 of whom 5% get nothing, AUC",
+    "hit rates of 5% and 1%, random with 5%",
 }
 
 

@@ -152,7 +152,7 @@ def _as_labels(
     if relevant is not None:
         return np.asarray(relevant.met_by(labels), dtype=np.float64)
     _refuse_negative(labels, column, table.where)
-    table.refuse_huge(labels, column)
+    table.refuse_extreme(labels, column)
     return labels
 
 

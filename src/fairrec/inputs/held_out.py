@@ -112,7 +112,7 @@ def read_held_out(
     warnings: list[str] = []
     if graded_by is not None:
         gains = table.numbers(frame["gain"], graded_by).to_numpy()
-        table.refuse_huge(gains, graded_by)
+        table.refuse_extreme(gains, graded_by)
         if relevant is None:
             warnings += _about_grades(gains, graded_by, table)
         else:

@@ -23,7 +23,8 @@ from fairrec.inputs.sources import Role
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
-_HUGE = 1e100
+SMALLEST, LARGEST = 1e-60, 1e60
+"""Numbers whose squares and cubes can still be told from nothing and from infinity."""
 _EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"
@@ -157,13 +158,18 @@ class Table:
             )
         return numbers
 
-    def refuse_huge(self, numbers: FloatArray, column: str) -> None:
-        """Raise where squares of the numbers could overflow: such a number stands for none."""
+    def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
+        """Raise where squares of the numbers could overflow, or would all be nothing."""
         at = int(np.argmax(np.abs(numbers))) if len(numbers) else 0
-        if len(numbers) and abs(numbers[at]) > _HUGE:
+        if len(numbers) and abs(numbers[at]) > LARGEST:
             raise InputError(
                 f"{self.where}, row {at + 1}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."
+            )
+        if len(numbers) and 0 < abs(numbers[at]) < SMALLEST:
+            raise InputError(
+                f"{self.where}, row {at + 1}: column '{plain(column)}' has no number further from "
+                f"0 than {numbers[at]:g}, too small to reckon with. Give it in smaller units."
             )
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:

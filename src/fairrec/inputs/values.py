@@ -99,5 +99,5 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
         values if values.dtype == pl.String else values.set(~is_known, values.filter(is_known)[0])
     )
     numbers = table.numbers(known, column).to_numpy()
-    table.refuse_huge(numbers, column)
+    table.refuse_extreme(numbers, column)
     return np.where(is_known.to_numpy(), numbers, np.nan)

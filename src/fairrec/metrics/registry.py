@@ -13,6 +13,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, MetricError, plain
 from fairrec.core.registry import Registry
+from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
 Need = Literal["labels", "candidates", "items", "history"]
@@ -103,6 +104,12 @@ class MetricAtK:
             raise MetricError(
                 f"Metric '{self.metric.name}' is infinite for {np.isinf(numbers).sum():,} users. "
                 "Return NaN where it is undefined."
+            )
+        largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
+        if largest > LARGEST or 0 < largest < SMALLEST:
+            raise MetricError(
+                f"Metric '{self.metric.name}' has values up to {largest:g}, which cannot be "
+                "reckoned with. Return it in other units."
             )
         low, high = self.metric.bounds or (-np.inf, np.inf)
         # a hair beyond the bounds is rounding; further out, intervals would be wrong

@@ -77,7 +77,9 @@ def audit_summary(
         correction=options.correction,
         permutations=options.permutations,
         matters=None if options.matters is None else str(options.matters),
-        outcome=outcome_of_all([verdict.outcome for verdict in verdicts]) if verdicts else None,
+        outcome=outcome_of_all([verdict.outcome for verdict in verdicts])
+        if verdicts and analysis.test is not None
+        else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),

@@ -202,8 +202,9 @@ def own_error(
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y = own.variance * own_weight, others.variance * others_weight
+        share = x / (x + y)
         # Welch and Satterthwaite
-        freedom = (x + y) ** 2 / (x**2 / own.freedom + y**2 / others.freedom)
+        freedom = 1 / (share**2 / own.freedom + (1 - share) ** 2 / others.freedom)
         return np.sqrt(x + y), freedom
 
 
@@ -315,7 +316,8 @@ def _t_squared(
     x, y = variance * own, others_variance * others
     if not x + y > 0:
         return 0.0, 1.0
-    freedom = (x + y) ** 2 / (x * x / freedom + y * y / others_freedom)
+    share = x / (x + y)
+    freedom = 1 / (share * share / freedom + (1 - share) * (1 - share) / others_freedom)
     return difference * difference / (x + y), freedom
 
 
