@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
 COLUMNS = (
     ("metric", False),
     ("group", False),
@@ -86,7 +87,7 @@ def lay_out(view: PageView) -> str:
     return page_template("page.html.j2").render(
         view=view,
         policy=policy(vega, script),
-        css=Markup(own_file("page.css")),
+        css=Markup(page_css()),
         vega=Markup(vega),
         script=Markup(script),
         payload=Markup(chart_payload(view)),
@@ -138,6 +139,11 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
     return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
 
 
+def page_css() -> str:
+    """The styles of a page, part after part."""
+    return "".join(map(own_file, STYLES))
+
+
 def own_file(name: str) -> str:
     """A file that comes with the page."""
     return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
@@ -146,7 +152,12 @@ def own_file(name: str) -> str:
 @cache
 def page_template(name: str) -> Template:
     """A template that escapes all text and refuses names it does not know."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(own_file(name))
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        loader=FunctionLoader(own_file),
+    )
+    return environment.get_template(name)
