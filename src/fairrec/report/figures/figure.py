@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairrec.report.figures.palette import DENSITY, STILL_STYLES
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -24,6 +26,8 @@ class Figure:
         return self.drawing.to_dict(validate=False)
 
     def chart(self) -> alt.LayerChart | alt.FacetChart:
-        """The chart with its data, to show or save by itself."""
+        """The chart with its data, to show or save by itself; the page has colours of its own."""
         rows = {name: list(part) for name, part in self.data.items()}
-        return self.drawing.properties(datasets=rows)
+        chart = self.drawing.properties(datasets=rows).configure_range(ramp=list(DENSITY))
+        chart.config.style = STILL_STYLES
+        return chart

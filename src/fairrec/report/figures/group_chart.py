@@ -6,13 +6,23 @@ from dataclasses import asdict
 from typing import Any
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import BETTER, CHANCE, CHOSEN, FINDING, GROUP, NOBODY, WORSE
-from fairrec.report.page.chart_view import GroupChart
+from fairrec.report.figures.palette import (
+    BETTER,
+    CHANCE,
+    CHOSEN,
+    HALO_STYLE,
+    INK_STYLE,
+    NEUTRAL,
+    NOBODY,
+    WORSE,
+)
+from fairrec.report.page.chart_view import Density, GroupChart
 
 IS_CHOSEN = "datum.group === chosen"
-ROLES = ["finding", "best end", "worst end", "group"]
-COLOURS = [FINDING, BETTER, WORSE, GROUP]
-SHAPES = ["diamond", "triangle-up", "triangle-down", "circle"]
+COLOURS = {"worse": WORSE, "better": BETTER, "neutral": NEUTRAL}
+SHAPES = {"diamond": "diamond", "up": "triangle-up", "down": "triangle-down", "dot": "circle"}
+CORNERS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
+"""Of a hexagon, from its centre: in halves of its width and quarters of its height."""
 
 
 def group_chart(chart: GroupChart, height: int = 320) -> Figure:
@@ -33,31 +43,35 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     x = alt.X(
         "size:Q",
         title="users in the group (log scale)",
-        scale=alt.Scale(type="log", domain=list(_sizes(chart)), nice=False),
+        scale=alt.Scale(type="log", domain=list(chart.size_range), nice=False),
         axis=alt.Axis(format="~s", tickCount=6, grid=False),
     )
     y = alt.Y(
         "value:Q",
         title=chart.metric,
-        scale=alt.Scale(domain=list(_values(chart)), nice=True, zero=False),
+        scale=alt.Scale(domain=list(chart.value_range), nice=True, zero=False),
         axis=alt.Axis(tickCount=6),
     )
     data = {
         "points": [_row(point) for point in map(asdict, chart.points)],
         "funnel": [asdict(step) for step in chart.funnel],
         "funnel_fully_scored": [asdict(step) for step in chart.funnel_fully_scored],
+        "density": [
+            {"cell": at, **asdict(cell)}
+            for at, cell in enumerate(chart.density.cells if chart.density else ())
+        ],
         "mean": [{"value": chart.mean}],
     }
+    # the edges are drawn because a light area alone is hard to see
     bands = [
         alt.Chart(alt.NamedData(name))
-        .mark_area(clip=True, color=CHANCE, aria=False, interpolate="monotone", **look)
+        .mark_area(
+            clip=True, color=CHANCE, stroke=CHANCE, aria=False, interpolate="monotone", **look
+        )
         .encode(x=alt.X("size:Q"), y=alt.Y("low:Q"), y2="high:Q")
         for name, look in (
-            ("funnel", {"opacity": 0.16}),
-            (
-                "funnel_fully_scored",
-                {"fillOpacity": 0.05, "stroke": CHANCE, "strokeDash": [5, 3], "strokeWidth": 1},
-            ),
+            ("funnel", {"fillOpacity": 0.16, "strokeWidth": 1}),
+            ("funnel_fully_scored", {"fillOpacity": 0.05, "strokeDash": [5, 3], "strokeWidth": 1}),
         )
         if data[name]
     ]
@@ -66,30 +80,39 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         .mark_rule(strokeDash=[6, 4], strokeWidth=1.2, color=CHANCE, clip=True, aria=False)
         .encode(y="value:Q")
     )
-    base = alt.Chart(alt.NamedData("points"))
-    dots = (
-        base.mark_point(filled=False, clip=True, aria=False, cursor="pointer", strokeWidth=1.2)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
-            shape=alt.Shape("role:N", scale=alt.Scale(domain=ROLES, range=SHAPES), legend=None),
-            size=alt.condition("datum.role === 'group'", alt.value(34), alt.value(125)),
-            fill=alt.Fill("role:N", scale=alt.Scale(domain=ROLES, range=COLOURS), legend=None),
-            fillOpacity=alt.condition("datum.known === 'fully scored'", alt.value(1), alt.value(0)),
-            opacity=alt.condition("datum.role === 'group'", alt.value(0.62), alt.value(1)),
-            order=alt.Order("rank:Q"),
-            tooltip=_tooltip(alt),
+    base = alt.Chart(alt.NamedData("points")).encode(
+        x=x,
+        y=y,
+        fill=alt.Fill("tone:N", scale=_scale(alt, COLOURS), legend=None),
+        fillOpacity=alt.condition("datum.known === 'fully scored'", alt.value(1), alt.value(0)),
+        shape=alt.Shape("shape:N", scale=_scale(alt, SHAPES), legend=None),
+        tooltip=_tooltip(alt),
+    )
+    look = {"filled": False, "clip": True, "aria": False, "cursor": "pointer", "opacity": 1}
+    everyone = (
+        _hexagons(alt, chart.density)
+        if chart.density
+        else base.transform_filter("datum.role === 'group'").mark_point(
+            **look, size=34, stroke=NEUTRAL, strokeWidth=1.2
         )
-        .add_params(zoom)
+    )
+    ends = (
+        base.transform_filter("datum.role === 'best end' || datum.role === 'worst end'")
+        .mark_point(**look, size=125, strokeWidth=1.6)
+        .encode(stroke=alt.Stroke("tone:N", scale=_scale(alt, COLOURS), legend=None))
+    )
+    findings = base.transform_filter("datum.role === 'finding'").mark_point(
+        **look, size=125, strokeWidth=1.6, style=INK_STYLE
     )
     chosen = (
-        base.transform_filter(IS_CHOSEN)
+        alt.Chart(alt.NamedData("points"))
+        .transform_filter(IS_CHOSEN)
         .mark_point(filled=False, size=420, strokeWidth=3.2, color=CHOSEN, clip=True, aria=False)
         .encode(x=x, y=y)
     )
     layered = (
-        alt.layer(*bands, mean, dots, chosen)
+        alt.layer(*bands, everyone, mean, ends.add_params(zoom), findings, chosen)
+        .resolve_scale(color="independent")
         .add_params(alt.param(name="chosen", value=NOBODY))
         .properties(
             width="container", height=height, autosize={"type": "fit", "contains": "padding"}
@@ -98,15 +121,58 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     return Figure(layered, data)
 
 
+def _hexagons(alt: Any, density: Density) -> Any:
+    """The hexagons of a density, as outlines: they keep tiling whatever is zoomed to."""
+    most = max(cell.n for cell in density.cells)
+    across, up = ([corner[axis] for corner in CORNERS] for axis in (0, 1))
+    return (
+        alt.Chart(alt.NamedData("density"))
+        .transform_calculate(corner=str([*range(len(CORNERS))]))
+        .transform_flatten(["corner"])
+        .transform_calculate(
+            at_size=f"datum.size * pow(10, {density.width / 2} * {across}[datum.corner])",
+            at_value=f"datum.value + {density.height / 4} * {up}[datum.corner]",
+        )
+        .mark_line(
+            filled=True, interpolate="linear-closed", clip=True, aria=False, style=HALO_STYLE,
+            strokeWidth=0.6,
+        )
+        .encode(
+            x="at_size:Q",
+            y="at_value:Q",
+            order="corner:Q",
+            detail="cell:N",
+            fill=alt.Fill(
+                "n:Q",
+                scale=alt.Scale(type="log"),
+                legend=alt.Legend(
+                    title="groups here",
+                    orient="top",
+                    titleOrient="left",
+                    gradientLength=160,
+                    gradientThickness=10,
+                    format=",",
+                    values=[10**power for power in range(len(str(most)))],
+                ),
+            ),
+            tooltip=[
+                alt.Tooltip("n:Q", title="groups here", format=","),
+                alt.Tooltip("size:Q", title="users, about", format=",.3~r"),
+                alt.Tooltip("value:Q", title="value, about", format=".3~r"),
+            ],
+        )
+    )
+
+
+def _scale(alt: Any, looks: dict[str, str]) -> Any:
+    return alt.Scale(domain=[*looks], range=[*looks.values()])
+
+
 def _row(point: dict[str, Any]) -> dict[str, Any]:
-    """What is drawn of a point; groups that stand out come last, on top of the others."""
+    """What is drawn of a point."""
     is_fully_scored = point.pop("is_fully_scored")
     kept = {name: value for name, value in point.items() if name != "depth"}
-    return {
-        **kept,
-        "known": "fully scored" if is_fully_scored else "from a sample",
-        "rank": 0 if point["role"] == "group" else 1,
-    }
+    return {**kept, "known": "fully scored" if is_fully_scored else "from a sample"}
 
 
 def _tooltip(alt: Any) -> list[Any]:
@@ -118,16 +184,3 @@ def _tooltip(alt: Any) -> list[Any]:
         alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
         alt.Tooltip("mark:N", title="marked as"),
     ]
-
-
-def _sizes(chart: GroupChart) -> tuple[float, float]:
-    sizes = [point.size for point in chart.points] or [1, 10]
-    return max(0.5, min(sizes) / 1.25), max(max(sizes) * 1.25, 2.0)
-
-
-def _values(chart: GroupChart) -> tuple[float, float]:
-    """The span of the groups and the mean, with a little air."""
-    values = [chart.mean, *(point.value for point in chart.points)]
-    low, high = min(values), max(values)
-    air = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
-    return low - air, high + air

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
-from fairrec.report.page.chart_view import FunnelPoint, GroupChart, Point, Role
+from fairrec.metrics.direction import harm
+from fairrec.report.page.chart_view import (
+    Density,
+    FunnelPoint,
+    GroupChart,
+    Point,
+    Role,
+    Shape,
+    Tone,
+)
+from fairrec.report.page.density import density
 from fairrec.report.page.groups import PageGroups, end_names, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
@@ -20,50 +31,77 @@ FUNNEL_POINTS = 60
 
 def group_charts(groups: PageGroups, limits: PageLimits) -> tuple[GroupChart, ...]:
     """One chart a metric."""
-    n_metrics = max(1, len(groups.summary.metrics))
     return tuple(
-        _group_chart(groups, name, at, limits.points // n_metrics)
-        for at, name in enumerate(groups.summary.metrics)
+        _group_chart(groups, name, at, limits) for at, name in enumerate(groups.summary.metrics)
     )
 
 
-def _group_chart(groups: PageGroups, metric: str, at: int, most: int) -> GroupChart:
+def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
+    everyone = groups.frame.of_metric[metric]
+    n_metrics = len(groups.summary.metrics)
+    has_room = everyone.height <= limits.points // n_metrics
+    # a selection of points would look like all of them: where they are too many, all are counted,
+    # and the rows of the table can still be marked
+    most = everyone.height if has_room else limits.rows // n_metrics
     shown = groups.frame.shown(metric, roles, most)
     points = tuple(_point(row, roles, groups, result) for row in groups.frame.rows(shown))
-    n_all = groups.frame.of_metric[metric].height
-    name = plain(metric)
-    n_findings = sum(point.role == "finding" for point in points)
-    low, high = end_names(result)
-    sizes = [point.size for point in points]
-    span = f" of {min(sizes):,} to {max(sizes):,} users" if sizes else ""
-    ends = "".join(
-        f" {word.capitalize()} full combination: {groups.label(groups.frame.key(end.group))}, "
-        f"{number(end.value)}."
-        for word, end in ((high, result.advantaged), (low, result.disadvantaged))
-        if end is not None
+    sizes, values = (everyone[name].cast(pl.Float64).to_numpy() for name in ("support", "value"))
+    size_range = _size_range(sizes)
+    funnel = _funnel(result, size_range[0])
+    funnel_fully_scored = _funnel_of_fully_scored(result, groups.summary, size_range[0])
+    value_range = _value_range(
+        [result.mean, *values[np.isfinite(values)]], (*funnel, *funnel_fully_scored)
     )
+    drawn = None if has_room else density(sizes, values, size_range, value_range)
     return GroupChart(
-        metric=name,
+        metric=plain(metric),
         anchor=f"chart-{at}",
         mean=result.mean,
+        size_range=size_range,
+        value_range=value_range,
         points=points,
-        funnel=_funnel(result, groups.summary),
-        funnel_fully_scored=_funnel_of_fully_scored(result, groups.summary),
-        low_name=low,
-        high_name=high,
-        alternative=(
-            f"{name} of {plural(len(points), 'group')}{span}, against their size; the mean of all "
-            f"users is {number(result.mean)}. {plural(n_findings, 'finding')}.{ends}"
-        ),
-        note=f"{len(points):,} of {n_all:,} groups are drawn." if len(points) < n_all else "",
+        density=drawn,
+        funnel=funnel,
+        funnel_fully_scored=funnel_fully_scored,
+        alternative=_alternative(groups, metric, sizes, drawn),
+        note=""
+        if drawn is None
+        else f"All {everyone.height:,} groups are drawn, as density. Findings and both ends are "
+        "marked one by one.",
+    )
+
+
+def _alternative(
+    groups: PageGroups, metric: str, sizes: FloatArray, drawn: Density | None
+) -> str:
+    """The chart in words."""
+    result = groups.summary.metrics[metric]
+    span = f" of {sizes.min():,.0f} to {sizes.max():,.0f} users" if len(sizes) else ""
+    as_density = (
+        f" Hexagons are coloured by how many groups lie there, 1 to "
+        f"{max(cell.n for cell in drawn.cells):,}."
+        if drawn
+        else ""
+    )
+    low, high = end_names(result)
+    ends = "".join(
+        f" {word.capitalize()} full combination: {groups.label(key)}, {number(end.value)}."
+        for word, end in ((high, result.advantaged), (low, result.disadvantaged))
+        if end is not None and (key := groups.frame.key(end.group)) in groups.roles(metric)
+    )
+    return (
+        f"{plain(metric)} of {plural(len(sizes), 'group')}{span}, against their size; the mean of "
+        f"all users is {number(result.mean)}.{as_density} "
+        f"{plural(len(result.findings), 'finding')}.{ends}"
     )
 
 
 def _point(
     row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups, result: MetricResult
 ) -> Point:
+    role = roles.get(row.key, "group")
     return Point(
         group=groups.number(row.key),
         label=groups.label(row.key),
@@ -73,30 +111,65 @@ def _point(
         difference=None if row.difference is None else short(row.difference),
         p_adjusted=None if row.p_adjusted is None else short(row.p_adjusted),
         is_fully_scored=row.is_fully_scored,
-        role=roles.get(row.key, "group"),
-        mark=mark(roles.get(row.key, "group"), result),
+        role=role,
+        tone=_tone(role, row.difference, result.higher_is_better),
+        shape=_shape(role, result.higher_is_better),
+        mark=mark(role, result),
     )
 
 
-def _funnel(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, ...]:
+def _tone(role: Role, difference: float | None, higher_is_better: bool | None) -> Tone:
+    """The colour of a group: only of those that are marked, and where an end is better."""
+    if role == "group" or higher_is_better is None:
+        return "neutral"
+    if role == "finding":
+        return "worse" if harm(difference or 0.0, higher_is_better) > 0 else "better"
+    return "better" if role == "best end" else "worse"
+
+
+def _shape(role: Role, higher_is_better: bool | None) -> Shape:
+    """The best end points up, unless the lowest value is best."""
+    if role == "group":
+        return "dot"
+    if role == "finding":
+        return "diamond"
+    return "up" if (role == "best end") == (higher_is_better is not False) else "down"
+
+
+def _size_range(sizes: FloatArray) -> tuple[float, float]:
+    if not len(sizes):
+        return 1.0, 10.0
+    return max(0.5, float(sizes.min()) / 1.25), max(float(sizes.max()) * 1.25, 2.0)
+
+
+def _value_range(values: Sequence[float], funnel: Sequence[FunnelPoint]) -> tuple[float, float]:
+    """All groups, the mean and what chance shows at the smallest size, with a little air."""
+    low = min((*values, *(step.low for step in funnel)))
+    high = max((*values, *(step.high for step in funnel)))
+    air = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
+    return float(low - air), float(high + air)
+
+
+def _funnel(result: MetricResult, first: float) -> tuple[FunnelPoint, ...]:
     """Around the mean of those compared, for a group that is part of them.
 
     A difference to all others that is c standard errors wide is a deviation from the mean of all
     N of c * sd * sqrt((N - n) / (N n)) for a group of n.
     """
     n_all = result.n_compared
-    last = n_all - 1
-    sizes = _sizes(summary.coverage.min_users, last)
+    sizes = _sizes(first, n_all - 1)
     return _around(result, sizes, np.sqrt((n_all - sizes) / (n_all * sizes)))
 
 
-def _funnel_of_fully_scored(result: MetricResult, summary: AuditSummary) -> tuple[FunnelPoint, ...]:
+def _funnel_of_fully_scored(
+    result: MetricResult, summary: AuditSummary, first: float
+) -> tuple[FunnelPoint, ...]:
     """For fully scored groups, of which the sample holds its share."""
     search = summary.search
     if search.users_scored == search.users_total or not result.n_compared:
         return ()
     share = result.n_compared / summary.n_users
-    sizes = _sizes(summary.coverage.min_users, max(search.users_scored, 1))
+    sizes = _sizes(first, max(search.users_scored, 1))
     others = result.n_compared - share * sizes
     return _around(
         result,
@@ -105,11 +178,9 @@ def _funnel_of_fully_scored(result: MetricResult, summary: AuditSummary) -> tupl
     )
 
 
-def _sizes(first: int, last: int) -> FloatArray:
-    """Sizes on a log scale, from a little below the smallest group."""
-    if last <= first:
-        return np.zeros(0)
-    return np.geomspace(max(1, 0.75 * first), last, FUNNEL_POINTS)
+def _sizes(first: float, last: int) -> FloatArray:
+    """Sizes on a log scale."""
+    return np.geomspace(first, last, FUNNEL_POINTS) if last > first else np.zeros(0)
 
 
 def _around(result: MetricResult, sizes: FloatArray, errors: FloatArray) -> tuple[FunnelPoint, ...]:

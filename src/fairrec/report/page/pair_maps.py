@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import badness
-from fairrec.report.page.chart_view import PairCell, PairMap
-from fairrec.report.page.groups import PageGroups, end_names, short
+from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
+from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
-from fairrec.report.words import plural
+from fairrec.report.text.overview import found_groups
+from fairrec.report.words import plural, signed
 
+Pair = tuple[int, int]
+"""Positions of two attributes."""
 PAIRS_SHOWN = 10
 AXIS_VALUES = 25
 
 
 def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ...], str]:
-    """Maps of two attributes, the most telling pair first, and what was left out."""
+    """Maps of two attributes, that of the strongest finding first, and what was left out."""
     by_metric = {name: groups.frame.pairs(name) for name in groups.summary.metrics}
-    lowest: dict[tuple[int, int], float] = {}
-    for parts in by_metric.values():
-        for pair, part in parts.items():
-            found = part["p_adjusted"].min()
-            p = float(found) if isinstance(found, float) else 1.0
-            lowest[pair] = min(p, lowest.get(pair, 1.0))
+    lowest = _lowest_p(by_metric.values())
     if not lowest:
         return (), "No group of exactly two attributes was looked at."
-    ranked = sorted(lowest, key=lambda pair: (lowest[pair], pair))
+    metric, first = _strongest(groups, lowest)
+    ranked = sorted(lowest, key=lambda pair: (pair != first, lowest[pair], pair))
+    names = sorted(by_metric, key=lambda name: name != metric)
+    ramps = {name: _ramp(groups, name) for name in names}
     maps: list[PairMap] = []
     n_cells = n_pairs = 0
     for pair in ranked[:PAIRS_SHOWN]:
         drawn = [
-            _pair_map(groups, name, pair, parts[pair])
-            for name, parts in by_metric.items()
-            if pair in parts
+            _pair_map(groups, name, pair, by_metric[name][pair], ramps[name])
+            for name in names
+            if pair in by_metric[name]
         ]
         n_cells += sum(len(chart.cells) for chart in drawn)
         if maps and n_cells > limits.cells:
@@ -49,24 +50,69 @@ def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ..
     if n_pairs < len(ranked):
         left.append(f"{n_pairs:,} of {plural(len(ranked), 'pair')} of attributes are drawn.")
     if any(AXIS_VALUES in (len(chart.rows), len(chart.columns)) for chart in maps):
-        left.append(f"Of attributes with more values, the {AXIS_VALUES} largest are drawn.")
+        left.append(
+            f"Of attributes with more values, {AXIS_VALUES} are drawn: those beyond chance, then "
+            "the largest."
+        )
     return tuple(maps), " ".join(left)
 
 
+def _lowest_p(by_metric: Iterable[Mapping[Pair, pl.DataFrame]]) -> dict[Pair, float]:
+    """Of each pair, the p-value of the group least likely under chance in any metric."""
+    lowest: dict[Pair, float] = {}
+    for parts in by_metric:
+        for pair, part in parts.items():
+            found = part["p_adjusted"].min()
+            p = float(found) if isinstance(found, float) else 1.0
+            lowest[pair] = min(p, lowest.get(pair, 1.0))
+    return lowest
+
+
+def _strongest(groups: PageGroups, lowest: Mapping[Pair, float]) -> tuple[str, Pair]:
+    """The metric and the pair of the strongest finding: that with most of its attributes."""
+    found = found_groups(groups.summary)
+    named: set[int] = set()
+    metric = next(iter(groups.summary.metrics))
+    if found:
+        metric, finding = found[0].first
+        key = groups.frame.key(finding.group)
+        named = {at for at, value in enumerate(key) if value is not None}
+    pair = min(lowest, key=lambda pair: (-len(named.intersection(pair)), lowest[pair], pair))
+    return metric, pair
+
+
+def _ramp(groups: PageGroups, metric: str) -> Ramp:
+    """One scale for all pairs of a metric, as long as the largest difference beyond chance.
+
+    Without any it is as long as the largest: what is small would look large otherwise.
+    """
+    higher_is_better = groups.summary.metrics[metric].higher_is_better
+    of_pairs = groups.frame.of_metric[metric].filter(pl.col("depth") == 2)
+    beyond = of_pairs.filter(pl.col("p_adjusted") <= groups.summary.alpha)
+    sizes = (beyond if beyond.height else of_pairs)["difference"].abs()
+    largest = sizes.max()
+    reach = largest if isinstance(largest, float) and largest > 0 else 1.0
+    low, high = ("lower", "higher") if higher_is_better is None else ("worse", "better")
+    sign = -1 if higher_is_better is False else 1
+    return Ramp(
+        reach=reach,
+        low=f"{low} {signed(-sign * reach)}",
+        high=f"{signed(sign * reach)} {high}",
+        is_neutral=higher_is_better is None,
+    )
+
+
 def _pair_map(
-    groups: PageGroups, metric: str, pair: tuple[int, int], part: pl.DataFrame
+    groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame, ramp: Ramp
 ) -> PairMap:
     result = groups.summary.metrics[metric]
+    alpha = groups.summary.alpha
     frame = groups.frame
     rows_at, columns_at = pair
-    axes = [frame.axes[at] for at in pair]
-    for axis in axes:
-        largest = part.group_by(axis).agg(pl.col("support").sum()).top_k(AXIS_VALUES, by="support")
-        part = part.join(largest, on=axis, how="semi", maintain_order="left")
+    for axis in (frame.axes[at] for at in pair):
+        part = part.join(_drawn_values(part, axis, alpha), on=axis, how="semi", maintain_order="left")
     rows = frame.rows(part)
     findings = {key for key, role in groups.roles(metric).items() if role == "finding"}
-    largest_difference = max((abs(row.difference or 0) for row in rows), default=0) or 1.0
-    low, high = end_names(result)
     row_label, column_label = (
         _axis_labels({row.key[at] for row in rows}) for at in (rows_at, columns_at)
     )
@@ -86,16 +132,26 @@ def _pair_map(
                 value=short(row.value),
                 difference=None if row.difference is None else short(row.difference),
                 p_adjusted=None if row.p_adjusted is None else short(row.p_adjusted),
-                shade=round(
-                    -badness(row.difference or 0.0, result.higher_is_better) / largest_difference, 3
-                ),
+                shade=_shade(row.difference or 0.0, result.higher_is_better, ramp),
+                text="" if row.difference is None else signed(row.difference),
                 is_finding=row.key in findings,
+                is_faded=row.p_adjusted is not None and row.p_adjusted > alpha,
             )
             for row in rows
         ),
-        low_name=low,
-        high_name=high,
+        ramp=ramp,
     )
+
+
+def _drawn_values(part: pl.DataFrame, axis: str, alpha: float) -> pl.DataFrame:
+    """The values of an attribute that are drawn where there are too many."""
+    is_beyond = (pl.col("p_adjusted") <= alpha).fill_null(False).any()
+    values = part.group_by(axis).agg(is_beyond.alias("is_beyond"), pl.col("support").sum())
+    return values.sort("is_beyond", "support", axis, descending=True).head(AXIS_VALUES)
+
+
+def _shade(difference: float, higher_is_better: bool | None, ramp: Ramp) -> float:
+    return round(max(-1.0, min(1.0, -badness(difference, higher_is_better) / ramp.reach)), 3)
 
 
 def _axis_labels(values: Set[Any]) -> dict[Any, str]:

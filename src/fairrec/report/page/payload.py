@@ -61,15 +61,32 @@ def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:
             **packer.chart(pair_heat_map(pair)),
             "pair": names.index(_pair_name(pair)),
             "metric": view.metrics.index(pair.metric),
-            "low": pair.low_name,
-            "high": pair.high_name,
-            "words": (
-                f"{pair.metric}: {plural(len(pair.cells), 'combination')} of {_pair_name(pair)} "
-                "with enough users; empty places have too few."
-            ),
+            "low": pair.ramp.low,
+            "high": pair.ramp.high,
+            "neutral": pair.ramp.is_neutral,
+            "words": _in_words(pair),
         }
         for pair in view.pairs
     ]
+
+
+def _in_words(pair: PairMap) -> str:
+    """A map for those who do not see it."""
+    n_cells = len(pair.cells)
+    n_findings = sum(cell.is_finding for cell in pair.cells)
+    n_faded = sum(cell.is_faded for cell in pair.cells)
+    clear = [cell for cell in pair.cells if not cell.is_faded and cell.difference is not None]
+    furthest = max(clear, key=lambda cell: abs(cell.shade), default=None)
+    said = [
+        f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough users; "
+        "empty places have too few.",
+        f"{n_faded:,} of {n_cells:,} are faded, because chance alone explains them."
+        if n_faded
+        else "",
+        f"{plural(n_findings, 'finding')} outlined." if n_findings else "",
+        f"Furthest from all others: {furthest.label}, {furthest.text}." if furthest else "",
+    ]
+    return " ".join(filter(None, said))
 
 
 @dataclass(slots=True)

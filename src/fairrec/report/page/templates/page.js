@@ -27,7 +27,12 @@
     font: css("--font"),
     view: { stroke: null },
     text: { color: css("--ink") },
-    legend: { labelColor: css("--soft"), labelFontSize: 12, labelFont: css("--font") },
+    legend: {
+      labelColor: css("--soft"), titleColor: css("--soft"), labelFontSize: 12, titleFontSize: 12,
+      titleFontWeight: "normal", labelFont: css("--font"),
+    },
+    range: { ramp: [css("--few"), css("--many")] },
+    style: { ink: { stroke: css("--ink") }, halo: { stroke: css("--card") } },
     axis: {
       labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
       domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,
