@@ -209,7 +209,7 @@ def test_hovering_a_point_shows_its_group_as_text(opened: Opened):
 def wait_for_rings(opened: Opened, n_rings: int) -> None:
     """Wait until so many groups are ringed in the chart of each metric."""
     for at in (0, 1):
-        ring = f"#chart-{at} .mark-symbol path[stroke='#e0a100']"
+        ring = f"#chart-{at} .mark-symbol path[stroke='#b07c00']"
         opened.wait(f'document.querySelectorAll("{ring}").length === {n_rings}')
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from xml.etree.ElementTree import Element, fromstring
 
 import fairrec
 from fairrec.report.page.build import build_page_view
@@ -16,6 +17,13 @@ def svg(chart) -> str:
 
     # checks the specification, then draws it
     return vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def marks(picture: str, kind: str) -> list[Element]:
+    """The marks of a kind, such as `symbol`, that data are drawn with."""
+    groups = fromstring(picture).iterfind(".//{*}g")
+    drawn = [part for part in groups if f"mark-{kind} role-mark" in part.get("class", "")]
+    return [mark for part in drawn for mark in part]
 
 
 @cache

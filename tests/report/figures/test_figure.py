@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fairrec.report.figures.group_chart import group_chart
+from fairrec.report.figures.palette import DENSITY, STILL_STYLES
 from tests.report.figures.drawing import page_view
 
 
@@ -8,4 +9,7 @@ def test_the_specification_is_the_chart_without_its_data():
     figure = group_chart(page_view().charts[0])
     whole = figure.chart().to_dict()
     assert whole.pop("datasets") == {name: list(rows) for name, rows in figure.data.items()}
+    # by itself a chart has the colours that the page sets by its theme
+    config = whole["config"]
+    assert (config.pop("style"), config.pop("range")["ramp"]) == (STILL_STYLES, [*DENSITY])
     assert figure.spec() == whole

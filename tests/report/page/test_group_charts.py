@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fairrec
+from fairrec.report.page.build import build_page_view
+from fairrec.report.page.group_charts import marks_in
+from fairrec.report.page.view import PageLimits
 from tests.builders import two_groups
 from tests.report.page.planted_page import planted, view_of
 
@@ -58,3 +62,85 @@ def test_untested_and_pooled_metrics_have_no_funnel():
     assert {card.verdict.status for card in view.verdicts} == {"not tested"}
     assert view.summary == "Nothing was tested against chance."
     assert view.verdicts[0].scale is None
+
+
+def test_many_groups_are_all_counted_and_those_that_are_marked_are_points():
+    few = view_of(planted(), limits=PageLimits(points=40))
+    for chart, whole in zip(few.charts, view_of(planted()).charts, strict=True):
+        assert whole.density is None
+        assert whole.note == ""
+        # 171 groups a metric, room for 20: a choice of them would look like all
+        assert sum(cell.n for cell in chart.density.cells) == len(whole.points) == 171
+        assert (chart.size_range, chart.value_range) == (whole.size_range, whole.value_range)
+        marked = {point.label for point in whole.points if point.role != "group"}
+        assert marked <= {point.label for point in chart.points}
+        assert chart.note.startswith("All 171 groups are drawn, as density.")
+        most = max(cell.n for cell in chart.density.cells)
+        assert "of 171 groups" in chart.alternative
+        assert f"by how many groups lie there, 1 to {most}." in chart.alternative
+
+
+def test_a_group_that_can_be_chosen_in_the_table_can_be_marked_in_the_chart():
+    view = view_of(planted(), limits=PageLimits(points=40, rows=60))
+    for chart in view.charts:
+        rows = {row.group for row in view.table if row.metric == chart.metric}
+        assert rows == {point.group for point in chart.points}
+
+
+def test_the_axes_hold_every_group_and_all_of_the_funnel():
+    for chart in view_of(planted()).charts:
+        values = [point.value for point in chart.points]
+        lowest = min(*values, *(step.low for step in chart.funnel))
+        highest = max(*values, *(step.high for step in chart.funnel))
+        air = 0.06 * (highest - lowest)
+        assert chart.value_range == pytest.approx((lowest - air, highest + air), rel=1e-4)
+        # the funnel is drawn from below the smallest group, and is wider than all of them
+        assert chart.funnel[0].size == pytest.approx(chart.size_range[0], rel=1e-5)
+        assert chart.size_range[0] < min(point.size for point in chart.points)
+        assert highest > max(values)
+
+
+def directed(better: str | None):
+    """The first of three groups has the largest values."""
+    n = 300
+    users = pl.DataFrame({"user_id": range(n), "group": ["a", "b", "c"] * (n // 3)})
+    values = pl.DataFrame({"user_id": range(n), "m": [3.0, 2.0, 1.0] * (n // 3)})
+    noise = np.random.default_rng(0).normal(0, 3, n)
+    return fairrec.audit(
+        values=values.with_columns(pl.col("m") + noise),
+        users=users,
+        by="group",
+        better={"m": better} if better else None,
+        permutations=99,
+    )
+
+
+@pytest.mark.parametrize(
+    ("better", "highest", "lowest"),
+    [
+        ("higher", ("best end", "better", "up"), ("worst end", "worse", "down")),
+        ("lower", ("worst end", "worse", "up"), ("best end", "better", "down")),
+        (None, ("best end", "neutral", "up"), ("worst end", "neutral", "down")),
+    ],
+)
+def test_marks_follow_the_direction_of_the_metric(better, highest, lowest):
+    result = directed(better)
+    # findings would hide the ends
+    metric = result.metrics["m"].model_copy(update={"findings": ()})
+    summary = result.summary.model_copy(update={"metrics": {"m": metric}})
+    (chart,) = build_page_view(summary, result.group_table).charts
+    high, _, low = sorted(chart.points, key=lambda point: -point.value)
+    assert (high.role, high.tone, high.shape) == highest
+    assert (low.role, low.tone, low.shape) == lowest
+    words = [text for _, _, text in marks_in([chart])]
+    assert all(("best" in text or "worst" in text) == (better is not None) for text in words)
+
+
+@pytest.mark.parametrize(("better", "tones"), [("higher", -1), ("lower", 1), (None, 0)])
+def test_findings_have_the_colour_of_their_end(better, tones):
+    points = [p for p in view_of(directed(better)).charts[0].points if p.role == "finding"]
+    assert points
+    for point in points:
+        side = tones * (1 if point.difference > 0 else -1)
+        assert point.tone == {1: "worse", -1: "better", 0: "neutral"}[side]
+        assert point.shape == "diamond"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
+import fairrec
+from tests.builders import one_each
 from tests.report.page.planted_page import planted, view_of
 
 
@@ -24,3 +27,17 @@ def test_a_group_has_one_number_everywhere():
         assert (part.group == number) == (part.label == label)
     for chart in (*view.charts,):
         assert [p.label for p in chart.points if p.group == number] == [label]
+
+
+def test_of_few_full_combinations_each_is_at_one_end_at_most():
+    ranks = {f"{value}{i}": value for value in (1, 2, 3) for i in range(10)}
+    users = pl.DataFrame({"user_id": [*ranks], "group": [user[0] for user in ranks]})
+    options = {"users": users, "by": "group", "metrics": "mrr", "permutations": 0}
+    # the best two of three, and the worst two: the second is at both ends
+    (chart,) = view_of(fairrec.audit(one_each(ranks), top=2, **options)).charts
+    ends = {point.label: point.role for point in chart.points}
+    assert (ends["group=1"], ends["group=3"]) == ("best end", "worst end")
+    # all are alike: none is at an end
+    (chart,) = view_of(fairrec.audit(one_each(dict.fromkeys(ranks, 2)), **options)).charts
+    assert {point.role for point in chart.points} == {"group"}
+    assert "full combination" not in chart.alternative

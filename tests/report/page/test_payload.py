@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from fairrec.report.figures.certificate_curve import certificate_curve
 from fairrec.report.figures.figure import Rows
 from fairrec.report.figures.group_chart import group_chart
 from fairrec.report.figures.pair_heat_map import pair_heat_map
@@ -28,7 +29,9 @@ def unpacked(columns: dict[str, Any], texts: list[str]) -> Rows:
 def pairs_alone(n: int) -> PageView:
     """A page with nothing but the first pairs."""
     view = page_view()
-    return replace(view, charts=(), histories=(), correlation=None, pairs=view.pairs[:n])
+    return replace(
+        view, charts=(), certificates=(), histories=(), correlation=None, pairs=view.pairs[:n]
+    )
 
 
 def test_every_chart_has_its_specification_and_its_data():
@@ -38,10 +41,12 @@ def test_every_chart_has_its_specification_and_its_data():
     assert {*payload["charts"]} == {
         *(chart.anchor for chart in view.charts),
         *(f"history-{at}" for at in range(len(view.histories))),
+        *(part.anchor for part in view.certificates if part.steps),
         "correlation",
     }
     figures = [
         *((payload["charts"][chart.anchor], group_chart(chart)) for chart in view.charts),
+        *((payload["charts"][part.anchor], certificate_curve(part)) for part in view.certificates),
         *zip(payload["pairs"], map(pair_heat_map, view.pairs), strict=True),
     ]
     for packed, figure in figures:

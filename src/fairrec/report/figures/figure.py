@@ -28,6 +28,8 @@ class Figure:
     def chart(self) -> alt.LayerChart | alt.FacetChart:
         """The chart with its data, to show or save by itself; the page has colours of its own."""
         rows = {name: list(part) for name, part in self.data.items()}
-        chart = self.drawing.properties(datasets=rows).configure_range(ramp=list(DENSITY))
+        chart: alt.LayerChart | alt.FacetChart = self.drawing.properties(
+            datasets=rows
+        ).configure_range(ramp=list(DENSITY))
         chart.config.style = STILL_STYLES
         return chart

@@ -62,19 +62,26 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         ],
         "mean": [{"value": chart.mean}],
     }
-    # the edges are drawn because a light area alone is hard to see
-    bands = [
-        alt.Chart(alt.NamedData(name))
-        .mark_area(
-            clip=True, color=CHANCE, stroke=CHANCE, aria=False, interpolate="monotone", **look
+    # a light area alone is hard to see, and hexagons hide it: its edges are drawn on top of these
+    edge: dict[str, Any] = {"fillOpacity": 0, "stroke": CHANCE, "strokeWidth": 1.2}
+    halo: dict[str, Any] = {"fillOpacity": 0, "style": HALO_STYLE}
+    bands, edges = (
+        [
+            alt.Chart(alt.NamedData(name))
+            .mark_area(clip=True, color=CHANCE, aria=False, interpolate="monotone", **look)
+            .encode(x=alt.X("size:Q"), y=alt.Y("low:Q"), y2="high:Q")
+            for name, look in looks
+            if data[name]
+        ]
+        for looks in (
+            (("funnel", {"fillOpacity": 0.16}), ("funnel_fully_scored", {"fillOpacity": 0.05})),
+            (
+                *([("funnel", {**halo, "strokeWidth": 3})] if chart.density else []),
+                ("funnel", edge),
+                ("funnel_fully_scored", {**edge, "strokeDash": [5, 3]}),
+            ),
         )
-        .encode(x=alt.X("size:Q"), y=alt.Y("low:Q"), y2="high:Q")
-        for name, look in (
-            ("funnel", {"fillOpacity": 0.16, "strokeWidth": 1}),
-            ("funnel_fully_scored", {"fillOpacity": 0.05, "strokeDash": [5, 3], "strokeWidth": 1}),
-        )
-        if data[name]
-    ]
+    )
     mean = (
         alt.Chart(alt.NamedData("mean"))
         .mark_rule(strokeDash=[6, 4], strokeWidth=1.2, color=CHANCE, clip=True, aria=False)
@@ -88,7 +95,13 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         shape=alt.Shape("shape:N", scale=_scale(alt, SHAPES), legend=None),
         tooltip=_tooltip(alt),
     )
-    look = {"filled": False, "clip": True, "aria": False, "cursor": "pointer", "opacity": 1}
+    look: dict[str, Any] = {
+        "filled": False,
+        "clip": True,
+        "aria": False,
+        "cursor": "pointer",
+        "opacity": 1,
+    }
     everyone = (
         _hexagons(alt, chart.density)
         if chart.density
@@ -96,6 +109,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
             **look, size=34, stroke=NEUTRAL, strokeWidth=1.2
         )
     )
+    below = [everyone, *edges] if chart.density else [*edges, everyone]
     ends = (
         base.transform_filter("datum.role === 'best end' || datum.role === 'worst end'")
         .mark_point(**look, size=125, strokeWidth=1.6)
@@ -111,7 +125,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         .encode(x=x, y=y)
     )
     layered = (
-        alt.layer(*bands, everyone, mean, ends.add_params(zoom), findings, chosen)
+        alt.layer(*bands, *below, mean, ends.add_params(zoom), findings, chosen)
         .resolve_scale(color="independent")
         .add_params(alt.param(name="chosen", value=NOBODY))
         .properties(
@@ -134,7 +148,11 @@ def _hexagons(alt: Any, density: Density) -> Any:
             at_value=f"datum.value + {density.height / 4} * {up}[datum.corner]",
         )
         .mark_line(
-            filled=True, interpolate="linear-closed", clip=True, aria=False, style=HALO_STYLE,
+            filled=True,
+            interpolate="linear-closed",
+            clip=True,
+            aria=False,
+            style=HALO_STYLE,
             strokeWidth=0.6,
         )
         .encode(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import DIVERGING
+from fairrec.report.figures.palette import DIVERGING_NEUTRAL, TEXT_ON_MAP
 from fairrec.report.page.chart_view import Correlation
 
 CELL = 44
@@ -33,7 +33,7 @@ def correlation_map(view: Correlation) -> Figure:
     squares = base.mark_rect(cornerRadius=3, aria=False).encode(
         color=alt.Color(
             "correlation:Q",
-            scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING), interpolate="rgb"),
+            scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING_NEUTRAL), interpolate="rgb"),
             legend=None,
         ),
         tooltip=[
@@ -43,7 +43,7 @@ def correlation_map(view: Correlation) -> Figure:
         ],
     )
     # the squares are light or mid-toned on any ground, so the ink on them stays dark
-    numbers = base.mark_text(fontSize=12, color="#14181f", aria=False, tooltip=None).encode(
+    numbers = base.mark_text(fontSize=12, color=TEXT_ON_MAP, aria=False, tooltip=None).encode(
         text="text:N"
     )
     layered = (

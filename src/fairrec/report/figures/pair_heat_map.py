@@ -4,27 +4,54 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import CHOSEN, DIVERGING, NOBODY
+from fairrec.report.figures.palette import (
+    CHOSEN,
+    DIVERGING,
+    DIVERGING_NEUTRAL,
+    INK_STYLE,
+    NOBODY,
+    TEXT_ON_MAP,
+)
 from fairrec.report.page.chart_view import PairMap
 
 if TYPE_CHECKING:
     import altair as alt
 
+FADED = 0.3
+"""How much of its colour a square keeps that chance alone explains."""
+PER_CHARACTER = 6.2
+"""Pixels that a character of a number needs."""
+
 
 def pair_heat_map(view: PairMap) -> Figure:
     """The map of one pair and metric; `chosen` is the number of the group to mark."""
-    drawing = _drawing(view.row_name, view.column_name, view.rows, view.columns)
+    drawing = _drawing(
+        view.row_name,
+        view.column_name,
+        view.rows,
+        view.columns,
+        view.ramp.is_neutral,
+        max((len(cell.text) for cell in view.cells), default=0),
+    )
     return Figure(drawing, {"cells": [asdict(cell) for cell in view.cells]})
 
 
 @lru_cache(maxsize=16)
 def _drawing(
-    row_name: str, column_name: str, rows: tuple[str, ...], columns: tuple[str, ...]
+    row_name: str,
+    column_name: str,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    is_neutral: bool,
+    longest: int,
 ) -> alt.LayerChart:
-    """The map without its data: the same for all metrics that know the same groups."""
+    """The map without its data: the same for metrics that know the same groups.
+
+    Numbers stand in all squares or in none: the longest must fit.
+    """
     import altair as alt
 
     cells = alt.NamedData("cells")
@@ -40,38 +67,45 @@ def _drawing(
         sort=list(rows),
         axis=alt.Axis(labelLimit=120, domain=False, ticks=False, grid=False),
     )
-    squares = (
-        alt.Chart(cells)
-        .mark_rect(cornerRadius=3, aria=False, cursor="pointer")
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color(
-                "shade:Q",
-                scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING), interpolate="rgb"),
-                legend=None,
-            ),
-            strokeWidth=alt.condition("datum.group === chosen", alt.value(3.5), alt.value(0)),
-            stroke=alt.value(CHOSEN),
-            tooltip=[
-                alt.Tooltip("label:N", title="group"),
-                alt.Tooltip("size:Q", title="users", format=","),
-                alt.Tooltip("value:Q", title="value", format=".3~r"),
-                alt.Tooltip("difference:Q", title="difference to others", format="+.3~r"),
-                alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
-            ],
-        )
+    base = alt.Chart(cells).encode(x=x, y=y)
+    colours = DIVERGING_NEUTRAL if is_neutral else DIVERGING
+    squares = base.mark_rect(cornerRadius=3, aria=False, cursor="pointer").encode(
+        color=alt.Color(
+            "shade:Q",
+            scale=alt.Scale(domain=[-1, 0, 1], range=list(colours), interpolate="rgb"),
+            legend=None,
+        ),
+        opacity=alt.condition("datum.is_faded", alt.value(FADED), alt.value(1)),
+        tooltip=[
+            alt.Tooltip("label:N", title="group"),
+            alt.Tooltip("size:Q", title="users", format=","),
+            alt.Tooltip("value:Q", title="value", format=".3~r"),
+            alt.Tooltip("difference:Q", title="difference to others", format="+.3~r"),
+            alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
+        ],
     )
-    marks = (
-        alt.Chart(cells)
-        .transform_filter("datum.is_finding")
-        .mark_point(
-            shape="diamond", filled=True, size=70, color="#222222", aria=False, tooltip=None
+    of_finding: dict[str, Any] = {"style": INK_STYLE, "strokeWidth": 2}
+    of_chosen: dict[str, Any] = {"stroke": CHOSEN, "strokeWidth": 3.5}
+    outlines = [
+        base.transform_filter(which).mark_rect(
+            filled=False, cornerRadius=3, aria=False, tooltip=None, **look
         )
-        .encode(x=x, y=y)
-    )
+        for which, look in (
+            ("datum.is_finding", of_finding),
+            ("datum.group === chosen", of_chosen),
+        )
+    ]
+    # a faded square has the ground of the page, a full one is light on any ground
+    on_colour: dict[str, Any] = {"color": TEXT_ON_MAP, "fontWeight": 600}
+    fits = f"bandwidth('x') >= {PER_CHARACTER * longest + 2:.0f}"
+    numbers = [
+        base.transform_filter(which)
+        .mark_text(fontSize=10.5, aria=False, tooltip=None, **look)
+        .encode(text=alt.condition(fits, "text:N", alt.value("")))
+        for which, look in (("datum.is_faded", {}), ("!datum.is_faded", on_colour))
+    ]
     layered: alt.LayerChart = (
-        alt.layer(squares, marks)
+        alt.layer(squares, *outlines, *numbers)
         .add_params(alt.param(name="chosen", value=NOBODY))
         .properties(
             width="container",

@@ -1,7 +1,7 @@
 """Colours that stand out on light and on dark ground, and apart for colour-blind readers.
 
-Each says one thing: orange is worse, blue is better, grey is neither or not known. What is a finding
-is outlined in ink.
+Each says one thing: orange is worse, blue is better, grey is neither or not known. A finding is
+outlined in ink.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INK_STYLE = "ink"
 """Name of the style of lines in the colour of text, which the page sets by its theme."""
 HALO_STYLE = "halo"
 """Name of the style of lines in the colour of the ground."""
-STILL_STYLES = {INK_STYLE: {"stroke": "#222222"}, HALO_STYLE: {"stroke": "#ffffff"}}
+STILL_STYLES = {INK_STYLE: {"color": "#222222"}, HALO_STYLE: {"stroke": "#ffffff"}}
 """The two on white."""
 DENSITY = ("#8593a6", "#2c3542")
 """One group, and as many as anywhere; on white."""

@@ -7,6 +7,7 @@ import polars as pl
 from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.view import build_mitigation_view
+from fairrec.report.page.certificates import certificates
 from fairrec.report.page.chart_view import SearchHistory
 from fairrec.report.page.correlation import metric_correlation
 from fairrec.report.page.distributions import distributions
@@ -71,6 +72,7 @@ def build_page_view(
         findings_note=findings_note,
         no_longer=no_longer_lines(summary),
         no_findings=no_findings(words.verdicts),
+        certificates=certificates(named),
         charts=charts,
         pairs=pairs,
         pairs_note=pairs_note,

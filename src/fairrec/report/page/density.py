@@ -50,4 +50,5 @@ def density(
 def _apart(centres: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """Squared distance where a hexagon is one wide, and its rows the root of 3/4 apart."""
     across, up = centres[0] - x, centres[1] - y
-    return across**2 + 0.75 * up**2
+    squared: FloatArray = across**2 + 0.75 * up**2
+    return squared

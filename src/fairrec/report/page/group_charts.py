@@ -36,6 +36,25 @@ def group_charts(groups: PageGroups, limits: PageLimits) -> tuple[GroupChart, ..
     )
 
 
+def marks_in(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
+    """What the marks of charts mean: findings first, then the ends."""
+    tones: tuple[Tone, ...] = ("worse", "better", "neutral")
+    where = {"up": ", the highest", "down": ", the lowest"}
+    served = {"worse": ", worse", "better": ", better", "neutral": ", no end is better"}
+    marked = {
+        (point.role != "finding", tones.index(point.tone), point.shape, point.mark)
+        for chart in charts
+        for point in chart.points
+        if point.role != "group"
+    }
+    return [
+        (shape, tones[at], f"{word} full combination{where[shape] if at < 2 else ''}")
+        if is_end
+        else (shape, tones[at], f"{word}{served[tones[at]]}")
+        for is_end, at, shape, word in sorted(marked)
+    ]
+
+
 def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
@@ -73,9 +92,7 @@ def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -
     )
 
 
-def _alternative(
-    groups: PageGroups, metric: str, sizes: FloatArray, drawn: Density | None
-) -> str:
+def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Density | None) -> str:
     """The chart in words."""
     result = groups.summary.metrics[metric]
     span = f" of {sizes.min():,.0f} to {sizes.max():,.0f} users" if len(sizes) else ""

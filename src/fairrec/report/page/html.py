@@ -15,6 +15,7 @@ import polars as pl
 
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
+from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
@@ -99,6 +100,9 @@ def lay_out(view: PageView) -> str:
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
+        marks=marks_in(view.charts),
+        has_points=not all(chart.density for chart in view.charts),
+        has_density=any(chart.density for chart in view.charts),
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
         tone_class=_TONE,
@@ -128,6 +132,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         *([("mitigation", "Mitigation")] if view.mitigation else []),
         ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
+        *([("ruled-out", "Ruled out")] if view.certificates else []),
         ("groups", "Group sizes"),
         ("pairs", "Two attributes"),
         ("attributes", "Who was audited"),

@@ -110,7 +110,9 @@ def _pair_map(
     frame = groups.frame
     rows_at, columns_at = pair
     for axis in (frame.axes[at] for at in pair):
-        part = part.join(_drawn_values(part, axis, alpha), on=axis, how="semi", maintain_order="left")
+        part = part.join(
+            _drawn_values(part, axis, alpha), on=axis, how="semi", maintain_order="left"
+        )
     rows = frame.rows(part)
     findings = {key for key, role in groups.roles(metric).items() if role == "finding"}
     row_label, column_label = (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairrec.report.figures.certificate_curve import certificate_curve
 from fairrec.report.figures.figure import Figure, Rows
 from fairrec.report.figures.group_chart import group_chart
 from fairrec.report.figures.metric_correlation import correlation_map
@@ -26,6 +27,9 @@ def chart_payload(view: PageView) -> str:
     # the specifications are ours and tested: checking them again takes longer than making them
     with debug_mode(False):
         figures = {chart.anchor: group_chart(chart) for chart in view.charts}
+        for certificate in view.certificates:
+            if certificate.steps:
+                figures[certificate.anchor] = certificate_curve(certificate)
         for at, history in enumerate(view.histories):
             figures[f"history-{at}"] = search_history(history)
         for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):

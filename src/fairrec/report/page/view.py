@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.page.chart_view import Correlation, GroupChart, PairMap, Role, SearchHistory
+from fairrec.report.page.chart_view import (
+    Certificate,
+    Correlation,
+    GroupChart,
+    PairMap,
+    Role,
+    SearchHistory,
+)
 from fairrec.report.text.overview import Mark, Overview, Served
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
@@ -265,6 +272,7 @@ class PageView:
     findings: tuple[GroupCard, ...]
     findings_note: str
     no_findings: str
+    certificates: tuple[Certificate, ...]
     charts: tuple[GroupChart, ...]
     pairs: tuple[PairMap, ...]
     pairs_note: str

@@ -32,7 +32,7 @@
       titleFontWeight: "normal", labelFont: css("--font"),
     },
     range: { ramp: [css("--few"), css("--many")] },
-    style: { ink: { stroke: css("--ink") }, halo: { stroke: css("--card") } },
+    style: { ink: { color: css("--ink") }, halo: { stroke: css("--card") } },
     axis: {
       labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
       domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,
@@ -128,6 +128,7 @@
     $("pair-words").textContent = chart.words;
     $("ramp-low").textContent = chart.low;
     $("ramp-high").textContent = chart.high;
+    $("ramp").classList.toggle("neutral", chart.neutral);
     return draw($("pair-plot"), chart);
   };
 
