@@ -139,8 +139,10 @@ def test_the_page_draws_every_chart_without_complaint_and_without_the_network(op
         .startswith("gender=F, age=65+ is served worse: ranking quality 0.")
     )
     assert page.locator("#chart-0 .mark-symbol path").count() >= 171
-    assert page.locator("#pair-plot .mark-rect path").count() == 8
+    # eight combinations, and the outline of the one that is a finding
+    assert page.locator("#pair-plot .mark-rect path").count() == 8 + 1
     assert page.locator("[data-chart=correlation] .mark-rect path").count() == 4
+    assert page.locator("#ruled-out .plot .mark-line path").count() == 2
     policy = page.locator("meta[http-equiv]").get_attribute("content")
     assert "default-src 'none'" in policy
     assert "unsafe-eval" not in policy
@@ -226,7 +228,7 @@ def test_choosing_a_group_marks_it_in_every_chart_table_and_card(opened: Opened)
     assert page.locator("#chosen-label").inner_text() == "gender=F, age=65+"
     assert page.locator("#all tr.chosen-row").count() == 2
     assert page.locator(".finding.is-chosen").count() == 1
-    assert page.locator("#pair-plot path[stroke-width='3.5']").count() == 1
+    assert page.locator("#pair-plot path[stroke-width='4.5']").count() == 1
     page.keyboard.press("Escape")
     wait_for_rings(opened, 0)
     assert page.locator("#chosen").is_hidden()
@@ -269,6 +271,11 @@ def test_charts_zoom_by_button_and_by_wheel_with_a_key(opened: Opened):
 
 def test_pairs_are_chosen_by_attribute_and_metric(opened: Opened):
     page = opened.page
+    # those of the strongest finding first
+    assert page.eval_on_selector("#pair", "one => one.selectedOptions[0].text") == "gender and age"
+    worst, best = (page.locator(f"#ramp-{end}").inner_text() for end in ("low", "high"))
+    assert re.fullmatch(r"worse -[\d.]+", worst)
+    assert best == f"+{worst.removeprefix('worse -')} better"
     page.select_option("#pair", label="gender and job")
     opened.wait("document.querySelector('#pair-words').textContent.includes('job')")
     page.select_option("#pair-metric", label="mrr@5")
@@ -314,7 +321,7 @@ POOR_CONTRAST = """() => {
     const part = node.parentElement;
     // the numbers on coloured squares are measured by themselves
     if (!node.textContent.trim() || part.closest('script, style, noscript, option')) continue;
-    if (part.closest('[data-chart=correlation] .mark-text:not(.role-axis-label)')) continue;
+    if (part.closest(':is(#pair-plot, [data-chart=correlation]) .mark-text.role-mark')) continue;
     const style = getComputedStyle(part);
     const isDrawn = part instanceof SVGElement;
     const below = ground(isDrawn ? part.closest('.plot') : part);
@@ -457,7 +464,13 @@ def test_very_many_groups_stay_under_the_limit_and_open(browser: Any, tmp_path: 
     assert re.search(r"[\d,]+ of [\d,]+ rows are shown", note)
     link = opened.page.locator("#table .note a").get_attribute("href")
     assert (tmp_path / link).exists()
-    assert "groups are drawn" in opened.page.locator("#chart-0").inner_text()
+    n_groups = result.groups("mrr").height
+    assert f"All {n_groups:,} groups are drawn" in opened.page.locator("#chart-0").inner_text()
+    # as hexagons, with a legend; only what is marked is a point
+    assert opened.page.locator("#chart-0 .mark-line.role-mark path").count() > 5
+    assert opened.page.locator("#chart-0 .role-legend-label text").count() >= 2
+    n_points = opened.page.locator("#chart-0 .mark-symbol.role-mark path").count()
+    assert n_points < 100
     assert opened.complaints == []
     opened.context.close()
 

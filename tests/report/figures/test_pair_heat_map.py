@@ -29,7 +29,7 @@ def test_the_chart_of_the_page_is_valid_and_drawn():
 def test_cells_inside_chance_are_faded_and_findings_outlined():
     view = a_map()
     cells = marks(drawn(view), "rect")
-    faded = [cell for cell in cells if cell.get("opacity") == f"{FADED}"]
+    faded = [cell for cell in cells if cell.get("fill-opacity") == f"{FADED}"]
     assert len(faded) == len(view.cells) - 1
     (outline,) = (cell for cell in cells if cell.get("stroke") == "#222222")
     assert outline.get("stroke-width") == "2"

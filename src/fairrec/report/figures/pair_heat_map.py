@@ -75,7 +75,10 @@ def _drawing(
             scale=alt.Scale(domain=[-1, 0, 1], range=list(colours), interpolate="rgb"),
             legend=None,
         ),
-        opacity=alt.condition("datum.is_faded", alt.value(FADED), alt.value(1)),
+        fillOpacity=alt.condition("datum.is_faded", alt.value(FADED), alt.value(1)),
+        stroke=alt.value(CHOSEN),
+        # a filter by the chosen group would be shorter, but Vega fails where none is left
+        strokeWidth=alt.condition("datum.group === chosen", alt.value(4.5), alt.value(0)),
         tooltip=[
             alt.Tooltip("label:N", title="group"),
             alt.Tooltip("size:Q", title="users", format=","),
@@ -84,17 +87,9 @@ def _drawing(
             alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
         ],
     )
-    of_finding: dict[str, Any] = {"style": INK_STYLE, "strokeWidth": 2}
-    of_chosen: dict[str, Any] = {"stroke": CHOSEN, "strokeWidth": 3.5}
-    outlines = [
-        base.transform_filter(which).mark_rect(
-            filled=False, cornerRadius=3, aria=False, tooltip=None, **look
-        )
-        for which, look in (
-            ("datum.is_finding", of_finding),
-            ("datum.group === chosen", of_chosen),
-        )
-    ]
+    outlines = base.transform_filter("datum.is_finding").mark_rect(
+        filled=False, cornerRadius=3, aria=False, tooltip=None, style=INK_STYLE, strokeWidth=2
+    )
     # a faded square has the ground of the page, a full one is light on any ground
     on_colour: dict[str, Any] = {"color": TEXT_ON_MAP, "fontWeight": 600}
     fits = f"bandwidth('x') >= {PER_CHARACTER * longest + 2:.0f}"
@@ -105,7 +100,7 @@ def _drawing(
         for which, look in (("datum.is_faded", {}), ("!datum.is_faded", on_colour))
     ]
     layered: alt.LayerChart = (
-        alt.layer(squares, *outlines, *numbers)
+        alt.layer(squares, outlines, *numbers)
         .add_params(alt.param(name="chosen", value=NOBODY))
         .properties(
             width="container",
