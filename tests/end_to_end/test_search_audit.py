@@ -381,7 +381,9 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     is_worse = (gender == "F").to_numpy()[:, None]
     scores = PREDICTIONS["score"].to_numpy() - 5 * is_worse * PREDICTIONS["label"].to_numpy()
     result = audit(SearchOptions("random", budget_users="60%"), predictions=with_scores(scores))
-    part = [f for name in result.metrics for f in result.findings(name) if not f.is_fully_scored]
+    part = [
+        f for name in result.metrics for f in result.metric(name).findings if not f.is_fully_scored
+    ]
     assert part
     for finding in part:
         assert finding.support < finding.n_users

@@ -18,6 +18,7 @@ from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def page_html(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -54,12 +56,13 @@ def page_html(
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
     mitigation : what was done before this audit, where it is of re-ranked lists
+    run : when it was made, where that is known
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        page = lay_out(build_page_view(summary, groups, link, limits, mitigation))
+        page = lay_out(build_page_view(summary, groups, link, limits, mitigation, run))
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
@@ -71,9 +74,10 @@ def write_page(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> None:
     """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation))
+    write_text(file, page_html(summary, groups, group_file, mitigation, run))
 
 
 def lay_out(view: PageView) -> str:
