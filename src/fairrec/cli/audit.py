@@ -60,7 +60,6 @@ def audit_command(
     run: RunOption = None,
     tables: Annotated[Given, FieldsOf(TableOptions)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
-    about: Annotated[Given, FieldsOf(AboutOptions)],
     load: Load = (),
     plan: PlanOption = None,
     settings: SettingsOption = None,
@@ -72,6 +71,7 @@ def audit_command(
     onnx: OnnxOption = None,
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
+    about: Annotated[Given, FieldsOf(AboutOptions)],
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,

@@ -57,8 +57,8 @@ def mitigate_command(
             default="the audit's, or {}",
         ),
     ],
-    about: Annotated[Given, FieldsOf(AboutOptions, default="the audit's, or {}")],
     threads: Threads = None,
+    about: Annotated[Given, FieldsOf(AboutOptions, default="the audit's, or {}")],
     out: Annotated[
         Path | None,
         Option(FOLDER, "Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
