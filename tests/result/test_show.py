@@ -42,7 +42,7 @@ def test_show_displays_the_page_in_a_notebook(monkeypatch: pytest.MonkeyPatch):
 
 NOTEBOOK = """
 import warnings
-warnings.simplefilter("error")
+warnings.simplefilter("always")
 from tests.builders import audit, two_groups
 result = audit(*two_groups(40), by="group", permutations=99, title="<script>alert(1)</script>")
 result
