@@ -61,6 +61,6 @@ def test_repr_is_a_few_lines_of_plain_text():
     first, *lines = repr(result).split("\n")
     assert first.startswith(r"a\x1b[31m\nb: audit of 48 users by gender")
     mean = result.metric("auc").mean
-    assert lines[0] == f"  auc: mean {mean:.4g}, 0 findings in 3 groups"
+    assert lines[0] == f"  auc: mean {mean:.4g}, findings: 0 of 3 groups"
     assert len(lines) == 11 and lines[-1] == "  and 3 more metrics"
     assert all(line.isprintable() for line in lines)

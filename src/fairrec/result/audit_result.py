@@ -62,7 +62,7 @@ class AuditResult:
         outcome = f", {summary.outcome}" if summary.outcome else ""
         lines = [f"{title}audit of {summary.n_users:,} users by {listed(summary.by)}{outcome}"]
         lines += [
-            f"  {plain(name)}: mean {found.mean:.4g}, {len(found.findings):,} findings in "
+            f"  {plain(name)}: mean {found.mean:.4g}, findings: {len(found.findings):,} of "
             f"{found.n_groups:,} groups"
             for name, found in [*self.metrics.items()][:MOST_LINES]
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.report.page.build import about_model
 from fairrec.report.page.html import page_template
-from fairrec.report.page.verdicts import answer
 from fairrec.report.text.view import build_view
 from fairrec.result.schema import AuditSummary
 
@@ -14,7 +13,7 @@ def card_html(summary: AuditSummary) -> str:
     """A part of a page that brings what it needs; outside text is escaped."""
     view = build_view(summary)
     return page_template("card.html.j2").render(
-        headline=answer(view.verdicts),
+        answer=view.overview,
         about=[*filter(None, (plain(summary.title, 200), about_model(summary), view.title))],
         findings=view.findings,
     )
