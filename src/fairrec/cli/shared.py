@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 from collections.abc import Iterator, Mapping
@@ -75,11 +76,28 @@ def print_result(result: AuditResult, output_format: Format) -> None:
         print_text(build_view(result.summary), stdout())
 
 
+_PLAINER = "fairrec.plainer"
+_IN_ASCII = {"\u2212": "-", "\u2264": "<="}
+
+
+def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Signs of numbers as ASCII has them, the rest escaped."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = _IN_ASCII.get(error.object[error.start])
+        if sign is not None:
+            return sign, error.start + 1
+    escaped: tuple[str | bytes, int] = codecs.backslashreplace_errors(error)
+    return escaped
+
+
+codecs.register_error(_PLAINER, _plainer)
+
+
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # a terminal that knows only ASCII shows the rest escaped
-        sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stdout.reconfigure(errors=_PLAINER)
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 

@@ -66,7 +66,7 @@ SUMMARY = summary_of(40)
         (
             (-0.09, 0.02),
             {"higher_is_better": None},
-            "gender=F differs from all others by -0.0900 to +0.0200",
+            "gender=F differs from all others by −0.0900 to +0.0200",
         ),
     ],
 )

@@ -8,9 +8,16 @@ from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, PageLimits, Served
 from fairrec.report.text.circumstances import explained
 from fairrec.report.text.interaction import carried_by, neighbour_rows
+from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.unknown import unknown_of
-from fairrec.report.text.verdict import Verdict, one_at_a_time, simultaneous_interval, users_known
-from fairrec.report.words import number, p_value, plural, signed
+from fairrec.report.text.verdict import (
+    Verdict,
+    difference_of,
+    one_at_a_time,
+    simultaneous_interval,
+    users_known,
+)
+from fairrec.report.words import number, numbers, percent, plural
 from fairrec.result.schema import Finding, MetricResult
 
 
@@ -48,10 +55,11 @@ def _finding(
         label=groups.label(key),
         served=served,
         users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
-        difference=signed(finding.difference),
-        sentence=_sentence(metric, finding, groups.summary.given is not None),
+        difference=difference_of(finding),
+        sentence=_sentence(metric, result, finding, groups.summary.given is not None),
         interval=simultaneous_interval(finding) or one_at_a_time(finding),
-        p_adjusted=p_value(finding.p_adjusted),
+        interval_holds="all at once" if finding.simultaneous else "one at a time",
+        p_adjusted=p_adjusted(finding.p_adjusted, finding.p_value, groups.summary),
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
@@ -72,17 +80,18 @@ def _served(difference: float, higher_is_better: bool | None) -> Served:
     return "worse" if harm(difference, higher_is_better) > 0 else "better"
 
 
-def _sentence(metric: str, finding: Finding, is_adjusted: bool) -> str:
+def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
     # values are of all users, whatever their circumstances
     raw = finding.difference if finding.raw_difference is None else finding.raw_difference
     others = finding.value - raw
     lower = "lower" if raw < 0 else "higher"
-    share = ""
-    if others > 1e-9 and finding.value >= 0:
-        share = f", {abs(raw / others):.0%} {lower}"
+    how_much = number(abs(raw))
+    if result.is_ratio_scale and others > 0:
+        how_much = percent(abs(raw / others))
+    here, there = numbers(finding.value, others)
     whatever = "Whatever the circumstances, " if is_adjusted else ""
     return (
-        f"{whatever}{plain(metric)} is {number(finding.value)} for them and {number(others)} for "
-        f"all others{share}."
+        f"{whatever}{plain(metric)} is {here} for them and {there} for all others, {how_much} "
+        f"{lower}."
     )

@@ -59,7 +59,7 @@ class VerdictCard:
 
     Parameters
     ----------
-    mean_over : whose mean it is
+    mean_over : whose mean it is, and whether it is an estimate
     """
 
     verdict: Verdict
@@ -78,6 +78,7 @@ class FindingCard:
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
+    interval_holds : for one group at a time, or for all of them at once
     explained : the difference beside what it is whatever the circumstances
     unknown : what unknown attributes leave open
     """
@@ -90,6 +91,7 @@ class FindingCard:
     difference: str
     sentence: str
     interval: str
+    interval_holds: str
     p_adjusted: str
     carried_by: str
     distances: str
