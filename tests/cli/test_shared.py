@@ -6,7 +6,7 @@ import sys
 import pytest
 import typer
 
-from fairrec.cli.shared import BAD_INPUT, INTERRUPTED, errors_in_words, need, stdout
+from fairrec.cli.shared import BAD_INPUT, INTERRUPTED, errors_in_words, need, print_markdown, stdout
 from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
 
@@ -42,3 +42,11 @@ def test_what_is_needed_is_asked_for_by_its_flag():
     with from_command_line(), pytest.raises(InputError) as caught:
         need({"users": "u.csv"}, "users", "by", command="audit")
     assert str(caught.value) == "--by is missing. See fairrec audit --help"
+
+
+def test_markdown_can_be_read_where_only_ascii_can_be_shown(monkeypatch):
+    shown = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding="ascii"))
+    print_markdown("| −0.5 | ≤0.002 |\n")
+    sys.stdout.flush()
+    assert shown.getvalue() == b"| -0.5 | <=0.002 |\n"

@@ -118,7 +118,9 @@ def test_the_least_p_value_that_can_be_shown_is_a_bound(value, least, text):
 
 
 def test_a_p_value_in_a_sentence():
-    assert [p_is(0.03), p_is(0.0001), p_is(0.002, 0.002)] == ["p = 0.030", "p < 0.001", "p ≤ 0.002"]
+    assert [p_is(text) for text in ("0.030", "<0.001", "≤0.002")] == [
+        *("p = 0.030", "p < 0.001", "p ≤ 0.002")
+    ]
 
 
 def test_an_empty_value_is_said_to_be():

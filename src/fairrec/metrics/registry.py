@@ -37,6 +37,7 @@ class Metric:
     higher_is_better : None where neither end is better
     needs : the data it cannot do without
     definition : one sentence
+    called : what it measures, in two or three words; its name where nothing is said
     has_cutoff : whether it takes `@k`
     bounds : the range of its values, where it has one
     pooled : a value of a whole group that is no mean over users
@@ -52,6 +53,7 @@ class Metric:
     has_cutoff: bool
     bounds: tuple[float, float] | None = None
     pooled: bool = False
+    called: str = ""
     ratio_scale: bool | None = None
 
     def is_ratio_scale(self, lowest: float) -> bool:
@@ -156,11 +158,13 @@ def metric(
     bounds: tuple[float, float] | None = None,
     pooled: bool = False,
     ratio_scale: bool | None = None,
+    called: str = "",
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric.
 
     The function takes ranked lists and, if it has a cut-off, `k`; it returns one number per
-    user, NaN where undefined. The first line of its docstring is shown as its definition.
+    user, NaN where undefined. The first line of its docstring is shown as its definition, and
+    `called` in headlines.
 
     >>> import numpy as np
     >>> from fairrec.metrics import METRICS, metric
@@ -196,6 +200,7 @@ def metric(
                 bounds=bounds,
                 pooled=pooled,
                 ratio_scale=ratio_scale,
+                called=called,
             ),
         )
         return function

@@ -55,6 +55,15 @@ def with_sign(text: str) -> str:
     return text if text in ("0", "-") or text.startswith(MINUS) else f"+{text}"
 
 
+def tick(value: float) -> str:
+    """A round number on a scale, with its sign and no digits more than it has.
+
+    >>> tick(-0.25), tick(0.0)
+    ('\u22120.25', '0')
+    """
+    return f"{value:+g}".replace("-", MINUS) if value else "0"
+
+
 def numbers(*values: float | None) -> tuple[str, ...]:
     """Numbers that are read together: as many decimals each, and enough to tell them apart.
 
@@ -137,13 +146,12 @@ def p_value(value: float, least: float = 0.0) -> str:
     return f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
-def p_is(value: float, least: float = 0.0) -> str:
-    """The same in a sentence.
+def p_is(text: str) -> str:
+    """A p-value as it is written, in a sentence.
 
-    >>> p_is(0.0310), p_is(0.002, least=0.002)
+    >>> p_is("0.031"), p_is("\u22640.002")
     ('p = 0.031', 'p \u2264 0.002')
     """
-    text = p_value(value, least)
     return f"p = {text}" if text[0].isdigit() else f"p {text[0]} {text[1:]}"
 
 

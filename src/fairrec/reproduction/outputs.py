@@ -9,7 +9,7 @@ from pathlib import Path
 from fairrec.core.files import put_table
 from fairrec.core.folders import whole_folder
 from fairrec.report.figures.still import svg_of
-from fairrec.report.page.html import own_file, page_template, policy
+from fairrec.report.page.html import page_css, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
 from fairrec.report.text.table_view import TableView
 from fairrec.reproduction.outcome import Outcome
@@ -120,5 +120,5 @@ def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str
         figures=figures,
         command=command,
         policy=policy(images=True),
-        css=Markup(own_file("page.css")),
+        css=Markup(page_css()),
     )

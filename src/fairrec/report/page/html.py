@@ -17,6 +17,7 @@ from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
+from fairrec.report.text.overview import SHOWN
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
 _TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
@@ -72,19 +74,21 @@ def lay_out(view: PageView) -> str:
     from fairrec.report.page.payload import chart_payload, pair_names
     from fairrec.report.page.vega_bundle import vega_bundle
 
-    vega, script = vega_bundle(), own_file("page.js")
+    vega, script, first_script = vega_bundle(), own_file("page.js"), own_file("first_screen.js")
     return page_template("page.html.j2").render(
         view=view,
-        policy=policy(vega, script),
-        css=Markup(own_file("page.css")),
+        policy=policy(vega, script, first_script),
+        css=Markup(page_css()),
         vega=Markup(vega),
         script=Markup(script),
+        first_script=Markup(first_script),
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
         columns=_columns(view.confidence),
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
+        rows_shown=SHOWN,
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
         tone_class=_TONE,
@@ -126,9 +130,9 @@ def _columns(level: str) -> tuple[tuple[str, bool], ...]:
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
         *([("mitigation", "Mitigation")] if view.mitigation else []),
+        ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
-        ("findings", "Findings"),
-        ("groups", "Groups"),
+        ("groups", "Group sizes"),
         ("pairs", "Two attributes"),
         ("attributes", "Who was audited"),
         ("table", "All groups"),
@@ -142,6 +146,11 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
     return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
 
 
+def page_css() -> str:
+    """The styles of a page, part after part."""
+    return "".join(map(own_file, STYLES))
+
+
 def own_file(name: str) -> str:
     """A file that comes with the page."""
     return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
@@ -150,7 +159,12 @@ def own_file(name: str) -> str:
 @cache
 def page_template(name: str) -> Template:
     """A template that escapes all text and refuses names it does not know."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(own_file(name))
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        loader=FunctionLoader(own_file),
+    )
+    return environment.get_template(name)

@@ -24,4 +24,4 @@ def p_adjusted(adjusted: float, by_itself: float | None, summary: AuditSummary) 
 
 def p_of_gap(chance: Chance) -> str:
     """The p-value of a gap, for a sentence."""
-    return p_is(chance.p_value, least_p_value(chance.permutations))
+    return p_is(p_value(chance.p_value, least_p_value(chance.permutations)))

@@ -188,13 +188,16 @@ def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary)
     if matters is not None:
         head += _of_what_matters(worse, matters)
     which = "Served worst" if is_ended else "Furthest from the rest"
-    because = worse[0].because_of
-    why = (
-        f" Without {group_label(because)}, served better than they are, they would not stand out."
-        if because
-        else ""
-    )
-    return f"{head}. {which}: {_named(worse[0], summary)}.{why}"
+    said = f"{head}. {which}: {_named(worse[0], summary)}."
+    return " ".join(filter(None, (said, because_of(worse[0], result))))
+
+
+def because_of(finding: Finding, result: MetricResult) -> str:
+    """The group without which this one would not stand out; nothing for most."""
+    if finding.because_of is None:
+        return ""
+    which = "at the other end" if result.higher_is_better is None else "served better than they are"
+    return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."
 
 
 def _overlapping(worse: list[Finding], result: MetricResult) -> str:
@@ -253,9 +256,10 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
         )
         more = len(result.varying) - VARYING_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
+        be = "differ" if result.higher_is_better is None else "be worse or better"
         varying = (
             "Further from the others than groups of everyone's spread would be, but varying more "
-            f"than others, so not shown to be worse or better: {shown}{rest}."
+            f"than others, so not shown to {be}: {shown}{rest}."
         )
     said = (_scope(verdict, result, summary), _certified(verdict, result, summary), varying)
     return " ".join(filter(None, said))
@@ -402,10 +406,11 @@ def mean_over(result: MetricResult, summary: AuditSummary) -> str:
     return f"mean over {'users with a value' if result.n_undefined else 'all users'}"
 
 
-def difference_of(finding: Finding) -> str:
-    """Its difference, with the digits of the interval beside it."""
+def difference_of(finding: Finding, shrunken: float | None = None) -> str:
+    """Its difference, or what is left of it, with the digits of the interval beside it."""
     beside = finding.simultaneous or finding.interval
-    return with_sign(numbers(finding.difference, *beside)[0])
+    size = finding.difference if shrunken is None else shrunken
+    return with_sign(numbers(size, finding.difference, *beside)[0])
 
 
 def simultaneous_interval(finding: Finding) -> str:

@@ -9,6 +9,7 @@ from fairrec.report.text.circumstances import circumstance_lines, explained_line
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
+from fairrec.report.text.overview import Overview, overview
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
@@ -44,6 +45,7 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    overview: Overview
     plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -62,17 +64,17 @@ class ReportView:
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
     settings = settings_line(summary)
+    verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
     return ReportView(
         title=(
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        overview=overview(summary, verdicts),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
         circumstances=circumstance_lines(summary),
-        verdicts=tuple(
-            verdict_of(name, result, summary) for name, result in summary.metrics.items()
-        ),
+        verdicts=verdicts,
         findings=_findings(summary),
         explained=explained_lines(summary),
         carried=_carried(summary),
@@ -118,8 +120,10 @@ def _findings(summary: AuditSummary) -> TableView:
                 )
             )
     level = confidence(summary.alpha)
+    has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
+    first = "worst first" if has_end else "furthest first"
     return TableView(
-        title="Groups that differ from all other users by more than chance, worst first",
+        title=f"Groups that differ from all other users by more than chance, {first}",
         columns=(
             *("metric", "group", "users", "value", "difference", "shrunken"),
             *(f"{level} interval, all at once", f"{level} interval, one at a time"),
