@@ -19,6 +19,7 @@ from fairrec.cli.shared import (
     QuietOption,
     need,
     need_torch,
+    print_markdown,
     say,
     shown_progress,
     stdout,

@@ -13,15 +13,16 @@ from tests.worlds import random_world
 
 
 def test_a_finding_says_how_much_worse_in_words():
-    card = view_of(planted()).findings[0]
+    group = view_of(planted()).findings[0]
+    card = group.findings[0]
     finding = planted().metrics["auc"].findings[0]
     others = finding.value - finding.difference
     assert card.served == "worse"
-    assert card.users == "61 users"
+    assert group.users == "61 users (3%)"
     # a random order has an AUC of 0.5, so that percent of it mean nothing
     assert card.sentence.endswith(f"{number(-finding.difference)} lower.")
     assert f"and {number(others)} for all others" in card.sentence
-    assert card.interval_holds == "all at once" and card.p_adjusted == "≤0.010"
+    assert card.p_adjusted == "≤0.010"
     assert card.carried_by == "It is the combination."
     assert card.neighbours[0][0] == "gender=F, age=65+"
     assert (card.neighbours[0][1], len(card.neighbours)) == ("61", 4)
@@ -54,8 +55,9 @@ def test_percent_are_of_what_starts_at_nothing_and_no_digit_that_tells_is_lost(
     result = fairrec.audit(values=values, by="group", permutations=99)
     cards = view_of(result).findings
     (card,) = [card for card in cards if card.label == "group=more"] or cards
-    assert card.sentence == sentence
-    assert "0 to 0" not in card.interval and card.served == "differs"
+    (finding,) = card.findings
+    assert finding.sentence == sentence
+    assert "0 to 0" not in finding.interval and finding.served == "differs"
 
 
 def test_a_finding_says_what_unknown_attributes_leave_open():
@@ -71,5 +73,6 @@ def test_a_finding_says_what_unknown_attributes_leave_open():
     (card,) = view_of(result).findings
     assert card.label == "gender=F, age=65+"
     n_hidden = users.filter(pl.col("user_id") % 20 == 0, pl.col("age") == "65+").height
-    assert card.unknown.startswith(f"Unknown attributes: {n_hidden} more users may belong to it. ")
-    assert "it is worse than all others by 0." in card.unknown
+    unknown = card.findings[0].unknown
+    assert unknown.startswith(f"Unknown attributes: {n_hidden} more users may belong to it. ")
+    assert "it is worse than all others by 0." in unknown
