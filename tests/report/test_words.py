@@ -19,6 +19,7 @@ from fairrec.report.words import (
     plural,
     signed,
     signed_interval,
+    tick,
 )
 
 
@@ -59,6 +60,7 @@ def test_a_difference_has_its_sign():
         ((1.20e-7, 1.31e-7), ("1.20e−7", "1.31e−7")),
         ((1.2e-7, 1.2001e-7), ("1.2000e−7", "1.2001e−7")),
         ((0.0123, -0.456), ("0.012", "−0.456")),
+        ((-1.078, -0.583), ("−1.078", "−0.583")),
         ((12345.6, 12346.1), ("12,345.6", "12,346.1")),
         # what is not nothing is not written as nothing beside something large
         ((0.0001, 0.5), ("0.0001", "0.500")),
@@ -165,3 +167,7 @@ def test_only_one_is_singular():
 )
 def test_not_nothing_is_never_nothing_and_not_all_is_never_all(share, shown):
     assert percent(share) == shown
+
+
+def test_ticks_have_no_digits_more_than_they_need():
+    assert [tick(value) for value in (-0.5, 0.0, 2e-7, -1e6)] == ["−0.5", "0", "+2e−7", "−1e6"]

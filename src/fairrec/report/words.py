@@ -58,10 +58,12 @@ def with_sign(text: str) -> str:
 def tick(value: float) -> str:
     """A round number on a scale, with its sign and no digits more than it has.
 
-    >>> tick(-0.25), tick(0.0)
-    ('\u22120.25', '0')
+    >>> tick(-0.25), tick(0.0), tick(3e-08)
+    ('\u22120.25', '0', '+3e\u22128')
     """
-    return f"{value:+g}".replace("-", MINUS) if value else "0"
+    mantissa, has_exponent, exponent = f"{value:+g}".partition("e")
+    text = f"{mantissa}e{int(exponent)}" if has_exponent else mantissa
+    return text.replace("-", MINUS) if value else "0"
 
 
 def numbers(*values: float | None) -> tuple[str, ...]:
@@ -76,7 +78,9 @@ def numbers(*values: float | None) -> tuple[str, ...]:
     size = max(map(abs, known), default=0.0)
     # steps that are rounding tell nothing apart
     steps = [b - a for a, b in pairwise(known) if b - a > size * 10.0**-_MOST_DIGITS]
-    digits = _DIGITS
+    # 0.830 beside 1.078 has three digits too
+    near = min((abs(value) for value in known if 2 * abs(value) >= size), default=size)
+    digits = _DIGITS + _exponent(size) - _exponent(near)
     if steps:
         digits = min(_MOST_DIGITS, max(digits, _exponent(size) - _exponent(min(steps)) + 1))
     return tuple(

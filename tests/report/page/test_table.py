@@ -32,7 +32,7 @@ def test_a_row_has_the_numbers_of_its_group():
     by_label = {row.label: row for row in rows}
     even, odd = by_label["group=even"], by_label["group=odd"]
     # served at place 1 and at place 2
-    assert (even.users, even.value, even.difference) == ("100", "1.00", "+0.500")
+    assert (even.users, even.value, even.difference) == ("100", "1.000", "+0.500")
     assert (odd.users, odd.value, odd.difference) == ("100", "0.500", "−0.500")
     low, high = odd.difference_interval.split(" to ")
     assert float(low.replace("−", "-")) <= -0.5 <= float(high.replace("−", "-"))

@@ -120,7 +120,7 @@ def _columns(level: str) -> tuple[tuple[str, bool], ...]:
         ("group", False),
         ("users", True),
         ("value", True),
-        (f"its {level} interval, one at a time", True),
+        (f"{level} interval, one at a time", True),
         ("difference", True),
         (f"its {level} interval, one at a time", True),
         ("p adjusted", True),

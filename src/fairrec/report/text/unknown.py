@@ -20,6 +20,7 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
         first = {
             metric: one
             for metric, result in summary.metrics.items()
+            if not result.is_constant
             for one in reversed(result.unknown)
             if [*one.group] == [name]
         }
