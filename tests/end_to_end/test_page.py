@@ -155,9 +155,33 @@ def test_columns_are_sorted_by_their_numbers_both_ways(opened: Opened):
     assert users == sorted(users, reverse=True)
     assert users[0] > 1000
     opened.sort("difference")
-    differences = [float(text) for text in opened.rows(5)]
+    differences = [float(text.replace("−", "-")) for text in opened.rows(5)]
     assert differences == sorted(differences)
     assert opened.page.locator("#all th[aria-sort]").count() == 1
+
+
+def test_tiny_numbers_are_sorted_and_shown_in_scripts_as_everywhere(browser: Any, tmp_path: Path):
+    names = [f"City {at}" for at in range(6)]
+    means = np.array([-2e-7, 3e-9, 1.5e-7, 0.0, -4e-9, 9e-8])
+    noise = np.resize([1e-8, -1e-8], 600)
+    values = pl.DataFrame(
+        {
+            "user_id": np.arange(600),
+            "city": np.repeat(names, 100),
+            "m": np.repeat(means, 100) + noise,
+        }
+    )
+    result = fairrec.audit(values=values, by="city", permutations=199)
+    opened = Opened(browser, result.save(tmp_path / "tiny") / "report.html")
+    opened.sort("value")
+    cities = [re.search(r"City \d", row)[0] for row in opened.rows(1)]
+    assert cities == [names[at] for at in np.argsort(means)]
+    opened.page.locator("#all tbody button").first.click()
+    shown = opened.page.locator("#chosen-values").inner_text()
+    assert shown.startswith("m −2.00e−7 (−2.48e−7)")
+    assert "0 to 0" not in opened.page.locator("body").inner_text()
+    assert opened.complaints == []
+    opened.context.close()
 
 
 def test_columns_can_be_sorted_from_the_keyboard(opened: Opened):

@@ -20,6 +20,7 @@ from fairrec.cli.shared import (
     QuietOption,
     need,
     need_torch,
+    print_markdown,
     say,
     shown_progress,
     stdout,
@@ -271,6 +272,6 @@ def _print(summary: Any, output_format: Format) -> None:
     if output_format is Format.json:
         typer.echo(summary.model_dump_json(indent=2))
     elif output_format is Format.markdown:
-        typer.echo(mitigation_markdown(build_mitigation_view(summary)), nl=False)
+        print_markdown(mitigation_markdown(build_mitigation_view(summary)))
     else:
         print_mitigation(build_mitigation_view(summary), stdout())

@@ -96,7 +96,7 @@ class AuditResult:
                 f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
                 f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}."
             )
-        if found.gap is None or found.advantaged is None or found.disadvantaged is None:
+        if found.gap is None:
             raise InputError(
                 f"{key}: no full combination of attributes has "
                 f"{self.summary.coverage.min_users} users, so there is no gap between them. "

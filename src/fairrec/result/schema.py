@@ -36,8 +36,10 @@ class Gap(Part):
 
     metric: str
     size: float
-    advantaged: GroupValue
-    disadvantaged: GroupValue
+    advantaged: GroupValue | None = Field(
+        description="null where no two intersections differ, so that none is the best"
+    )
+    disadvantaged: GroupValue | None
     chance: Chance | None
 
 
@@ -219,6 +221,11 @@ class MetricResult(Part):
     critical_tails: tuple[float, float] | None = Field(
         default=None, description="above and below all others"
     )
+    is_ratio_scale: bool = Field(
+        default=False,
+        description="values start at 0, which is none of it, so that one may be so many percent of "
+        "another; false for signed metrics, and for auc, of which a random order has 0.5",
+    )
     n_defined: int
     n_undefined: int
     undefined_share: float = Field(
@@ -238,10 +245,11 @@ class MetricResult(Part):
         description="between intersections of all attributes (full combinations); null where none "
         "is eligible"
     )
-    advantaged: GroupValue | None
+    advantaged: GroupValue | None = Field(description="null where no two of them differ")
     disadvantaged: GroupValue | None
     most_advantaged: tuple[GroupValue, ...] = Field(
-        description="full combinations served best, best first, as many as asked for"
+        description="full combinations served best, best first, as many as asked for; none of them "
+        "is among those served worst"
     )
     most_disadvantaged: tuple[GroupValue, ...] = Field(
         description="full combinations served worst, worst first"
@@ -300,6 +308,7 @@ class MissingUsers(Part):
     n_users: int = Field(description="users who could be missing")
     n_missing: int
     is_tested: bool
+    permutations: int = Field(default=0, description="behind its p-values")
     is_too_much: bool = Field(
         default=False,
         description="a group differs in it so far that nothing found in a metric is no all-clear",

@@ -30,7 +30,7 @@ def test_a_change_is_a_row_of_signed_numbers():
         *("40", "0.300", "0.500", "+0.200", "+0.100 to +0.300", "0.010", "improved"),
     )
     # 0.5 to 0.45, give or take 0.1
-    assert rows[2][5:7] == ("-0.0500", "-0.150 to +0.0500")
+    assert rows[2][5:7] == ("−0.050", "−0.150 to +0.050")
 
 
 def test_nothing_and_nobody_claim_no_change():
@@ -39,7 +39,7 @@ def test_nothing_and_nobody_claim_no_change():
     assert rows[0] == (
         *("urd@5 (distance)", "chosen groups", "60", "0.300", "0.300", "0", "-", "-", "unchanged"),
     )
-    assert rows[1][0] == "urd@5" and rows[1][5] == "-0.100"
+    assert rows[1][0] == "urd@5" and rows[1][5] == "−0.100"
     assert rows[2][2:] == ("0", "-", "-", "0", "-", "-", "unchanged")
 
 
@@ -47,7 +47,7 @@ def test_gaps_stand_beside_what_chance_shows():
     gap = GapChange(before=0.4, after=0.2, chance_before=chance(0.01), chance_after=None)
     view = build_mitigation_view(summary_of(effect(change(0.3, 0.5), same(0.4), gap=gap)))
     before, by_chance, after, untested = view.gaps.rows[0][1:]
-    assert (before, by_chance, after) == ("0.400", "0.100, p = 0.010", "0.200")
+    assert (before, by_chance, after) == ("0.400", "0.100, p ≤ 0.010", "0.200")
     assert untested == view.gaps.rows[1][2] and not any(map(str.isdigit, untested))
     none = gap.model_copy(update={"before": None})
     view = build_mitigation_view(summary_of(effect(change(0.3, 0.5), same(0.4), gap=none)))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
+from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.view import LONGEST_LINE
-from fairrec.report.words import group_label, number, p_value, signed
+from fairrec.report.words import group_label, number, numbers, p_value, signed_interval, with_sign
 from fairrec.result.mitigation_schema import Change, MitigationSummary
 from fairrec.result.schema import Chance
 
@@ -106,15 +107,16 @@ def _columns(summary: MitigationSummary) -> tuple[str, ...]:
 
 
 def _cells(change: Change) -> tuple[str, ...]:
-    numbers = (f"{change.n_users:,}", number(change.before), number(change.after))
+    values = (f"{change.n_users:,}", *numbers(change.before, change.after))
     if change.verdict == "unchanged":
-        return (*numbers, "0", "-", "-", change.verdict)
+        return (*values, "0", "-", "-", change.verdict)
     interval = "-"
+    ends = change.interval or ()
     if change.interval is not None:
-        interval = f"{signed(change.interval[0])} to {signed(change.interval[1])}"
+        interval = signed_interval(*change.interval, change.change or 0.0)
     return (
-        *numbers,
-        "-" if change.change is None else signed(change.change),
+        *values,
+        "-" if change.change is None else with_sign(numbers(change.change, *ends)[0]),
         interval,
         "-" if change.p_value is None else p_value(change.p_value),
         change.verdict,
@@ -148,7 +150,7 @@ def _gaps(summary: MitigationSummary) -> TableView:
 def _chance(chance: Chance | None) -> str:
     if chance is None:
         return "not tested"
-    return f"{number(chance.mean)}, p = {p_value(chance.p_value)}"
+    return f"{number(chance.mean)}, {p_of_gap(chance)}"
 
 
 def _groups(summary: MitigationSummary) -> TableView:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.words import number, p_value, plural
+from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.words import number, plural
 from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
 
 
@@ -173,8 +174,8 @@ def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
     return (
         f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
         f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
-        f"p = {p_value(before)}) and is "
-        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, p = {p_value(after)})."
+        f"{p_of_gap(gap.chance_before)}) and is "
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, {p_of_gap(gap.chance_after)})."
     )
 
 

@@ -68,7 +68,7 @@ def build_page_view(
         missing=words.missing,
         circumstances=words.circumstances,
         verdicts=tuple(
-            verdict_card(at, verdict, result, summary.given is not None)
+            verdict_card(at, verdict, result, summary)
             for at, (verdict, result) in enumerate(
                 zip(words.verdicts, summary.metrics.values(), strict=True)
             )

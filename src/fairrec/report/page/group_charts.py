@@ -12,6 +12,7 @@ from fairrec.report.page.chart_view import FunnelPoint, GroupChart, Point, Role
 from fairrec.report.page.groups import PageGroups, end_names, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
+from fairrec.report.text.verdict import mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -40,7 +41,7 @@ def _group_chart(groups: PageGroups, metric: str, at: int, most: int) -> GroupCh
     span = f" of {min(sizes):,} to {max(sizes):,} users" if sizes else ""
     ends = "".join(
         f" {word.capitalize()} full combination: {groups.label(groups.frame.key(end.group))}, "
-        f"{number(end.value)}."
+        f"{number(end.value, result.mean)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
         if end is not None
     )
@@ -54,8 +55,9 @@ def _group_chart(groups: PageGroups, metric: str, at: int, most: int) -> GroupCh
         low_name=low,
         high_name=high,
         alternative=(
-            f"{name} of {plural(len(points), 'group')}{span}, against their size; the mean of all "
-            f"users is {number(result.mean)}. {plural(n_findings, 'finding')}.{ends}"
+            f"{name} of {plural(len(points), 'group')}{span}, against their size; the "
+            f"{mean_over(result, groups.summary)} is {number(result.mean)}. "
+            f"{plural(n_findings, 'finding')}.{ends}"
         ),
         note=f"{len(points):,} of {n_all:,} groups are drawn." if len(points) < n_all else "",
     )

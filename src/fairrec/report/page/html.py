@@ -28,16 +28,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
-COLUMNS = (
-    ("metric", False),
-    ("group", False),
-    ("users", True),
-    ("value", True),
-    ("confidence interval", True),
-    ("difference", True),
-    ("its confidence interval", True),
-    ("p adjusted", True),
-)
 _TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
@@ -99,7 +89,7 @@ def lay_out(view: PageView) -> str:
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
-        columns=COLUMNS,
+        columns=_columns(view.confidence),
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
@@ -124,6 +114,20 @@ def policy(*scripts: str, images: bool = False) -> str:
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {pictures}"
         "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _columns(level: str) -> tuple[tuple[str, bool], ...]:
+    """The columns of the table of groups, and whether they are numbers."""
+    return (
+        ("metric", False),
+        ("group", False),
+        ("users", True),
+        ("value", True),
+        (f"{level} interval, one at a time", True),
+        ("difference", True),
+        (f"its {level} interval, one at a time", True),
+        ("p adjusted", True),
     )
 
 

@@ -14,7 +14,7 @@ from fairrec.report.page.chart_view import PairCell, PairMap
 from fairrec.report.page.groups import PageGroups, end_names, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
-from fairrec.report.words import plural
+from fairrec.report.words import plural, shown
 
 PAIRS_SHOWN = 10
 AXIS_VALUES = 25
@@ -109,7 +109,7 @@ def _axis_labels(values: Set[Any]) -> dict[Any, str]:
     labels: dict[Any, str] = {}
     n_alike: Counter[str] = Counter()
     for value in sorted(values, key=value_order):
-        short = plain(value, 40)
+        short = shown(value, 40)
         n_alike[short] += 1
         labels[value] = short if n_alike[short] == 1 else f"{short} ({n_alike[short]})"
     return labels

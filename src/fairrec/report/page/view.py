@@ -58,7 +58,7 @@ class VerdictCard:
 
     Parameters
     ----------
-    mean_over : whose mean it is
+    mean_over : whose mean it is, and whether it is an estimate
     """
 
     verdict: Verdict

@@ -141,7 +141,14 @@
       known.get(group).values.push([metric, columns[at.value][i], columns[at.difference][i]]);
     });
   }
-  const short = (value) => Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
+  // numbers as report/words.py writes them: three digits, an exponent for tiny and huge ones, a true minus
+  const short = (value) => {
+    const size = Math.abs(value);
+    if (size === 0) return "0";
+    if (size < 1e-4 || size >= 1e12) return value.toExponential(2).replace("e+", "e").replaceAll("-", "\u2212");
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(size)));
+    return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replace("-", "\u2212");
+  };
   const choose = (group) => {
     chosen = group;
     for (const { view, spec } of views.values()) if (hasChosen(spec)) view.signal("chosen", group).run();
@@ -158,7 +165,7 @@
         const item = document.createElement("li");
         const number = document.createElement("b");
         number.textContent = short(value);
-        const sign = difference == null ? "" : ` (${difference < 0 ? "" : "+"}${short(difference)})`;
+        const sign = difference == null ? "" : ` (${difference > 0 ? "+" : ""}${short(difference)})`;
         item.append(`${metric} `, number, sign);
         return item;
       })
@@ -184,7 +191,7 @@
   const table = $("all");
   const body = table.tBodies[0];
   const numberIn = (text) => {
-    const found = text.replace(/,/g, "").match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
+    const found = text.replace(/,/g, "").replace(/\u2212/g, "-").match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
     return text === "-" || !found ? null : text.startsWith("<") ? found[0] / 2 : +found[0];
   };
   const rows = [...body.rows].map((row, place) => ({
