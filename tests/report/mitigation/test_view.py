@@ -22,25 +22,28 @@ def test_a_change_is_a_row_of_signed_numbers():
     rows = build_mitigation_view(summary_of()).effects.rows
     assert [row[:2] for row in rows] == [
         ("urd@5", "chosen groups"),
+        ("urd@5", "all others"),
         ("urd@5", "all users"),
         ("ndcg@5", "chosen groups"),
+        ("ndcg@5", "all others"),
         ("ndcg@5", "all users"),
     ]
     assert rows[0][2:] == (
         *("40", "0.300", "0.500", "+0.200", "+0.100 to +0.300", "0.010", "improved"),
     )
     # 0.5 to 0.45, give or take 0.1
-    assert rows[2][5:7] == ("-0.0500", "-0.150 to +0.0500")
+    assert rows[3][5:7] == ("-0.0500", "-0.150 to +0.0500")
 
 
 def test_nothing_and_nobody_claim_no_change():
     still = effect(same(0.3), NOTHING, is_distance=True, lowered=change(0.7, 0.6, "worse"))
-    rows = build_mitigation_view(summary_of(still)).effects.rows[:3]
+    rows = build_mitigation_view(summary_of(still)).effects.rows[:4]
     assert rows[0] == (
         *("urd@5 (distance)", "chosen groups", "60", "0.300", "0.300", "0", "-", "-", "unchanged"),
     )
     assert rows[1][0] == "urd@5" and rows[1][5] == "-0.100"
-    assert rows[2][2:] == ("0", "-", "-", "0", "-", "-", "unchanged")
+    assert rows[2][1:4] == ("all others", "60", "0.400")
+    assert rows[3][2:] == ("0", "-", "-", "0", "-", "-", "unchanged")
 
 
 def test_gaps_stand_beside_what_chance_shows():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
-STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
 COLUMNS = (
     ("metric", False),
     ("group", False),
