@@ -58,7 +58,7 @@ def draw_report() -> None:
 
 
 def draw_mitigation() -> None:
-    """The section of a mitigation: URD@5 of MovieLens-1M with DeepFM, down to the curves."""
+    """The section of a mitigation: URD@5 of MovieLens-1M with DeepFM, down to the groups."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -70,7 +70,7 @@ def draw_mitigation() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1140, "height": 1500})
         page.goto((Path(folder) / "report.html").as_uri())
-        page.wait_for_selector('.plot[data-chart="trade-off-1"][data-drawn] svg')
+        page.wait_for_selector('.plot[data-chart="slope-1"][data-drawn] svg')
         page.wait_for_timeout(500)
         page.screenshot(path=IMAGES / "mitigation.png")
         browser.close()

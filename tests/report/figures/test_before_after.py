@@ -16,8 +16,8 @@ SLOPE = Slope(
     high=0.58,
     verdict="improved",
     tone="better",
-    others=Level(0.4, "all others 0.400"),
-    floor=Level(0.29, "to keep 0.290"),
+    others=Level(0.4, "all others 0.400", ""),
+    floor=Level(0.29, "to keep 0.290", ""),
     alternative="in words",
 )
 
@@ -48,14 +48,18 @@ def test_without_an_interval_or_others_the_line_stands_alone():
     assert ">0.300</text>" in svg(figure.chart())
 
 
-def test_words_of_a_level_are_on_the_side_the_line_is_not_on():
-    def above(others: float, floor: Level | None = None) -> int:
-        figure = before_after(replace(SLOPE, others=Level(others, "others"), floor=floor))
-        return {row["above"] for row in figure.data["levels"] if row["label"] == "others"}.pop()
+def test_words_of_a_level_are_on_the_side_and_at_the_end_the_line_is_not():
+    def words(slope: Slope, others: float, floor: float | None = None) -> tuple[int, str]:
+        below = None if floor is None else Level(floor, "floor", "")
+        figure = before_after(replace(slope, others=Level(others, "others", ""), floor=below))
+        rows = [row for row in figure.data["levels"] if row["label"] == "others"]
+        return {(row["above"], row["at"]) for row in rows}.pop()
 
-    assert above(0.7) == 1 and above(0.2) == 0
+    falling = replace(SLOPE, before=0.5, after=0.3)
+    assert words(SLOPE, 0.45) == (1, "before") and words(SLOPE, 0.35) == (0, "after")
+    assert words(falling, 0.45) == (1, "after") and words(falling, 0.35) == (0, "before")
     # two levels keep out of each other's way
-    assert above(0.3, Level(0.2, "floor")) == 1 and above(0.3, Level(0.35, "floor")) == 0
+    assert words(SLOPE, 0.3, 0.2)[0] == 1 and words(SLOPE, 0.3, 0.35)[0] == 0
 
 
 def test_what_never_changed_still_has_a_scale():

@@ -35,14 +35,14 @@ def test_the_interval_of_the_change_is_added_to_the_value_before():
 
 def test_the_target_is_to_reach_all_others_and_a_tuned_cost_to_keep_its_share():
     target, cost = slopes(summary_of())
-    assert target.others == Level(0.4, "to reach: all others 0.400")
+    assert target.others == Level(0.4, "to reach 0.400", "To reach: 0.400, as all others.")
     assert target.floor is None
-    assert cost.others == Level(0.4, "all others 0.400")
+    assert cost.others == Level(0.4, "all others 0.400", "All others: 0.400.")
     # 2% of 0.5 may be lost
-    assert cost.floor == Level(approx(0.49), "to keep 0.490")
-    assert "All others 0.400." in cost.alternative and "To keep 0.490." in cost.alternative
+    assert cost.floor == Level(approx(0.49), "to keep 0.490", "To keep: 0.490.")
+    assert "All others: 0.400." in cost.alternative and "To keep: 0.490." in cost.alternative
     _, given = slopes(summary_of(is_tuned=False))
-    assert given.floor is None and "keep" not in given.alternative
+    assert given.floor is None and "To keep" not in given.alternative
     own, _ = slopes(summary_of(metric="ndcg@5"))
     assert own.floor is None
 
@@ -51,7 +51,7 @@ def test_a_distance_is_to_reach_nothing():
     away = effect(change(0.3, 0.1), same(0.4), is_distance=True)
     target, _ = slopes(summary_of(away))
     assert target.metric == "distance in urd@5 from all others"
-    assert target.others == Level(0.0, "to reach: all others 0")
+    assert target.others == Level(0.0, "to reach 0", "To reach: 0, as all others.")
 
 
 @pytest.mark.parametrize(

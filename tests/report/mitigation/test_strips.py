@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fairrec.report.mitigation.strips import HEIGHT, strips
+from fairrec.report.mitigation.strips import HARMED_NAMED, HEIGHT, strips
 from fairrec.result.mitigation_schema import HarmedGroup
 from tests.report.mitigation.small_summary import (
     COST,
@@ -67,9 +67,12 @@ def test_groups_shown_to_be_harmed_are_named_with_their_change():
     found = strips(with_changes(harmed=(OLD,), groups=counts(worse=1, improved=1)))
     assert found.is_harmed and found.headline == "Shown to be harmed: 1 group in urd@5"
     assert found.rows[0].harmed == (("age=65+", "-0.300"),)
-    assert "1 worse and 1 better" in found.rows[0].words
+    assert "1 shown to be worse, 1 better" in found.rows[0].words
     many = strips(with_changes(harmed=(OLD,), groups=counts(worse=4)))
-    assert "3 of the worse" in many.rows[0].words
+    assert "Named here: 1" in many.rows[0].words
+    ten = strips(with_changes(harmed=(OLD,) * 10, groups=counts(worse=10)))
+    assert len(ten.rows[0].harmed) == HARMED_NAMED
+    assert f"Named here: {HARMED_NAMED}" in ten.rows[0].words
 
 
 def test_a_named_group_is_drawn_where_only_some_groups_are_kept():

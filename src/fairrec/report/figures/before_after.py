@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from fairrec.report.figures.figure import Figure
@@ -41,13 +42,21 @@ def before_after(slope: Slope, height: int = 220) -> Figure:
             filled=True, size=110, opacity=1, color=colour, shape=SHAPES[slope.tone], aria=False
         ),
     ]
-    for is_above in (True, False):
+    for when, is_above in product(ENDS, (True, False)):
         layers.append(
-            levels.transform_filter(f"datum.when === 'before' && datum.above === {int(is_above)}")
-            .mark_text(
-                align="center", dy=-8 if is_above else 9, baseline="middle", fontSize=12, aria=False
+            levels.transform_filter(
+                f"datum.at === '{when}' && datum.when === datum.at "
+                f"&& datum.above === {int(is_above)}"
             )
-            .encode(y=y, text="label:N")
+            .mark_text(
+                align="left" if when == "before" else "right",
+                dx=10 if when == "before" else -10,
+                dy=-8 if is_above else 9,
+                baseline="middle",
+                fontSize=12,
+                aria=False,
+            )
+            .encode(x=x, y=y, text="label:N")
         )
     for when, side in (("before", -1), ("after", 1)):
         layers.append(
@@ -68,12 +77,7 @@ def before_after(slope: Slope, height: int = 220) -> Figure:
             for when, value in zip(ENDS, (slope.before, slope.after), strict=True)
         ],
         "levels": [
-            {
-                "when": when,
-                "value": level.value,
-                "label": level.label,
-                "above": int(_is_above(slope, at)),
-            }
+            {"when": when, "value": level.value, "label": level.label, **_words_at(slope, at)}
             for at, level in enumerate((slope.others, slope.floor))
             if level is not None
             for when in ENDS
@@ -108,14 +112,17 @@ def _span(slope: Slope) -> tuple[float, float]:
     return low - air, high + air
 
 
-def _is_above(slope: Slope, at: int) -> bool:
-    """Whether the words of a level stand above it: on the side that the line is not on."""
+def _words_at(slope: Slope, at: int) -> dict[str, Any]:
+    """Where the words of a level stand: on the side of it, and at the end, that the line is not."""
     levels = (slope.others, slope.floor)
     level, other = levels[at], levels[1 - at]
     assert level is not None
     if other is not None:
-        return level.value > other.value or (level.value == other.value and at == 0)
-    return level.value >= (slope.before + slope.after) / 2
+        is_above = level.value > other.value or (level.value == other.value and at == 0)
+    else:
+        is_above = level.value >= (slope.before + slope.after) / 2
+    is_rising = slope.after >= slope.before
+    return {"above": int(is_above), "at": ENDS[0] if is_above == is_rising else ENDS[1]}
 
 
 def _tooltip(alt: Any, metric: str) -> list[Any]:

@@ -12,10 +12,11 @@ from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSum
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A value to compare with, and what it is called."""
+    """A value to compare with: what it is called in the chart, and in a sentence."""
 
     value: float
     label: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +85,18 @@ def _others(summary: MitigationSummary, name: str, effect: MetricEffect) -> Leve
     value = 0.0 if effect.is_distance else effect.others.before
     if value is None:
         return None
-    goal = "to reach: all others" if name == summary.metric else "all others"
-    return Level(value, f"{goal} {number(value)}")
+    if name == summary.metric:
+        return Level(
+            value, f"to reach {number(value)}", f"To reach: {number(value)}, as all others."
+        )
+    return Level(value, f"all others {number(value)}", f"All others: {number(value)}.")
 
 
 def _floor(summary: MitigationSummary, name: str, before: float) -> Level | None:
     if name != summary.cost_metric or name == summary.metric or not summary.is_tuned:
         return None
     value = (1 - summary.max_loss) * before
-    return Level(value, f"to keep {number(value)}")
+    return Level(value, f"to keep {number(value)}", f"To keep: {number(value)}.")
 
 
 def _spoken(
@@ -105,5 +109,5 @@ def _spoken(
             f"; change {signed(change.change)} ({confidence(alpha)} confidence interval {low} to "
             f"{high})"
         )
-    levels = "".join(f" {level.label.capitalize()}." for level in (others, floor) if level)
+    levels = "".join(f" {level.words}" for level in (others, floor) if level)
     return f"{said}, {change.verdict}.{levels}"

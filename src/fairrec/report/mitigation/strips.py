@@ -16,6 +16,7 @@ from fairrec.result.mitigation_schema import (
 )
 
 HEIGHT = 40.0
+HARMED_NAMED = 5
 LEAST_BAR = 0.6
 """A change that is too small for the scale is still a mark."""
 
@@ -134,8 +135,8 @@ def _strip(
         bars=tuple(Bars(tone, "".join(path)) for tone, path in paths.items()),
         first=signed(marks[order[0]][0]),
         last=signed(marks[order[-1]][0]),
-        harmed=tuple((label, signed(change)) for label, change in mine),
-        words=_words(effect, seen, len(mine)),
+        harmed=tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED]),
+        words=_words(effect, seen, len(mine[:HARMED_NAMED])),
     )
 
 
@@ -149,9 +150,8 @@ def _words(effect: MetricEffect, seen: OrderedChanges, n_named: int) -> str:
     of_all = f"of {plural(seen.n_groups, 'group')} in which somebody changed"
     if not _has_worse_end(effect):
         return f"No end is better: {counts.changed:,} {of_all} changed significantly."
-    better = f"{counts.improved:,} better" if counts.improved else "none better"
-    worse = f"{counts.worse:,} worse" if counts.worse else "none worse"
-    said = f"O{of_all[1:]}, {worse} and {better} (shown). {could_be_seen(seen)}"
+    worse, better = (f"{n:,}" if n else "none" for n in (counts.worse, counts.improved))
+    said = f"O{of_all[1:]}, {worse} shown to be worse, {better} better. {could_be_seen(seen)}"
     if counts.worse > n_named:
-        said += f" {counts.worse - n_named:,} of the worse are named in changes.parquet alone."
+        said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
     return said
