@@ -28,7 +28,7 @@ def discounted_gain(labels: FloatArray) -> FloatArray:
     return gain
 
 
-@metric("ndcg", bounds=(0, 1))
+@metric("ndcg", bounds=(0, 1), called="ranking quality")
 def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Discounted gain of the first k items, as a share of the best possible order's.
 
@@ -41,33 +41,33 @@ def ndcg_per_user(lists: RankedLists, k: int) -> FloatArray:
     return ndcg
 
 
-@metric("mrr", bounds=(0, 1))
+@metric("mrr", bounds=(0, 1), called="reciprocal rank")
 def mrr_per_user(lists: RankedLists, k: int) -> FloatArray:
     """One over the place of the first relevant item, 0 when none is in the first k."""
     is_hit = lists.labels(k) > 0
     return _where_relevant(np.where(is_hit.any(axis=1), 1 / (is_hit.argmax(axis=1) + 1), 0), lists)
 
 
-@metric("hit", bounds=(0, 1))
+@metric("hit", bounds=(0, 1), called="share with a hit")
 def hit_per_user(lists: RankedLists, k: int) -> FloatArray:
     """1 when at least one of the first k items is relevant, 0 otherwise."""
     return _where_relevant((lists.labels(k) > 0).any(axis=1), lists)
 
 
-@metric("recall", bounds=(0, 1))
+@metric("recall", bounds=(0, 1), called="relevant items shown")
 def recall_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Share of the user's relevant items that are in the first k."""
     hits = (lists.labels(k) > 0).sum(axis=1)
     return _where_relevant(hits / np.maximum(lists.n_relevant, 1), lists)
 
 
-@metric("precision", bounds=(0, 1))
+@metric("precision", bounds=(0, 1), called="relevant among the first")
 def precision_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Relevant items among the first k, divided by k, also when the list is shorter."""
     return _where_relevant((lists.labels(k) > 0).sum(axis=1) / k, lists)
 
 
-@metric("map", bounds=(0, 1))
+@metric("map", bounds=(0, 1), called="mean precision")
 def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Mean precision at the places of the relevant items in the first k.
 
@@ -80,7 +80,7 @@ def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     return _where_relevant((precision * is_hit).sum(axis=1) / best, lists)
 
 
-@metric("auc", needs=("labels", "candidates"), bounds=(0, 1))
+@metric("auc", needs=("labels", "candidates"), bounds=(0, 1), called="ranking quality")
 def auc_per_user(lists: RankedLists) -> FloatArray:
     """Chance that a relevant candidate is scored above one that is not; ties count half.
 
@@ -102,7 +102,13 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
     return values
 
 
-@metric("pooled_auc", needs=("labels", "candidates"), bounds=(0, 1), pooled=True)
+@metric(
+    "pooled_auc",
+    needs=("labels", "candidates"),
+    bounds=(0, 1),
+    pooled=True,
+    called="ranking quality",
+)
 def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
     """AUC over the pooled candidates of a group; no mean over users.
 

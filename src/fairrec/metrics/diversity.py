@@ -10,7 +10,7 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
 
-@metric("urd", needs="items", bounds=(0, 1))
+@metric("urd", needs="items", bounds=(0, 1), called="diversity")
 def urd_per_user(lists: RankedLists, k: int) -> FloatArray:
     """1 minus the mean Jaccard similarity of categories over all pairs of the first k items.
 

@@ -9,7 +9,9 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
 
-@metric("urp", needs="history", higher_is_better=None, bounds=(-100, 100))
+@metric(
+    "urp", needs="history", higher_is_better=None, bounds=(-100, 100), called="excess popularity"
+)
 def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Mean popularity of the first k items minus that of the user's history, in percent.
 
@@ -28,7 +30,13 @@ def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     return np.asarray(recommended - popularity.history_per_user)
 
 
-@metric("urp_abs", needs="history", higher_is_better=False, bounds=(0, 100))
+@metric(
+    "urp_abs",
+    needs="history",
+    higher_is_better=False,
+    bounds=(0, 100),
+    called="distance in popularity",
+)
 def urp_abs_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Distance between the mean popularity of the first k items and of the user's history."""
     return np.abs(urp_per_user(lists, k))

@@ -37,6 +37,7 @@ class Metric:
     higher_is_better : None where neither end is better
     needs : the data it cannot do without
     definition : one sentence
+    called : what it measures, in two or three words; its name where nothing is said
     has_cutoff : whether it takes `@k`
     bounds : the range of its values, where it has one
     pooled : a value of a whole group that is no mean over users
@@ -50,6 +51,7 @@ class Metric:
     has_cutoff: bool
     bounds: tuple[float, float] | None = None
     pooled: bool = False
+    called: str = ""
 
     def harm(self, difference: T) -> T:
         """How much worse a group is that differs by so much: its difference in the bad direction.
@@ -138,11 +140,13 @@ def metric(
     needs: Need | tuple[Need, ...] = "labels",
     bounds: tuple[float, float] | None = None,
     pooled: bool = False,
+    called: str = "",
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric.
 
     The function takes ranked lists and, if it has a cut-off, `k`; it returns one number per
-    user, NaN where undefined. The first line of its docstring is shown as its definition.
+    user, NaN where undefined. The first line of its docstring is shown as its definition, and
+    `called` in headlines.
 
     >>> import numpy as np
     >>> from fairrec.metrics import METRICS, metric
@@ -177,6 +181,7 @@ def metric(
                 has_cutoff=has_cutoff,
                 bounds=bounds,
                 pooled=pooled,
+                called=called,
             ),
         )
         return function

@@ -48,6 +48,7 @@ def metric_results(
         best, worst = (_group_values(i, groups, analysis) for groups in (about.best, about.worst))
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
+            called=metric.metric.called,
             higher_is_better=metric.metric.higher_is_better,
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
@@ -77,6 +78,7 @@ def metric_results(
             verdict=_verdict(verdict) if is_tested else None,
             varying=_group_values(i, np.array(about.varying, dtype=np.int64), analysis),
             unknown=tuple(_unknown(bounds, analysis.grouping) for bounds in about.unknown),
+            bins=tuple(about.bins.tolist()),
         )
     return results
 
@@ -99,6 +101,7 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
         )
         results[about.metric.name] = MetricResult(
             definition=about.metric.metric.definition,
+            called=about.metric.metric.called,
             higher_is_better=about.metric.metric.higher_is_better,
             mean=about.of_all,
             n_defined=analysis.grouping.n_users - about.n_undefined,
@@ -190,6 +193,8 @@ def finding_of(
         else _interaction(found.interaction, grouping),
         n_folded=found.n_folded,
         because_of=None if found.because_of is None else grouping.group(found.because_of).as_dict(),
+        counts=tuple(found.histogram.own.tolist()),
+        counts_of_others=tuple(found.histogram.others.tolist()),
     )
 
 

@@ -121,6 +121,10 @@ class Finding(Part):
         description="a group that is served better and without which this one would not stand out; "
         "null for most",
     )
+    counts: tuple[int, ...] = Field(
+        default=(), description="users of the group with a value in each of the metric's bins"
+    )
+    counts_of_others: tuple[int, ...] = Field(default=(), description="the same of all others")
 
     @model_validator(mode="before")
     @classmethod
@@ -192,6 +196,9 @@ class MetricResult(Part):
     """All that was found for one metric."""
 
     definition: str
+    called: str = Field(
+        default="", description="what it measures, in two or three words; empty where nobody said"
+    )
     higher_is_better: bool | None
     mean: float = Field(
         description="over all users with a defined value; after a search over those drawn at random"
@@ -257,6 +264,11 @@ class MetricResult(Part):
         default=(),
         description="groups of one attribute, at most 50 each, and findings to which users of "
         "unknown attributes may belong; the largest harm for its size first",
+    )
+    bins: tuple[float, ...] = Field(
+        default=(),
+        description="edges of the bins in which values of findings are counted; the outer bins "
+        "hold what is beyond them too",
     )
 
     @model_validator(mode="before")

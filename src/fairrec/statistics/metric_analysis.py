@@ -12,6 +12,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.findings import Selection, select_findings
+from fairrec.statistics.histogram import Histogram, bin_edges, histograms
 from fairrec.statistics.interaction import Interaction, interactions
 from fairrec.statistics.permutation import Extremes, gap_p_value
 from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
@@ -44,12 +45,14 @@ class FoundGroup:
     because_of : the group that is served better and makes this one stand out; None for most
     interaction : whether the combination of its conditions carries the difference; None where it
         has one, or cannot be looked at
+    histogram : in the bins of the metric
     """
 
     position: int
     n_folded: int
     because_of: int | None
     interaction: Interaction | None
+    histogram: Histogram
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class MetricAnalysis:
     detectable : size of a group -> the smallest true harm shown with 80% probability
     varying : groups that vary more than others, and are not shown to be worse or better
     unknown : bounds of groups to which users with unknown attributes may belong
+    bins : edges of the histograms of findings; empty where there are none
     """
 
     gap: float | None
@@ -76,6 +80,7 @@ class MetricAnalysis:
     detectable: dict[int, float]
     varying: tuple[int, ...]
     unknown: tuple[UnknownBounds, ...]
+    bins: FloatArray
 
 
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
@@ -92,7 +97,8 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
         best, worst = best_and_worst(
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
-        findings, n_not_listed = _findings(i, metric, analysis)
+        bins = bin_edges(analysis.measured.values[i])
+        findings, n_not_listed = _findings(i, metric, bins, analysis)
         # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
         found.append(
@@ -108,6 +114,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 unknown=unknown_bounds(
                     i, [group.position for group in findings], analysis.measured, analysis.grouping
                 ),
+                bins=bins if findings else np.zeros(0),
             )
         )
     return tuple(found)
@@ -137,17 +144,25 @@ def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel 
     )
 
 
-def _findings(i: int, metric: MetricAtK, analysis: Analysis) -> tuple[tuple[FoundGroup, ...], int]:
+def _findings(
+    i: int, metric: MetricAtK, bins: FloatArray, analysis: Analysis
+) -> tuple[tuple[FoundGroup, ...], int]:
     """The findings, worst first, and how many groups there was no more room for."""
     if analysis.test is None:
         return (), 0
     moments, grouping = analysis.moments, analysis.grouping
     selection = _selected(i, analysis.is_significant[i], analysis)
     carried = interactions(i, selection.groups, analysis.measured, grouping)
+    spread = histograms(i, selection.groups, bins, analysis.measured, grouping)
     found = [
         FoundGroup(*parts)
         for parts in zip(
-            selection.groups, selection.n_folded, selection.because_of, carried, strict=True
+            selection.groups,
+            selection.n_folded,
+            selection.because_of,
+            carried,
+            spread,
+            strict=True,
         )
     ]
     harm = metric.metric.harm(moments.difference[i])

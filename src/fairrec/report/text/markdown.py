@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import said_of
@@ -19,9 +20,13 @@ def to_markdown(view: ReportView) -> str:
     lines = [
         "# FairRec audit",
         "",
+        f"**{escape(view.overview.headline)}**",
+        "",
+        *([escape(view.overview.detail), ""] if view.overview.detail else []),
         escape(view.title),
         "",
         *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing, *view.circumstances))),
+        *_group_lines(view.overview),
         "| metric | verdict | |",
         "|---|---|---|",
     ]
@@ -45,6 +50,29 @@ def to_markdown(view: ReportView) -> str:
         lines += ["", "### Notes", "", *(f"- {escape(warning)}" for warning in view.warnings)]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
+
+
+def _group_lines(view: Overview) -> list[str]:
+    """A row for each group, and what is ruled out."""
+    lines = []
+    rows = tuple(
+        (
+            line.label,
+            line.users,
+            line.metric,
+            line.difference,
+            line.interval,
+            " ".join(f"{mark.metric}{mark.sign}" for mark in line.marks),
+        )
+        for line in view.lines
+    )
+    if rows:
+        columns = ("group", "users", "metric", "difference", "all at once", "beyond chance in")
+        numeric = (False, True, False, True, True, False)
+        more = f"and {view.n_more:,} more below" if view.n_more else ""
+        lines += [*table_lines(TableView("", columns, numeric, rows, more)), ""]
+    lines += [f"Ruled out: {escape(view.ruled_out)}.", ""] if view.ruled_out else []
+    return lines
 
 
 def ratio_lines(view: RatiosView) -> list[str]:

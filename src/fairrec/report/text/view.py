@@ -9,6 +9,7 @@ from fairrec.report.text.circumstances import circumstance_lines, explained_line
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
+from fairrec.report.text.overview import Overview, overview
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
@@ -42,6 +43,7 @@ class ReportView:
     """A report, ready to lay out."""
 
     title: str
+    overview: Overview
     plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -60,17 +62,17 @@ class ReportView:
 def build_view(summary: AuditSummary) -> ReportView:
     """The view of a result."""
     settings = settings_line(summary)
+    verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
     return ReportView(
         title=(
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        overview=overview(summary, verdicts),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
         circumstances=circumstance_lines(summary),
-        verdicts=tuple(
-            verdict_of(name, result, summary) for name, result in summary.metrics.items()
-        ),
+        verdicts=verdicts,
         findings=_findings(summary),
         explained=explained_lines(summary),
         carried=_carried(summary),

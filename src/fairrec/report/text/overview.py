@@ -1,0 +1,344 @@
+"""The answer: who is worse off, by how much, how sure that is, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fairrec.core.errors import plain
+from fairrec.core.options import spelled
+from fairrec.inputs.users import Value
+from fairrec.report.text.verdict import (
+    Tone,
+    Verdict,
+    is_worse,
+    simultaneous_interval,
+    users_known,
+)
+from fairrec.report.words import confidence, group_label, number, p_value, percent, plural, signed
+from fairrec.result.schema import AuditSummary, CertifiedSize, Finding, MetricResult
+from fairrec.statistics.outcome import OUTCOMES
+
+Served = Literal["worse", "differs", "better"]
+SERVED: tuple[Served, ...] = ("worse", "differs", "better")
+"""What is told first."""
+SHOWN = 10
+"""Groups in the first screen."""
+SIZE_CERTIFIED = 100
+"""Users of a group from which on something can usually be ruled out."""
+SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A metric in which a group differs beyond chance."""
+
+    metric: str
+    served: Served
+
+    @property
+    def sign(self) -> str:
+        """Which way, in one character."""
+        return SIGNS[self.served]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A group with its findings, one a metric; the one that says most first."""
+
+    group: dict[str, Value]
+    served: Served
+    findings: tuple[tuple[str, Finding], ...]
+
+    @property
+    def first(self) -> tuple[str, Finding]:
+        """The metric and finding that the group is told by."""
+        return self.findings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """One group in a line.
+
+    Parameters
+    ----------
+    metric, difference, interval : of the finding that says most
+    marks : all metrics in which it differs
+    """
+
+    label: str
+    users: str
+    served: Served
+    metric: str
+    difference: str
+    interval: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first screen.
+
+    Parameters
+    ----------
+    who, how_much, how_sure, next_steps : in a few short lines each
+    ruled_out : what none of the other groups is
+    """
+
+    tone: Tone
+    headline: str
+    detail: str
+    who: tuple[str, ...]
+    how_much: tuple[str, ...]
+    how_sure: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    ruled_out: str
+    lines: tuple[GroupLine, ...]
+    n_more: int
+
+
+def served_in(finding: Finding, result: MetricResult) -> Served:
+    """How a group is served in one metric."""
+    if result.higher_is_better is None:
+        return "differs"
+    return "worse" if is_worse(finding, result) else "better"
+
+
+def found_groups(summary: AuditSummary) -> list[FoundGroup]:
+    """Every group with a finding in any metric, worst first."""
+    together: dict[tuple[tuple[str, Value], ...], list[tuple[str, Finding]]] = {}
+    for name, result in summary.metrics.items():
+        for finding in result.findings:
+            together.setdefault(tuple(finding.group.items()), []).append((name, finding))
+    groups = []
+    for findings in together.values():
+        findings.sort(key=lambda one: _urgency(one[0], one[1], summary))
+        name, first = findings[0]
+        served = served_in(first, summary.metrics[name])
+        groups.append(FoundGroup(first.group, served, tuple(findings)))
+    return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
+
+
+def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, int, float]:
+    """What is told first: worse before better, what is sure to matter, then the larger effect."""
+    result = summary.metrics[name]
+    served = SERVED.index(served_in(finding, result))
+    outcome = OUTCOMES.index(finding.outcome or "worse")
+    return served, outcome, -abs(effect_in_sd(finding, result) or 0.0)
+
+
+def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:
+    """The size of a difference, shrunken, in standard deviations among users."""
+    if not result.sd:
+        return None
+    size = finding.shrunken_difference
+    return (finding.difference if size is None else size) / result.sd
+
+
+def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
+    """The answer of an audit."""
+    groups = found_groups(summary)
+    lines = tuple(_line(group, summary) for group in groups[:SHOWN])
+    is_found = bool(groups)
+    headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
+    return Overview(
+        tone=_tone(groups, verdicts),
+        headline=headline,
+        detail=detail,
+        who=_who(groups, summary),
+        how_much=_how_much(groups[0], summary) if is_found else (),
+        how_sure=_how_sure(summary),
+        next_steps=_next_steps(groups, summary),
+        ruled_out=_ruled_out(groups, summary),
+        lines=lines,
+        n_more=max(0, len(groups) - SHOWN),
+    )
+
+
+def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
+    tones = {verdict.tone for verdict in verdicts}
+    if "found" in tones:
+        return "found"
+    # one metric that is open is no all-clear
+    return "clear" if tones == {"clear"} else "open"
+
+
+def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
+    name, finding = group.first
+    size = finding.shrunken_difference
+    marks = (
+        Mark(plain(metric), served_in(one, summary.metrics[metric]))
+        for metric, one in group.findings
+    )
+    return GroupLine(
+        label=group_label(group.group),
+        users=users_known(finding),
+        served=group.served,
+        metric=plain(name),
+        difference=signed(finding.difference if size is None else size),
+        interval=simultaneous_interval(finding),
+        marks=tuple(marks),
+    )
+
+
+def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str]:
+    """Headline and detail where groups stand out."""
+    first = groups[0]
+    name, finding = first.first
+    result = summary.metrics[name]
+    label = group_label(first.group)
+    n_alike = sum(group.served == first.served for group in groups)
+    verb = {"worse": "served worse", "better": "served better", "differs": "different"}
+    if n_alike == 1:
+        who = f"{label} is {verb[first.served]}"
+    else:
+        who = f"{n_alike:,} groups are {verb[first.served]}, most of all {label}"
+    if first.served == "better":
+        who = f"No group is shown to be worse off; {who}"
+    raw = finding.difference if finding.raw_difference is None else finding.raw_difference
+    called = result.called or plain(name)
+    headline = f"{who}: {called} {number(finding.value)} instead of {number(finding.value - raw)}"
+    share = percent(finding.n_users / summary.n_users)
+    detail = (
+        f"{users_known(finding)} of {plural(summary.n_users, 'user')} ({share}) · {plain(name)} · "
+        f"not chance (p = {p_value(finding.p_adjusted)}, {_family(summary)})"
+    )
+    return headline, detail
+
+
+def _family(summary: AuditSummary) -> str:
+    return (
+        "adjusted for all groups and metrics"
+        if summary.correction == "max"
+        else "false discovery rate"
+    )
+
+
+def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str]:
+    """Headline and detail where no group stands out."""
+    if all(verdict.status == "not tested" for verdict in verdicts):
+        return "Nothing was tested against chance", ""
+    if all(verdict.status == "same for everyone" for verdict in verdicts):
+        return "Everyone has the same value, so groups cannot differ", ""
+    n_groups = max(result.n_groups for result in summary.metrics.values())
+    if all(verdict.tone == "clear" for verdict in verdicts):
+        return (
+            f"No group of a single attribute is worse by more than matters; none of "
+            f"{plural(n_groups, 'group')} stood out",
+            "",
+        )
+    not_enough = [
+        verdict
+        for verdict, result in zip(verdicts, summary.metrics.values(), strict=True)
+        if verdict.status == "inconclusive" and not result.is_conclusive
+    ]
+    if not_enough:
+        return f"Inconclusive: {not_enough[0].headline}", not_enough[0].remedy
+    return f"No group of {n_groups:,} stood out; that is no all-clear", _would_have_been_seen(
+        summary
+    )
+
+
+def _would_have_been_seen(summary: AuditSummary) -> str:
+    """The power of the audit, in the metric that comes first."""
+    for name, result in summary.metrics.items():
+        if not result.detectable:
+            continue
+        at = min(result.detectable, key=lambda one: abs(one.support - SIZE_CERTIFIED))
+        what = "harm" if result.higher_is_better is not None else "difference"
+        return (
+            f"A {what} of {number(at.difference)} in {plain(name)} in a group of "
+            f"{plural(at.support, 'user')} would have been seen 4 times in 5"
+        )
+    return "" if summary.given else "Groups are too small for any possible harm to be seen"
+
+
+def _who(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
+    counts = {served: sum(group.served == served for group in groups) for served in SERVED}
+    has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
+    said = []
+    if has_end:
+        said += [f"{plural(counts['worse'], 'group')} worse", f"{counts['better']:,} better"]
+    if counts["differs"]:
+        said.append(f"{plural(counts['differs'], 'group')} differing, no end is better")
+    return tuple(said)
+
+
+def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
+    name, finding = group.first
+    result = summary.metrics[name]
+    line = _line(group, summary)
+    interval = f" ({line.interval})" if line.interval else ""
+    said = [f"{line.difference}{interval}"]
+    effect = effect_in_sd(finding, result)
+    if effect is not None:
+        said.append(f"{signed(effect)} standard deviations among users")
+    matters = None if result.verdict is None else result.verdict.matters
+    if matters is not None:
+        said.append(f"what matters: {number(matters)}")
+    tested = [one for one in summary.metrics.values() if one.is_tested]
+    if len(tested) > 1:
+        said.append(f"beyond chance in {len(group.findings)} of {len(tested)} metrics")
+    return tuple(said)
+
+
+def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
+    tested = [result for result in summary.metrics.values() if result.is_tested]
+    if not tested:
+        return ("not tested against chance",)
+    n_groups = max(result.n_groups for result in tested)
+    said = [f"{plural(n_groups, 'group')} x {plural(len(tested), 'metric')} tested"]
+    if summary.correction == "max":
+        said.append(f"{percent(summary.alpha)} risk of any false finding")
+    else:
+        said.append(f"{percent(summary.alpha)} of findings expected to be false")
+    said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
+    search = summary.search
+    if search.users_scored < search.users_total:
+        said.append(f"{percent(search.users_scored / search.users_total)} of users scored")
+    return tuple(said)
+
+
+def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
+    """What a reader can do, the nearest first."""
+    steps = []
+    if summary.circumstances and summary.given is None:
+        circumstance = summary.circumstances[0].circumstance
+        steps.append(f"compare users in the same circumstances: {spelled('given', [circumstance])}")
+    if any(group.served == "worse" for group in groups):
+        if "values" not in summary.inputs and summary.search.users_scored == summary.n_users:
+            steps.append("look at their lists, then fairrec mitigate")
+        else:
+            steps.append("look at what these users got")
+    elif summary.search.users_scored < summary.search.users_total:
+        steps.append(f"score more users: {spelled('budget_users')}")
+    elif not groups:
+        steps.append("fairrec plan says how many users it takes to rule out a harm")
+    if summary.matters is None:
+        steps.append(f"say which harm matters: {spelled('matters')}")
+    return tuple(steps)
+
+
+def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
+    """What none of the other groups is, in the metric that the answer is about."""
+    names = [groups[0].first[0]] if groups else [*summary.metrics]
+    for name in names:
+        verdict = summary.metrics[name].verdict
+        if verdict is None or not verdict.certificate:
+            continue
+        point = _certified(verdict.certificate)
+        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
+        other = "other " if verdict.n_worse + verdict.n_worse_by_more else ""
+        if point.harm == 0:
+            continue
+        return (
+            f"None of the {other}{plural(point.n_groups, 'group')} of {point.support:,} users or "
+            f"more is {worse} by more than {number(point.harm)} in {plain(name)}"
+        )
+    return ""
+
+
+def _certified(certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
+    """That of groups large enough for it to say something; of the largest where there are none."""
+    large = [point for point in certificate if point.support >= SIZE_CERTIFIED]
+    return large[0] if large else certificate[-1]

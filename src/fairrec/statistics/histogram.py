@@ -1,0 +1,77 @@
+"""How the values of a group are spread, beside those of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
+from fairrec.groups.lattice import members
+from fairrec.metrics.measured import Measured
+
+N_BINS = 20
+MOST_LEVELS = 12
+"""A metric with so few values has a bin for each."""
+_OUTER = 0.005
+_FAR = 3.0
+"""A tail that reaches so many times as far as nearly all values is put into the last bin."""
+
+
+class Histogram(NamedTuple):
+    """Users in each bin; values beyond the ends are in the first and the last one."""
+
+    own: IntArray
+    others: IntArray
+
+
+def bin_edges(values: FloatArray) -> FloatArray:
+    """Where the bins of a metric begin and end; empty where there is nothing to see.
+
+    >>> bin_edges(np.array([0.0, 1.0, 1.0, 0.0])).tolist()
+    [-0.5, 0.5, 1.5]
+    """
+    levels = np.unique(values[~np.isnan(values)])
+    if len(levels) < 2:
+        return np.zeros(0)
+    if len(levels) <= MOST_LEVELS:
+        between = (levels[1:] + levels[:-1]) / 2
+        first, last = 2 * levels[0] - between[0], 2 * levels[-1] - between[-1]
+        return np.concatenate([[first], between, [last]])
+    low, high = levels[0], levels[-1]
+    inner_low, inner_high = np.nanquantile(values, [_OUTER, 1 - _OUTER])
+    if high - low > _FAR * (inner_high - inner_low) > 0:
+        low, high = inner_low, inner_high
+    return np.linspace(low, high, N_BINS + 1)
+
+
+def histograms(
+    metric: int, groups: Sequence[int], edges: FloatArray, measured: Measured, grouping: Grouping
+) -> list[Histogram]:
+    """Of each of these groups, of the users by whom it is known.
+
+    Parameters
+    ----------
+    groups : positions in the lattice
+    """
+    values = measured.values[metric]
+    is_defined = ~np.isnan(values)
+    found = []
+    for group in groups:
+        is_member = members(grouping.lattice.codes[group], grouping.cells)[grouping.cells.of_user]
+        # a group that is not fully scored is known by those of it who were drawn at random
+        is_own = is_member & is_defined
+        if not measured.is_scored[is_member].all():
+            is_own &= measured.is_reference
+        is_other = ~is_member & is_defined & measured.is_reference
+        found.append(Histogram(_counts(values, is_own, edges), _counts(values, is_other, edges)))
+    return found
+
+
+def _counts(values: FloatArray, is_counted: BoolArray, edges: FloatArray) -> IntArray:
+    if not len(edges):
+        return np.zeros(0, dtype=np.int64)
+    at = np.searchsorted(edges[1:-1], values[is_counted], side="right")
+    return np.bincount(at, minlength=len(edges) - 1)
