@@ -18,6 +18,7 @@ TABLE = TableView(
 OVERVIEW = Overview(
     tone="found",
     headline="the [i]answer[/i]",
+    named="",
     detail="in *detail*",
     who=("1 group worse",),
     how_much=("-0.2",),

@@ -73,8 +73,8 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
     if any(verdict.status == "inconclusive" for verdict in verdicts):
-        return "None. The verdicts above say what is not ruled out: that is no all-clear."
-    return "None. The verdicts above say what can be ruled out."
+        return "None. The verdicts below say what is not ruled out: that is no all-clear."
+    return "None. The verdicts below say what can be ruled out."
 
 
 def _finding(

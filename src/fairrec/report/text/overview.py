@@ -81,12 +81,14 @@ class Overview:
 
     Parameters
     ----------
+    named : the group that the headline is about; empty where it is about none
     who, how_much, how_sure, next_steps : in a few short lines each
     ruled_out : what none of the other groups is
     """
 
     tone: Tone
     headline: str
+    named: str
     detail: str
     who: tuple[str, ...]
     how_much: tuple[str, ...]
@@ -144,6 +146,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     return Overview(
         tone=_tone(groups, verdicts),
         headline=headline,
+        named=group_label(groups[0].group) if is_found else "",
         detail=detail,
         who=_who(groups, summary),
         how_much=_how_much(groups[0], summary) if is_found else (),

@@ -28,6 +28,8 @@
     const card = link && $(`group-${link.dataset.group}`);
     if (!card || !drawer.showModal || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    // a row that is clicked elsewhere marks its group in the charts instead
+    event.stopPropagation();
     const copy = card.cloneNode(true);
     for (const part of [copy, ...copy.querySelectorAll("[id]")]) {
       if (part.id) part.id = `drawer-${part.id}`;
@@ -38,7 +40,7 @@
     $("drawer-content").replaceChildren(copy);
     drawer.setAttribute("aria-label", link.textContent);
     drawer.showModal();
-  });
+  }, true);
   $("drawer-close").addEventListener("click", () => drawer.close());
   drawer.addEventListener("click", (event) => {
     // the drawer itself is hit only beside its content, and a choice is seen in the charts
