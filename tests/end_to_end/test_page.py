@@ -16,7 +16,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import plain
 from fairrec.report.page.html import MOST_BYTES
-from fairrec.report.words import group_label
+from fairrec.report.words import group_label, number
 from tests.builders import make_tables, one_each, two_groups
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 from tests.worlds import ATTRIBUTES, random_world
@@ -535,7 +535,12 @@ def test_a_mitigation_shows_its_section_and_draws_its_curves(browser: Any, tmp_p
         page = opened.page
         title = page.locator("h1").inner_text()
         assert title.startswith("The urd@3 of the 3 chosen groups went from")
-        assert page.locator("#mitigation .plot svg").count() == 2
+        assert page.locator("#mitigation .trade .plot svg").count() == 2
+        slopes = page.locator("#mitigation .slopes .plot svg")
+        assert slopes.count() == len(result.summary.effects)
+        before = result.effect.chosen.before
+        assert number(before) in slopes.first.text_content()
+        assert page.locator("#mitigation .strip svg path").count() > 0
         assert hostile in page.locator("#mitigation").text_content()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.context.close()

@@ -88,6 +88,7 @@ def _effects(
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
             gap=_gap_change(*(results[metric.name] for results in audits)),
             groups=changes.counts(at),
+            ordered=changes.ordered(at),
         )
         for at, metric in enumerate(seen.measures.metrics)
     }

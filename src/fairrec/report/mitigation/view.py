@@ -1,10 +1,13 @@
-"""A mitigation ready to lay out: its words, tables and trade-off curves."""
+"""A mitigation ready to lay out: its words, charts and tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.mitigation.facts import Fact, facts
+from fairrec.report.mitigation.slopes import Slope, slopes
+from fairrec.report.mitigation.strips import Strips, strips
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.table_view import TableView
@@ -44,6 +47,7 @@ class MitigationView:
     ----------
     stamps : what must not be overlooked
     said : sentences, the most important first
+    facts, slopes, strips : the same to look at
     """
 
     headline: str
@@ -56,6 +60,9 @@ class MitigationView:
     trade_offs: tuple[TradeOff, ...]
     notes: tuple[str, ...]
     reproduce: str
+    facts: tuple[Fact, ...] = ()
+    slopes: tuple[Slope, ...] = ()
+    strips: Strips | None = None
 
     @property
     def tables(self) -> tuple[TableView, ...]:
@@ -80,6 +87,9 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"
         ),
+        facts=facts(summary),
+        slopes=slopes(summary),
+        strips=strips(summary),
     )
 
 
@@ -91,6 +101,7 @@ def _effects(summary: MitigationSummary) -> TableView:
         rows.append((named, "chosen groups", *_cells(effect.chosen)))
         if effect.lowered is not None:
             rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
+        rows.append((plain(name), "all others", *_cells(effect.others)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
     return TableView(
         title=f"Before and after, on {targets}",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
-STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
 _TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
