@@ -42,7 +42,7 @@ def test_bars_are_in_order_and_as_long_as_the_changes():
         "better": [(2, zero, 0.0)],
     }
     assert strip.seen_at == HEIGHT * 0.3 / 0.5
-    assert (strip.first, strip.last) == ("-0.300", "+0.200")
+    assert (strip.first, strip.last) == ("−0.300", "+0.200")
 
 
 def test_up_is_better_whatever_the_direction():
@@ -52,7 +52,7 @@ def test_up_is_better_whatever_the_direction():
     ((_, zero, worse),) = bars["worse"]
     ((_, _, better),) = bars["better"]
     assert better < zero < worse
-    assert (strip.first, strip.last) == ("+0.300", "-0.200")
+    assert (strip.first, strip.last) == ("+0.300", "−0.200")
 
 
 def test_without_a_better_end_nothing_is_painted_nor_could_be_a_loss():
@@ -66,7 +66,7 @@ def test_without_a_better_end_nothing_is_painted_nor_could_be_a_loss():
 def test_groups_shown_to_be_harmed_are_named_with_their_change():
     found = strips(with_changes(harmed=(OLD,), groups=counts(worse=1, improved=1)))
     assert found.is_harmed and found.headline == "Shown to be harmed: 1 group in urd@5"
-    assert found.rows[0].harmed == (("age=65+", "-0.300"),)
+    assert found.rows[0].harmed == (("age=65+", "−0.300"),)
     assert "1 shown to be worse, 1 better" in found.rows[0].words
     many = strips(with_changes(harmed=(OLD,), groups=counts(worse=4)))
     assert "Named here: 1" in many.rows[0].words

@@ -196,7 +196,7 @@ def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options
     ]
     allowed = made_of(kept)
     names = "|".join(map(re.escape, (*METRICS, "worst:1", "worst:3")))
-    found = re.findall(r"[-+]?\d[\d,]*(?:\.\d+)?", re.sub(names, "", " ".join(shown)))
+    found = re.findall(r"[−+-]?\d[\d,]*(?:\.\d+)?", re.sub(names, "", " ".join(shown)))
     assert len(found) > 40
     assert [text for text in found if text.rstrip(",") not in allowed] == []
     assert len(view.slopes) == len(view.strips.rows) == len(METRICS)
