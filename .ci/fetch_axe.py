@@ -17,6 +17,7 @@ FILE = Path(__file__).parents[1] / ".axe" / f"axe-{VERSION}.min.js"
 
 
 def main() -> None:
+    """Fetch the one file that is needed, unless it is there."""
     if FILE.exists():
         return
     with urllib.request.urlopen(ADDRESS, timeout=60) as answer:

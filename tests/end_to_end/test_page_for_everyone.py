@@ -254,7 +254,9 @@ def test_the_table_is_passed_with_one_key_and_its_rows_stand_for_points(wide: Op
     assert page.locator("#chosen").is_visible()
 
 
-SMALL = """() => [...document.querySelectorAll('a, button, select, input, summary')].filter(part => {
+SMALL = """() => [
+  ...document.querySelectorAll('a, button, select, input, summary')
+].filter(part => {
   const box = (part.closest('label') || part).getBoundingClientRect();
   const isShown = box.width && box.height && !part.closest('.skip, [hidden]');
   const isInSentence = part.tagName === 'A' && part.closest('.note, .lead');
@@ -364,7 +366,8 @@ def test_no_label_of_a_picture_is_cut_off(browser: Any, page_of: dict[str, Path]
     page.goto((page_of["reproduction"].parent / "bars.svg").as_uri())
     outside = page.evaluate(
         """() => [...document.querySelectorAll('text')].filter(text => {
-          const box = text.getBoundingClientRect(), all = document.documentElement.getBoundingClientRect();
+          const box = text.getBoundingClientRect();
+          const all = document.documentElement.getBoundingClientRect();
           return box.width && (box.left < all.left || box.right > all.right);
         }).map(text => text.textContent)"""
     )
