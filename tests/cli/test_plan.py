@@ -38,7 +38,9 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
 
     ran = run_process(*AUDIT, "--out", "audit", folder=here)
     assert ran.code == 0, ran.stderr
-    assert ran.stdout.splitlines()[1] == f"As planned (plan.toml, checksum {checksum})."
+    lines = ran.stdout.splitlines()
+    planned = lines.index(f"As planned (plan.toml, checksum {checksum}).")
+    assert planned < next(at for at, line in enumerate(lines) if line.startswith("ndcg@5  "))
     result = json.loads((here / "audit" / "result.json").read_text())
     assert result["plan"]["deviations"] == []
     assert result["plan"]["checksum"].startswith(checksum)
@@ -54,9 +56,10 @@ def test_deviations_stand_before_the_verdicts(here: Path):
     ran = run_here(*AUDIT, "--alpha", "0.1", "--min-support", "12")
     assert ran.code == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[1].startswith("Planned (plan.toml, checksum ")
-    assert lines[1].endswith("with 2 deviations.")
-    assert lines[2:4] == [
+    (at,) = (i for i, line in enumerate(lines) if line.startswith("Planned (plan.toml, checksum "))
+    assert lines[at].endswith("with 2 deviations.")
+    assert at < next(i for i, line in enumerate(lines) if line.startswith("ndcg@5  "))
+    assert lines[at + 1 : at + 3] == [
         "Deviates from the plan: min_support 12 (planned 0.1% of users, at least 10).",
         "Deviates from the plan: alpha 0.1 (planned 0.05).",
     ]

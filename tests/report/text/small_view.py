@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.report.mitigation.view import MitigationView
+from fairrec.report.text.overview import GroupLine, Mark, Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
@@ -14,12 +15,28 @@ EMPTY = TableView("nothing there", ("group",), (False,), ())
 TABLE = TableView(
     "title *t*", ("group", "n"), (False, True), (("who=a|b", "7"), ("[red]x[/red]", "12")), "a note"
 )
+OVERVIEW = Overview(
+    tone="found",
+    headline="the [i]answer[/i]",
+    named="",
+    detail="in *detail*",
+    who=("1 group worse",),
+    how_much=("-0.2",),
+    how_sure=("sure",),
+    next_steps=("do [b]it[/b]",),
+    ruled_out="none of the others",
+    lines=(
+        GroupLine("who=a|b", "7", "worse", "auc", "-0.2", "-0.3 to -0.1", (Mark("auc", "worse"),)),
+    ),
+    n_more=2,
+)
 
 
 def report_view(**changes: Any) -> ReportView:
     """Two metrics, the second without anything to say of its gap."""
     parts = {
         "title": "10 users",
+        "overview": OVERVIEW,
         "plan": (),
         "missing": (),
         "verdicts": (

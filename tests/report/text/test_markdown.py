@@ -32,8 +32,16 @@ def test_numbers_stand_to_the_right_and_a_bar_in_a_cell_is_no_new_cell():
 
 def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     lines = to_markdown(report_view()).splitlines()
-    assert lines[0].startswith("# ") and lines[2] == "10 users"
-    assert lines[6:8] == [
+    assert lines[0].startswith("# ")
+    assert lines[2:8:2] == [r"**the \[i\]answer\[/i\]**", r"in \*detail\*", "10 users"]
+    assert lines[8:14] == [
+        "| group | users | metric | difference | all at once | beyond chance in |",
+        "|---|---:|---|---:|---:|---|",
+        r"| who=a\|b | 7 | auc | -0.2 | -0.3 to -0.1 | auc▼ |",
+        *("", "and 2 more below", ""),
+    ]
+    assert lines[14] == "Ruled out: none of the others."
+    assert lines[18:20] == [
         "| auc | **worse** | headline one. ruled out one. gap one. |",
         r"| m\|r | **inconclusive** | headline two. |",
     ]

@@ -10,7 +10,8 @@ from fairrec.report.mitigation.view import build_mitigation_view
 from fairrec.report.page.chart_view import SearchHistory
 from fairrec.report.page.correlation import metric_correlation
 from fairrec.report.page.distributions import distributions
-from fairrec.report.page.findings import finding_cards, no_findings
+from fairrec.report.page.dot_plot import about_rows, dot_plots
+from fairrec.report.page.findings import group_cards, no_findings
 from fairrec.report.page.group_charts import group_charts
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.pair_maps import pair_maps
@@ -47,13 +48,16 @@ def build_page_view(
     limits = limits or PageLimits()
     words = build_view(summary)
     named = PageGroups(GroupFrame(groups, summary), summary)
-    findings, findings_note = finding_cards(named, limits)
+    findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)
     pairs, pairs_note = pair_maps(named, limits)
     table, table_note = table_rows(named, limits)
     return PageView(
         title=words.title,
         summary=answer(words.verdicts),
+        overview=words.overview,
+        dots=dot_plots(named, limits),
+        dots_note=about_rows(named, limits.findings),
         plan=words.plan,
         missing=words.missing,
         circumstances=words.circumstances,

@@ -1,30 +1,71 @@
-"""The findings of the page: a card for each group that differs by more than chance."""
+"""The findings of the page: a card for each group, with all metrics in which it differs."""
 
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.metrics.direction import harm
 from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.view import FindingCard, PageLimits, Served
+from fairrec.report.page.view import FindingCard, GroupCard, HistogramBar, PageLimits
 from fairrec.report.text.circumstances import explained
 from fairrec.report.text.interaction import carried_by, neighbour_rows
+from fairrec.report.text.overview import FoundGroup, found_groups, served_in
 from fairrec.report.text.unknown import unknown_of
-from fairrec.report.text.verdict import Verdict, one_at_a_time, simultaneous_interval, users_known
-from fairrec.report.words import number, p_value, plural, signed
+from fairrec.report.text.verdict import (
+    Verdict,
+    one_at_a_time,
+    outcome_words,
+    simultaneous_interval,
+    users_known,
+)
+from fairrec.report.words import group_label, number, p_value, percent, plural, signed
 from fairrec.result.schema import Finding, MetricResult
 
 
-def finding_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[FindingCard, ...], str]:
-    """The first findings of each metric, and how many more there are."""
-    metrics = groups.summary.metrics
-    each = max(1, limits.findings // max(1, len(metrics)))
-    cards = [
-        _finding(name, result, finding, groups)
-        for name, result in metrics.items()
-        for finding in result.findings[:each]
-    ]
-    n_more = sum(max(0, len(result.findings) - each) for result in metrics.values())
-    return tuple(cards), f"and {n_more:,} more in result.json" if n_more else ""
+def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:
+    """The groups that differ, worst first, and how many more there are."""
+    found = found_groups(groups.summary)
+    cards = tuple(_group_card(group, groups) for group in found[: limits.findings])
+    n_more = len(found) - len(cards)
+    return cards, f"and {plural(n_more, 'more group')} in result.json" if n_more else ""
+
+
+def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
+    key = groups.frame.key(found.group)
+    name, first = found.first
+    bars, ends = _bars(first, groups.summary.metrics[name])
+    share = percent(first.n_users / groups.summary.n_users)
+    return GroupCard(
+        group=groups.number(key),
+        label=groups.label(key),
+        served=found.served,
+        users=f"{users_known(first)} {'user' if first.n_users == 1 else 'users'} ({share})",
+        findings=tuple(
+            _finding(metric, groups.summary.metrics[metric], finding, groups)
+            for metric, finding in found.findings
+        ),
+        bars=bars,
+        ends=ends,
+    )
+
+
+def _bars(
+    finding: Finding, result: MetricResult
+) -> tuple[tuple[HistogramBar, ...], tuple[str, str]]:
+    """How the values of the group are spread, beside those of all others."""
+    edges, own, others = result.bins, finding.counts, finding.counts_of_others
+    if not edges or not sum(own) or not sum(others):
+        return (), ("", "")
+    shares = [[n / sum(counts) for n in counts] for counts in (own, others)]
+    tallest = max(map(max, shares))
+    bars = tuple(
+        HistogramBar(
+            own=round(100 * mine / tallest, 1),
+            others=round(100 * theirs / tallest, 1),
+            text=f"{number(low)} to {number(high)}: {percent(mine)} of them, {percent(theirs)} of "
+            "all others",
+        )
+        for low, high, mine, theirs in zip(edges[:-1], edges[1:], *shares, strict=True)
+    )
+    return bars, (number(edges[0]), number(edges[-1]))
 
 
 def no_findings(verdicts: tuple[Verdict, ...]) -> str:
@@ -32,23 +73,26 @@ def no_findings(verdicts: tuple[Verdict, ...]) -> str:
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance, so nothing could be found."
     if any(verdict.status == "inconclusive" for verdict in verdicts):
-        return "None. The verdicts above say what is not ruled out: that is no all-clear."
-    return "None. The verdicts above say what can be ruled out."
+        return "None. The verdicts below say what is not ruled out: that is no all-clear."
+    return "None. The verdicts below say what can be ruled out."
 
 
 def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
-    key = groups.frame.key(finding.group)
-    served = _served(finding.difference, result.higher_is_better)
     carried, distances = carried_by(finding, groups.summary)
     return FindingCard(
         metric=plain(metric),
-        group=groups.number(key),
-        label=groups.label(key),
-        served=served,
-        users=f"{users_known(finding)} {'user' if finding.n_users == 1 else 'users'}",
+        served=served_in(finding, result),
+        verdict=outcome_words(finding, result),
+        value=number(finding.value),
+        others=number(finding.value - _raw(finding)),
         difference=signed(finding.difference),
+        shrunken=signed(
+            finding.difference
+            if finding.shrunken_difference is None
+            else finding.shrunken_difference
+        ),
         sentence=_sentence(metric, finding, groups.summary.given is not None),
         interval=simultaneous_interval(finding) or one_at_a_time(finding),
         p_adjusted=p_value(finding.p_adjusted),
@@ -63,19 +107,23 @@ def _finding(
             if finding.n_folded
             else ""
         ),
+        because=(
+            f"Without {group_label(finding.because_of)}, served better than they are, they would "
+            "not stand out."
+            if finding.because_of
+            else ""
+        ),
     )
 
 
-def _served(difference: float, higher_is_better: bool | None) -> Served:
-    if higher_is_better is None:
-        return "differs"
-    return "worse" if harm(difference, higher_is_better) > 0 else "better"
+def _raw(finding: Finding) -> float:
+    return finding.difference if finding.raw_difference is None else finding.raw_difference
 
 
 def _sentence(metric: str, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
     # values are of all users, whatever their circumstances
-    raw = finding.difference if finding.raw_difference is None else finding.raw_difference
+    raw = _raw(finding)
     others = finding.value - raw
     lower = "lower" if raw < 0 else "higher"
     share = ""

@@ -17,6 +17,7 @@ from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
+from fairrec.report.text.overview import SHOWN
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import AuditSummary
 
@@ -83,20 +84,22 @@ def lay_out(view: PageView) -> str:
     from fairrec.report.page.payload import chart_payload, pair_names
     from fairrec.report.page.vega_bundle import vega_bundle
 
-    vega, script = vega_bundle(), own_file("page.js")
+    vega, script, first_script = vega_bundle(), own_file("page.js"), own_file("first_screen.js")
     return page_template("page.html.j2").render(
         view=view,
-        policy=policy(vega, script),
+        policy=policy(vega, script, first_script),
         css=Markup(page_css()),
         running_title=Markup(css_text(f"FairRec: {view.title[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
+        first_script=Markup(first_script),
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
         columns=COLUMNS,
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
+        rows_shown=SHOWN,
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
         tone_class=_TONE,
@@ -124,9 +127,9 @@ def policy(*scripts: str, images: bool = False) -> str:
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
         *([("mitigation", "Mitigation")] if view.mitigation else []),
+        ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
-        ("findings", "Findings"),
-        ("groups", "Groups"),
+        ("groups", "Group sizes"),
         ("pairs", "Two attributes"),
         ("attributes", "Who was audited"),
         ("table", "All groups"),

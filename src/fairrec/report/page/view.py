@@ -7,10 +7,9 @@ from typing import Literal
 
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.page.chart_view import Correlation, GroupChart, PairMap, Role, SearchHistory
+from fairrec.report.text.overview import Mark, Overview, Served
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
-
-Served = Literal["worse", "better", "differs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class PageLimits:
     points : groups in all charts of metrics together
     rows : rows of the table
     cells : cells of all maps of two attributes together
-    findings : cards
+    findings : groups with a card and a row
     values : bars of all attributes together
     ratios : rows of the table of ratios
     """
@@ -70,11 +69,77 @@ class VerdictCard:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingCard:
-    """One group that differs by more than chance.
+class DotRow:
+    """A group in a dot plot; places are shares of the width, in percent.
 
     Parameters
     ----------
+    served : how in this metric, beyond chance; empty where it is not
+    at : of the shrunken difference; None where the group has no value
+    span : of the interval that holds for all groups at once
+    chance : how far random groups of its size reach
+    marks : the metrics in which it differs beyond chance
+    """
+
+    group: int
+    label: str
+    users: str
+    served: Served | Literal[""]
+    difference: str
+    interval: str
+    at: float | None
+    span: tuple[float, float] | None
+    chance: tuple[float, float] | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlot:
+    """The differences of groups in one metric; `ticks` are places and their texts."""
+
+    metric: str
+    called: str
+    ticks: tuple[tuple[float, str], ...]
+    zero: float
+    rows: tuple[DotRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramBar:
+    """A bin: its shares of a group and of all others as heights, and what it holds."""
+
+    own: float
+    others: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCard:
+    """A group that differs by more than chance, with a finding a metric.
+
+    Parameters
+    ----------
+    bars : the values of the first finding's metric
+    ends : lowest and highest of them
+    """
+
+    group: int
+    label: str
+    served: Served
+    users: str
+    findings: tuple[FindingCard, ...]
+    bars: tuple[HistogramBar, ...]
+    ends: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCard:
+    """What one metric says about a group that differs by more than chance.
+
+    Parameters
+    ----------
+    value, others : means of the group and of all others
+    shrunken : the difference that is left once it is reckoned with that the group was picked out
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
@@ -83,11 +148,12 @@ class FindingCard:
     """
 
     metric: str
-    group: int
-    label: str
     served: Served
-    users: str
+    verdict: str
+    value: str
+    others: str
     difference: str
+    shrunken: str
     sentence: str
     interval: str
     p_adjusted: str
@@ -96,6 +162,7 @@ class FindingCard:
     neighbours: tuple[tuple[str, ...], ...]
     unknown: str
     folded: str
+    because: str
     explained: str = ""
 
 
@@ -189,10 +256,13 @@ class PageView:
 
     title: str
     summary: str
+    overview: Overview
+    dots: tuple[DotPlot, ...]
+    dots_note: str
     plan: tuple[str, ...]
     missing: tuple[str, ...]
     verdicts: tuple[VerdictCard, ...]
-    findings: tuple[FindingCard, ...]
+    findings: tuple[GroupCard, ...]
     findings_note: str
     no_findings: str
     charts: tuple[GroupChart, ...]

@@ -20,10 +20,13 @@ def to_markdown(view: ReportView) -> str:
     lines = [
         "# FairRec audit",
         "",
-        *_overview_lines(view.overview),
+        f"**{escape(view.overview.headline)}**",
+        "",
+        *([escape(view.overview.detail), ""] if view.overview.detail else []),
         escape(view.title),
         "",
         *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing, *view.circumstances))),
+        *_group_lines(view.overview),
         "| metric | verdict | |",
         "|---|---|---|",
     ]
@@ -49,10 +52,9 @@ def to_markdown(view: ReportView) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _overview_lines(view: Overview) -> list[str]:
-    """The answer, with a row a group."""
-    lines = [f"**{escape(view.headline)}**", ""]
-    lines += [escape(view.detail), ""] if view.detail else []
+def _group_lines(view: Overview) -> list[str]:
+    """A row for each group, and what is ruled out."""
+    lines = []
     rows = tuple(
         (
             line.label,

@@ -81,12 +81,14 @@ class Overview:
 
     Parameters
     ----------
+    named : the group that the headline is about; empty where it is about none
     who, how_much, how_sure, next_steps : in a few short lines each
     ruled_out : what none of the other groups is
     """
 
     tone: Tone
     headline: str
+    named: str
     detail: str
     who: tuple[str, ...]
     how_much: tuple[str, ...]
@@ -144,6 +146,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     return Overview(
         tone=_tone(groups, verdicts),
         headline=headline,
+        named=group_label(groups[0].group) if is_found else "",
         detail=detail,
         who=_who(groups, summary),
         how_much=_how_much(groups[0], summary) if is_found else (),
@@ -261,9 +264,6 @@ def _who(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
         said += [f"{plural(counts['worse'], 'group')} worse", f"{counts['better']:,} better"]
     if counts["differs"]:
         said.append(f"{plural(counts['differs'], 'group')} differing, no end is better")
-    n_overlapping = sum(finding.n_folded for group in groups for _, finding in group.findings)
-    if n_overlapping:
-        said.append(f"{n_overlapping:,} overlapping differences add nothing")
     return tuple(said)
 
 
@@ -292,9 +292,9 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
     n_groups = max(result.n_groups for result in tested)
     said = [f"{plural(n_groups, 'group')} x {plural(len(tested), 'metric')} tested"]
     if summary.correction == "max":
-        said.append(f"{summary.alpha:.3g} risk of any false finding")
+        said.append(f"{percent(summary.alpha)} risk of any false finding")
     else:
-        said.append(f"{summary.alpha:.3g} of findings expected to be false")
+        said.append(f"{percent(summary.alpha)} of findings expected to be false")
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
     if search.users_scored < search.users_total:

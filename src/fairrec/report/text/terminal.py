@@ -19,15 +19,9 @@ _STYLE: dict[Tone, str] = {"found": "bold red", "clear": "bold green", "open": "
 
 
 def print_text(view: ReportView, console: Console) -> None:
-    """Print the view, verdicts first. Outside text is never read as markup."""
-    _print_overview(view.overview, console)
-    console.print(Text(view.title, style="dim"))
-    for line in view.plan:
-        console.print(Text(line))
-    for line in view.missing:
-        console.print(Text.assemble(("missing: ", "yellow"), line))
-    for line in view.circumstances:
-        console.print(Text.assemble(("circumstances: ", "yellow"), line))
+    """Print the view, the answer first. Outside text is never read as markup."""
+    _print_head(view, console)
+    _print_groups(view.overview, console)
     for verdict in view.verdicts:
         head = Text.assemble(
             "\n", (verdict.metric, "bold"), "  ", (verdict.status, _STYLE[verdict.tone])
@@ -53,13 +47,24 @@ def print_text(view: ReportView, console: Console) -> None:
         console.print(Text.assemble(("note: ", "yellow"), warning))
 
 
-def _print_overview(view: Overview, console: Console) -> None:
-    """The answer, and a line for each group."""
-    console.print(Text(view.headline, style=_STYLE[view.tone]))
-    if view.detail:
-        console.print(Text(view.detail))
-    console.print()
+def _print_head(view: ReportView, console: Console) -> None:
+    """The answer, and what is to be known before any verdict."""
+    console.print(Text(view.overview.headline, style=_STYLE[view.overview.tone]))
+    if view.overview.detail:
+        console.print(Text(view.overview.detail))
+    console.print(Text(view.title, style="dim"))
+    for line in view.plan:
+        console.print(Text(line))
+    for line in view.missing:
+        console.print(Text.assemble(("missing: ", "yellow"), line))
+    for line in view.circumstances:
+        console.print(Text.assemble(("circumstances: ", "yellow"), line))
+
+
+def _print_groups(view: Overview, console: Console) -> None:
+    """A line for each group, what is ruled out, and what to do next."""
     if view.lines:
+        console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
         for name in ("group", "users", "metric", "difference", "all at once", "beyond chance in"):
             table.add_column(name, justify="right" if name == "users" else "left", overflow="fold")
@@ -74,7 +79,6 @@ def _print_overview(view: Overview, console: Console) -> None:
         console.print(Text(f"Ruled out: {view.ruled_out}."))
     for step in view.next_steps:
         console.print(Text.assemble(("next: ", "dim"), step))
-    console.print()
 
 
 def print_mitigation(view: MitigationView, console: Console) -> None:

@@ -1,0 +1,163 @@
+"""One row a group: its difference with interval, beside what chance shows at its size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import polars as pl
+
+from fairrec.core.errors import plain
+from fairrec.report.page.groups import PageGroups
+from fairrec.report.page.shown_groups import Key
+from fairrec.report.page.view import DotPlot, DotRow, PageLimits
+from fairrec.report.text.overview import FoundGroup, Mark, found_groups, served_in
+from fairrec.report.words import plural, signed
+from fairrec.result.schema import AuditSummary, MetricResult
+
+MOST_METRICS = 12
+"""Plots on a page; the table has the other metrics."""
+_TICKS = 5
+_PADDING = 0.04
+
+
+def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
+    """A plot a metric, that of the answer first; every one has the same groups."""
+    found = found_groups(groups.summary)[: limits.findings]
+    metrics = [name for name, result in groups.summary.metrics.items() if result.is_tested]
+    if found:
+        metrics.sort(key=lambda name: name != found[0].first[0])
+        keys = [groups.frame.key(group.group) for group in found]
+        marks = [_marks(group, groups.summary) for group in found]
+    else:
+        keys = _single(groups, metrics[0]) if metrics else []
+        marks = [()] * len(keys)
+    return tuple(
+        _plot(name, keys, marks, groups)
+        for name in metrics[:MOST_METRICS]
+        if keys and groups.summary.metrics[name].sd
+    )
+
+
+def _marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(plain(name), served_in(finding, summary.metrics[name]))
+        for name, finding in group.findings
+    )
+
+
+def _single(groups: PageGroups, metric: str, most: int = 10) -> list[Key]:
+    """The largest groups of a single attribute, where none stands out."""
+    frame = groups.frame.of_metric[metric].filter(pl.col("depth") == pl.col("depth").min())
+    return [row.key for row in groups.frame.rows(frame.top_k(most, by="support"))]
+
+
+def _plot(
+    metric: str, keys: Sequence[Key], marks: Sequence[tuple[Mark, ...]], groups: PageGroups
+) -> DotPlot:
+    result = groups.summary.metrics[metric]
+    at = _numbers(metric, keys, groups)
+    ends = [
+        end
+        for key in keys
+        for end in (at[key][1:] if key in at else ())
+        if end is not None and math.isfinite(end)
+    ]
+    # the bands too, but those of small groups not beyond what the intervals reach
+    most = max(map(abs, ends), default=0.0)
+    bands = [_chance(result, at[key][0]) for key in keys if key in at]
+    ends += [min(most, max(-most, end)) for band in bands for end in band]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    padding = _PADDING * (high - low) or 1.0
+    low, high = low - padding, high + padding
+
+    def place(value: float) -> float:
+        return round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
+
+    rows = []
+    for key, marked in zip(keys, marks, strict=True):
+        support, size, lower, upper = at.get(key, (0, None, None, None))
+        below, above = _chance(result, support)
+        rows.append(
+            DotRow(
+                group=groups.number(key),
+                label=groups.label(key),
+                users=f"{support:,}" if support else "-",
+                served=next((mark.served for mark in marked if mark.metric == plain(metric)), ""),
+                difference="-" if size is None else signed(size),
+                interval=_interval(lower, upper),
+                at=None if size is None else place(size),
+                span=None
+                if size is None
+                else (
+                    place(low if lower is None else lower),
+                    place(high if upper is None else upper),
+                ),
+                chance=(place(below), place(above)) if support else None,
+                marks=marked,
+            )
+        )
+    return DotPlot(
+        metric=plain(metric),
+        called=plain(result.called),
+        ticks=tuple((place(tick), f"{tick:+g}" if tick else "0") for tick in ticks(low, high)),
+        zero=place(0.0),
+        rows=tuple(rows),
+    )
+
+
+def _numbers(
+    metric: str, keys: Sequence[Key], groups: PageGroups
+) -> dict[Key, tuple[int, float | None, float | None, float | None]]:
+    """Users, shrunken difference and simultaneous interval of each group that has a value."""
+    frame = groups.frame.of_metric[metric]
+    size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
+    if size not in frame.columns:  # a result from before there were these
+        size, low, high = "difference", "difference_low", "difference_high"
+    wanted = pl.DataFrame(
+        keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
+    ).unique()
+    part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
+    n_axes = len(groups.frame.axes)
+    return {
+        row[:n_axes]: row[n_axes:]
+        for row in part.select(*groups.frame.axes, "support", size, low, high).iter_rows()
+    }
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    ends = ("no limit" if end is None else signed(end) for end in (low, high))
+    return "" if low is None and high is None else " to ".join(ends)
+
+
+def _chance(result: MetricResult, n: int) -> tuple[float, float]:
+    """How far a random group of `n` users is from all others, adjusted for all groups."""
+    tails = result.critical_tails or (result.critical or 0.0, result.critical or 0.0)
+    n_others = result.n_compared - n
+    if n <= 0 or n_others <= 0:
+        return 0.0, 0.0
+    error = (result.sd or 0.0) * math.sqrt(1 / n + 1 / n_others)
+    return -tails[1] * error, tails[0] * error
+
+
+def ticks(low: float, high: float) -> tuple[float, ...]:
+    """Round numbers in a range, 0 among them.
+
+    >>> ticks(-0.41, 0.12)
+    (-0.4, -0.3, -0.2, -0.1, 0.0, 0.1)
+    """
+    rough = (high - low) / _TICKS
+    step = 10 ** math.floor(math.log10(rough))
+    step *= next(times for times in (1, 2, 5, 10) if times * step >= 0.9 * rough)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return tuple(float(f"{at * step:.12g}") for at in range(first, last + 1))
+
+
+def about_rows(groups: PageGroups, n_shown: int) -> str:
+    """What the rows are, in a sentence."""
+    found = found_groups(groups.summary)
+    if not found:
+        return "No group stands out: these are the largest of a single attribute."
+    n_more = len(found) - n_shown
+    more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
+    return f"Groups that differ from all others beyond chance, worst first.{more}"

@@ -1,0 +1,138 @@
+"""The answer of an audit, in worlds made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+import fairrec
+from fairrec.report.text.overview import found_groups, overview
+from fairrec.report.text.view import build_view
+from fairrec.report.words import number
+from tests.report.text.planted_report import planted_result
+
+
+def audit_of(harms: dict[str, float], n_users: int = 2000, **options):
+    """Values around 0.5 with a spread of 0.1; each metric is lower by so much for women over 60."""
+    rng = np.random.default_rng(0)
+    gender, age = rng.choice(["F", "M"], n_users), rng.choice(["young", "old"], n_users)
+    is_hit = (gender == "F") & (age == "old")
+    values = {
+        name: 0.5 - harm * is_hit + 0.1 * rng.normal(size=n_users) for name, harm in harms.items()
+    }
+    table = pl.DataFrame({"user_id": range(n_users), "gender": gender, "age": age, **values})
+    better = {name: "higher" for name in harms if name != "c"}
+    given = {"permutations": 199, "min_support": 10, **options}
+    return fairrec.audit(values=table, by="gender,age", better=better, **given)
+
+
+def answer_of(result):
+    return build_view(result.summary).overview
+
+
+def test_the_headline_is_who_and_how_much():
+    found = answer_of(planted_result())
+    finding = planted_result().metrics["auc"].findings[0]
+    others = number(finding.value - finding.difference)
+    assert found.tone == "found"
+    assert found.headline == (
+        "gender=F, age=65+ is served worse: ranking quality "
+        f"{number(finding.value)} instead of {others}"
+    )
+    assert found.detail.startswith("61 of 2,000 users (3")
+    assert "auc" in found.detail and "not chance (p " in found.detail
+
+
+def test_a_group_is_told_once_with_all_its_metrics():
+    found = answer_of(audit_of({"a": 0.1, "b": 0.2, "c": 0.1}))
+    (line,) = found.lines
+    assert line.label == "gender=F, age=old"
+    # the larger effect first, and that without a better end last
+    assert [(mark.metric, mark.served) for mark in line.marks] == [
+        ("b", "worse"),
+        ("a", "worse"),
+        ("c", "differs"),
+    ]
+    assert line.metric == "b"
+    assert found.who == ("1 group worse", "0 better")
+    assert "beyond chance in 3 of 3 metrics" in found.how_much
+
+
+def test_worse_groups_come_before_better_ones():
+    result = audit_of({"a": 0.05, "b": -0.3})
+    groups = found_groups(result.summary)
+    assert [group.served for group in groups] == sorted(
+        (group.served for group in groups), key=["worse", "differs", "better"].index
+    )
+    assert groups[0].served == "worse"
+
+
+def test_where_all_differ_only_for_the_better_nobody_is_called_worse():
+    result = audit_of({"c": 0.2})
+    found = answer_of(result)
+    assert found.headline.startswith("gender=F, age=old is different: c 0.")
+    assert found.who == ("1 group differing, no end is better",)
+    assert "worse" not in found.headline + " ".join(found.who)
+
+
+def test_nothing_found_is_no_all_clear():
+    found = answer_of(audit_of({"a": 0.0}))
+    assert found.tone == "open"
+    assert found.headline == "No group of 8 stood out; that is no all-clear"
+    assert found.detail.startswith("A harm of 0.0") and "4 times in 5" in found.detail
+    assert found.lines == () and found.how_much == ()
+    assert found.ruled_out.startswith("None of the 8 groups of ")
+
+
+def test_what_is_ruled_out_is_the_all_clear():
+    found = answer_of(audit_of({"a": 0.0}, matters="0.08"))
+    assert found.tone == "clear"
+    assert found.headline.startswith("No group of a single attribute is worse by more than matters")
+
+
+def test_one_open_metric_is_enough_to_withhold_it():
+    found = answer_of(audit_of({"a": 0.0, "b": 0.0}, matters="a=0.08"))
+    assert found.tone == "open"
+
+
+def test_without_a_test_there_is_no_answer():
+    found = answer_of(audit_of({"a": 0.3}, permutations=0))
+    assert (found.tone, found.headline) == ("open", "Nothing was tested against chance")
+
+
+def test_the_same_for_everyone_says_so():
+    users = pl.DataFrame({"user_id": range(100), "g": [*"ab"] * 50, "m": [1.0] * 100})
+    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
+    found = answer_of(result)
+    assert found.headline == "Everyone has the same value, so groups cannot differ"
+    assert found.tone == "open"
+
+
+def test_users_without_a_value_withhold_the_answer():
+    rng = np.random.default_rng(1)
+    value = pl.Series(rng.random(400)).set(pl.Series(rng.random(400) < 0.3), None)
+    users = pl.DataFrame({"user_id": range(400), "g": [*"ab"] * 200}).with_columns(m=value)
+    found = answer_of(fairrec.audit(values=users, by="g", better="m=higher", permutations=99))
+    assert found.headline.startswith("Inconclusive: ")
+    assert found.tone == "open"
+
+
+def test_what_to_do_next_fits_what_was_found():
+    assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
+    assert "look at their lists, then fairrec mitigate" in answer_of(planted_result()).next_steps
+    none = answer_of(audit_of({"a": 0.0})).next_steps
+    assert any("fairrec plan" in step for step in none)
+    said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps
+    assert not any("matters" in step for step in said)
+
+
+def test_a_list_too_long_for_the_first_screen_is_counted():
+    rng = np.random.default_rng(2)
+    group = rng.integers(0, 40, 8000)
+    value = rng.normal(size=8000) + np.where(group < 15, -2.0, 0.0)
+    users = pl.DataFrame({"user_id": range(8000), "g": group.astype(str), "m": value})
+    result = fairrec.audit(values=users, by="g", better="m=higher", permutations=99)
+    view = build_view(result.summary)
+    found = overview(result.summary, view.verdicts)
+    assert found.headline.startswith("15 groups are served worse, most of all g=")
+    assert (len(found.lines), found.n_more) == (10, 5)
