@@ -55,7 +55,7 @@ def test_pooled_auc_has_full_combinations_only_and_neither_tests_nor_a_column():
     assert set(groups["depth"]) == {2}
     assert groups["p_value"].null_count() == len(groups) == 3
     assert result.metric("pooled_auc").chance is None
-    assert result.findings("pooled_auc") == ()
+    assert result.metric("pooled_auc").findings == ()
     assert "pooled_auc" not in result.per_user.columns
     assert set(result.groups("auc")["depth"]) == {1, 2}
 

@@ -39,7 +39,7 @@ RESULT = fairrec.audit(
     better="m0=higher",
     permutations=99,
 )
-WOMEN = RESULT.findings("m0")[0]
+WOMEN = RESULT.metric("m0").findings[0]
 DIFFERS = DifferingCircumstance(
     metric="m0",
     group={"gender": "F"},

@@ -19,6 +19,7 @@ from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def page_html(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -55,12 +57,13 @@ def page_html(
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
     mitigation : what was done before this audit, where it is of re-ranked lists
+    run : when it was made, where that is known
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        page = lay_out(build_page_view(summary, groups, link, limits, mitigation))
+        page = lay_out(build_page_view(summary, groups, link, limits, mitigation, run))
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
@@ -72,9 +75,10 @@ def write_page(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> None:
     """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation))
+    write_text(file, page_html(summary, groups, group_file, mitigation, run))
 
 
 def lay_out(view: PageView) -> str:
@@ -89,7 +93,7 @@ def lay_out(view: PageView) -> str:
         view=view,
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {view.title[:100]}")),
+        running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
         first_script=Markup(first_script),

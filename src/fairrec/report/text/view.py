@@ -222,7 +222,7 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     if spent is not None and spent.calls > search.calls:
         lines.append(
             f"The ledger holds the scores of {plural(spent.users, 'user')}, paid for in "
-            f"{plural(spent.calls, 'call')} that took {number(spent.seconds)} s in all."
+            f"{plural(spent.calls, 'call')} in all."
         )
     return tuple(lines)
 
