@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,99 +17,8 @@ from fairrec.report.page.html import MOST_BYTES
 from fairrec.report.words import group_label, number
 from tests.builders import make_tables, one_each, two_groups
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
-from tests.worlds import ATTRIBUTES, random_world
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium here: apt-get install chromium"
-)
-WIDE = {"width": 1280, "height": 900}
-AXIS_TEXT = (
-    "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"
-    ".map(label => label.textContent).sort().join()"
-)
-PHONE = {"width": 375, "height": 800}
-
-
-class Opened:
-    """A page, and everything it complained about or asked for."""
-
-    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
-        context = {"viewport": WIDE, "reduced_motion": "reduce", **context}
-        self.context = browser.new_context(**context)
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
-        self.page.wait_for_selector("html[data-ready]")
-
-    def draw_everything(self) -> None:
-        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
-
-    def reload(self) -> None:
-        self.page.reload()
-        self.page.wait_for_selector("html[data-ready]")
-        self.draw_everything()
-
-    def forget(self) -> None:
-        """No group is chosen, no row is filtered out, the screen is wide and light."""
-        self.page.set_viewport_size(WIDE)
-        self.page.emulate_media(color_scheme="light")
-        self.page.keyboard.press("Escape")
-        self.page.click(".filters [type=reset]")
-
-    def wait(self, condition: str, seconds: float = 20) -> None:
-        """Wait until an expression is true; the page's policy forbids Playwright's own way."""
-        until = time.monotonic() + seconds
-        while not self.page.evaluate(condition):
-            assert time.monotonic() < until, condition
-            self.page.wait_for_timeout(20)
-
-    def axis(self) -> str:
-        """The numbers on the axes of the first chart."""
-        return self.page.evaluate(AXIS_TEXT)
-
-    def rows(self, column: int) -> list[str]:
-        """The shown texts of a column of the table."""
-        return self.page.eval_on_selector_all(
-            "#all tbody tr", f"rows => rows.map(row => row.cells[{column}].innerText)"
-        )
-
-    def sort(self, name: str) -> str:
-        """Press the button of a column; how the column is sorted then."""
-        self.page.locator("#all thead button", has_text=re.compile(f"^{name}$")).click()
-        return self.page.locator(f"#all th:has(button:text-is('{name}'))").get_attribute(
-            "aria-sort"
-        )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of an audit with one planted group."""
-    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=["auc", "mrr@5"],
-        permutations=199,
-        min_support=10,
-    )
-    return result.save(tmp_path_factory.mktemp("audited")) / "report.html"
+from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, WIDE, Opened
+from tests.worlds import random_world
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +94,7 @@ def test_tiny_numbers_are_sorted_and_shown_in_scripts_as_everywhere(browser: Any
 def test_columns_can_be_sorted_from_the_keyboard(opened: Opened):
     page = opened.page
     page.locator("#filter-findings").focus()
-    for _ in range(4):  # Clear, the region that scrolls, metric, group
+    for _ in range(8):  # Clear, CSV, Print, all rows, past the table, the region, metric, group
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.innerText") == "group"
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

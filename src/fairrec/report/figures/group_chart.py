@@ -28,7 +28,9 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         encodings=["x", "y"],
         # a wheel alone scrolls the page
         zoom="wheel![event.ctrlKey || event.metaKey]",
-        translate="[pointerdown, window:pointerup] > window:pointermove!",
+        # and so does a finger: the browser takes it away in mid-drag, and the drag would never end
+        translate="[pointerdown[event.pointerType === 'mouse'], window:pointerup]"
+        " > window:pointermove!",
     )
     x = alt.X(
         "size:Q",

@@ -83,6 +83,7 @@ def lay_out(view: PageView) -> str:
         view=view,
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
+        running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
         first_script=Markup(first_script),
@@ -153,6 +154,16 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
 def page_css() -> str:
     """The styles of a page, part after part."""
     return "".join(map(own_file, STYLES))
+
+
+def css_text(text: str) -> str:
+    r"""Text as a string of a style sheet, of which nothing can end the string or the sheet.
+
+    >>> print(css_text('a"</style>'))
+    "a\22 \3c \2f style\3e "
+    """
+    safe = (c if c.isascii() and (c.isalnum() or c == " ") else f"\\{ord(c):x} " for c in text)
+    return f'"{"".join(safe)}"'
 
 
 def own_file(name: str) -> str:

@@ -20,20 +20,20 @@
     ),
   });
 
-  // ---- look: colours and fonts of the page ----
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const look = () => ({
+  // ---- look: fonts of the page, and its colours by name, so that they follow it into dark and print ----
+  const font = getComputedStyle(document.documentElement).getPropertyValue("--font").trim();
+  const [ink, soft, line] = ["var(--ink)", "var(--soft)", "var(--line)"];
+  const look = {
     background: "transparent",
-    font: css("--font"),
+    font,
     view: { stroke: null },
-    text: { color: css("--ink") },
-    legend: { labelColor: css("--soft"), labelFontSize: 12, labelFont: css("--font") },
+    text: { color: ink },
+    legend: { labelColor: soft, labelFontSize: 12, labelFont: font },
     axis: {
-      labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
-      domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,
-      titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
+      labelColor: soft, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
+      labelFontSize: 11.5, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
     },
-  });
+  };
 
   // ---- tooltip: text only ----
   const tip = $("tip");
@@ -67,7 +67,7 @@
     const spec = withData(chart);
     if (views.has(place)) views.get(place).finalize();
     const drawn = await window.vegaEmbed(place, spec, {
-      actions: false, renderer: "svg", ast: true, config: look(), tooltip: showTip,
+      actions: false, renderer: "svg", ast: true, config: look, tooltip: showTip,
       loader: { load: () => Promise.reject(new Error("no network")) },
     });
     views.set(place, drawn);
@@ -99,10 +99,6 @@
     },
     { rootMargin: "300px" }
   );
-  const redraw = () => Promise.all([
-    ...places.filter((place) => waiting.has(place)).map(drawPlace),
-    ...(waiting.has($("pair-plot")) ? [drawPair()] : []),
-  ]);
   const drawAll = () => {
     places.filter((place) => !waiting.has(place)).forEach(drawPlace);
     if ($("pair-plot") && !waiting.has($("pair-plot"))) drawPair();
@@ -190,8 +186,9 @@
   // ---- table ----
   const table = $("all");
   const body = table.tBodies[0];
+  const plainNumber = (text) => text.replace(/\u2212/g, "-").replace(/,(?=\d)/g, "");
   const numberIn = (text) => {
-    const found = text.replace(/,/g, "").replace(/\u2212/g, "-").match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
+    const found = plainNumber(text).match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
     return text === "-" || !found ? null : text.startsWith("<") ? found[0] / 2 : +found[0];
   };
   const rows = [...body.rows].map((row, place) => ({
@@ -208,23 +205,26 @@
   };
   let order = rows;
   let nShown = STEP;
-  const fill = () => {
+  const matching = () => {
     const words = $("find").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const metric = $("filter-metric").value && payload.metrics[+$("filter-metric").value][0];
     const attribute = $("filter-attribute").value;
     const least = +$("filter-users").value || 0;
     const onlyFindings = $("filter-findings").checked;
-    const kept = order.filter((one) =>
+    return order.filter((one) =>
       (!metric || one.texts[0] === metric) && (!attribute || one.attributes.includes(attribute)) &&
       one.users >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
     );
-    const shown = kept.slice(0, nShown);
+  };
+  const fill = (most = nShown) => {
+    const kept = matching();
+    const shown = kept.slice(0, most);
     for (const { row } of shown) row.classList.remove("more");
     body.replaceChildren(...shown.map((one) => one.row));
-    $("more").hidden = kept.length <= nShown;
-    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - nShown).toLocaleString("en")} more`;
+    $("more").hidden = kept.length <= most;
+    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - most).toLocaleString("en")} more`;
     $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
-      (kept.length > nShown ? `, the first ${nShown.toLocaleString("en")} shown` : "");
+      (kept.length > most ? `, the first ${most.toLocaleString("en")} shown` : "");
     all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
   };
   const sortBy = (column, direction) => {
@@ -241,12 +241,44 @@
     fill();
   };
 
+  // ---- the rows that match as CSV: plain numbers, and no text that a spreadsheet would run ----
+  const isPlain = /^([+-]?\d*\.?\d+(e[+-]?\d+)?)?$/i;
+  const field = (text) => {
+    if (isPlain.test(text)) return text;
+    const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+    return `"${inert.replace(/"/g, '""')}"`;
+  };
+  const csv = () => {
+    const heads = all("th", table.tHead).map((head) => head.textContent);
+    const isInterval = heads.map((head) => head.includes("interval"));
+    const names = heads.flatMap((head, at) => isInterval[at] ? [`${head}, low`, `${head}, high`] : head);
+    const lines = matching().map(({ row, texts }) => {
+      const mark = row.querySelector(".role");
+      const numbers = texts.slice(2).flatMap((text, at) => {
+        const known = /^[-\u2013\u2212]$/.test(text) ? "" : plainNumber(text);
+        return isInterval[at + 2] ? (known ? known.split(" to ") : ["", ""]) : known;
+      });
+      return [texts[0], row.querySelector("button").textContent, ...numbers, mark ? mark.textContent : ""];
+    });
+    // the mark in front tells spreadsheets that it is UTF-8
+    return "\ufeff" + [[...names, "marked as"], ...lines].map((line) => line.map(field).join(",") + "\r\n").join("");
+  };
+  const download = () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
+    link.download = "fairrec-groups.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
   // ---- events ----
   document.documentElement.classList.add("js");
   document.addEventListener("click", (event) => {
     const target = event.target.closest("button, summary, tr[data-g], article.finding");
     if (!target) return;
-    if (target.dataset.sort) {
+    if (target.dataset.do === "csv") download();
+    else if (target.dataset.do === "print") print();
+    else if (target.dataset.sort) {
       const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";
       sortBy(+target.dataset.sort, isUp ? "descending" : "ascending");
     } else if (target.dataset.zoom) {
@@ -275,8 +307,8 @@
     try { await navigator.clipboard.writeText($("command").textContent); $("copy").textContent = "Copied"; } catch { $("copy").textContent = "Selected"; }
   });
   if ($("pair")) for (const id of ["pair", "pair-metric"]) $(id).addEventListener("change", drawPair);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  addEventListener("beforeprint", drawAll);
+  addEventListener("beforeprint", () => { drawAll(); if ($("print-all").checked) fill(Infinity); });
+  addEventListener("afterprint", () => fill());
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
   fill();
   for (const place of places) watcher.observe(place);
