@@ -66,4 +66,4 @@ $(VENV)/bench: pyproject.toml constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -64,7 +64,7 @@ def make(home: str, n_users: int) -> int:
         predictions, users=users, by=by, metrics=METRICS, permutations=19, min_support=3
     )
     result.save(home, report=False)
-    return result.groups("auc").height
+    return int(result.groups("auc").height)
 
 
 def write(home: str) -> dict[str, float]:

@@ -78,7 +78,7 @@ def planted(effect: float, n_worlds: int, n_users: int, n_group: int) -> dict[st
             permutations=200,
             seed=seed,
         )
-        found = [dict(finding.group) for finding in result.findings("ndcg@5")]
+        found = [dict(finding.group) for finding in result.metric("ndcg@5").findings]
         n_found += group in found
         ndcg = fairrec.audit(
             predictions, users=users, by=["gender"], metrics=["ndcg@5"], permutations=0

@@ -7,7 +7,7 @@ from pathlib import Path
 from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
 from fairrec.cli.search_options import HOW_SEARCHED
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
@@ -29,6 +29,12 @@ SECTIONS = (
         "Audit",
         "`fairrec audit`, `plan` and `mitigate`, `fairrec.audit()`, [settings files](plan.md)",
         FieldsOf(AuditOptions),
+    ),
+    (
+        "What is audited, in your words",
+        "`fairrec audit` and `mitigate`, `fairrec.audit()`, settings files; no number depends on "
+        "it, and no plan holds it",
+        FieldsOf(AboutOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),

@@ -118,17 +118,15 @@ def audit(predictions: Any, users: Any, by: Any, **options: Any) -> AuditResult:
 
 
 def numbers_of(result: AuditResult | Path | str) -> dict[str, Any]:
-    """All of `result.json` but where the tables came from, the command and the time it took."""
+    """All of `result.json` but where the tables came from and the command."""
     text = result.to_json() if isinstance(result, AuditResult) else Path(result).read_text("utf-8")
     return without_origin(json.loads(text))
 
 
 def without_origin(summary: dict[str, Any]) -> dict[str, Any]:
-    """A result without where the tables came from, the command and the time it took."""
-    search = {name: part for name, part in summary["search"].items() if name != "seconds"}
+    """A result without where the tables came from and the command."""
     origin = ("inputs", "columns", "command")
-    kept = {name: part for name, part in summary.items() if name not in origin}
-    return {**kept, "search": search}
+    return {name: part for name, part in summary.items() if name not in origin}
 
 
 def values_of(result: AuditResult, metric: str, user_ids: list[Any]) -> list[float | None]:

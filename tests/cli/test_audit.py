@@ -114,3 +114,22 @@ def test_a_run_has_its_own_held_out_items(option):
     ran = run_here("audit", "--run", "nowhere", *option)
     assert ran.code == 2
     assert f"A run has its own held-out items. Leave out {option[0]}." in ran.stderr
+
+
+def test_the_same_command_elsewhere_writes_the_same_result(
+    tables: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+):
+    paths = ("audit", str(tables / "predictions.parquet"), "--users", str(tables / "users.parquet"))
+    small = ("--by", "gender", "--permutations", "9", "--search", "random", "--budget-users", "50%")
+    for out in ("one", str(tables / "two")):
+        ran = run_here(*paths, *small, "--out", out, "--quiet")
+        assert ran.code == 0, ran.stderr
+        monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    one, two = (tables / out / "result.json" for out in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    told = f"fairrec audit predictions.parquet --users users.parquet {' '.join(small)} --quiet"
+    assert json.loads(one.read_text())["command"] == told
+    run = json.loads((tables / "two" / "run.json").read_text())
+    assert run["folder"] != str(tables) and str(tables) in run["command"]
+    for name in ("result.json", "report.html"):
+        assert str(tables) not in (tables / "two" / name).read_text("utf-8")

@@ -36,7 +36,7 @@ def test_a_table_is_mitigated_and_the_re_ranker_gives_the_same_lists_again(table
     assert "one half of the users" in said.stdout
     assert set(files_in(Path("fixed"))) == {
         *("mitigation.json", "reranker.json", "predictions.parquet", "changes.parquet"),
-        *("result.json", "groups.parquet", "per_user.parquet", "report.html"),
+        *("result.json", "run.json", "groups.parquet", "per_user.parquet", "report.html"),
     }
     done(*("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.csv")
     keys = ["user_id", "item_id"]
@@ -75,6 +75,59 @@ def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
     assert "users table of this audit, users.parquet, is not there" in gone.stderr
 
 
+def test_an_audit_is_mitigated_from_anywhere_and_keeps_its_names(
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    names = ("--title", "Spring", "--model-name", "ranker", "--model-version", "2")
+    done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:], *names)
+    away = tmp_path / "away"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    again = ("mitigate", str(tmp_path / "audit"), "--metric", "urd", "--strength", "0.5")
+    for out in ("one", "two"):
+        done(*again, "--model-version", "2b", "--out", out, "--quiet")
+    for name in ("result.json", "mitigation.json"):
+        one, two = (Path(out, name).read_text() for out in ("one", "two"))
+        assert one == two
+        assert str(tmp_path) not in one
+        assert json.loads(one)["command"].startswith("fairrec mitigate audit --metric urd")
+    audit = json.loads(Path("one/result.json").read_text())
+    assert (audit["title"], audit["model"]) == ("Spring", {"name": "ranker", "version": "2b"})
+    page = Path("one/report.html").read_text("utf-8")
+    assert str(tmp_path) not in page
+    assert "<bdi>ranker@2b</bdi>" in page
+    run = json.loads(Path("one/run.json").read_text())
+    assert run["output"] == {"given": "one", "absolute": str(away / "one")}
+    assert run["inputs"]["users"]["absolute"] == str(tmp_path / "users.parquet")
+    assert str(tmp_path / "audit") in run["command"]
+    # tables that went elsewhere are found where they were named from
+    (tmp_path / "users.parquet").rename(away / "users.parquet")
+    done(*again)
+
+
+def test_an_audit_without_a_run_says_what_is_missing(tables: Tables):
+    done(*AUDIT, "--by", "gender", *AUDITED)
+    Path("audit/run.json").unlink()
+    ran = run_here("mitigate", "audit", "--metric", "mrr")
+    assert ran.code == 2
+    assert "audit: has no run.json, which says where the tables" in ran.stderr
+    assert "name the tables: fairrec mitigate PREDICTIONS --users USERS" in ran.stderr
+    done("report", "audit")
+
+
+def test_a_trained_run_is_neither_audited_nor_mitigated_over(tables: Tables):
+    Path("run").mkdir()
+    Path("run/run.json").write_text('{"model": "deepfm"}')
+    for command in (
+        ("audit", "gone.parquet", *TABLES, "--by", "gender"),
+        ("mitigate", "gone.parquet", *TABLES, "--by", "gender", "--metric", "mrr"),
+    ):
+        ran = run_here(*command, "--out", "run")
+        assert ran.code == 2
+        assert "run: its run.json is of no audit" in ran.stderr
+    assert [*files_in(Path("run"))] == ["run.json"]
+
+
 def test_an_audit_of_tables_in_parts_is_mitigated_from_all_of_them(tables: Tables):
     Path("people").mkdir()
     tables.users.head(100).write_parquet("people/part-0.parquet")
@@ -100,7 +153,9 @@ def test_an_audit_whose_folder_was_on_its_way_out_is_mitigated(tables: Tables):
 def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables):
     other = make_tables(n_users=120, seed=1).predictions
     other.write_parquet("validation.parquet")
-    said = done(*BARE, "--metric", "ndcg@3", "--validation", "validation.parquet")
+    said = done(*BARE, "--metric", "ndcg@3", "--validation", "validation.parquet", "--out", "out")
+    run = json.loads(Path("out/run.json").read_text())
+    assert run["inputs"]["validation"]["given"] == "validation.parquet"
     assert "chosen on the validation targets of 120 users" in said.stdout
 
 

@@ -80,11 +80,23 @@ def test_the_command_line_beats_settings_and_settings_can_be_left_aside(here: Pa
     assert audited("--settings", "other.toml")["permutations"] == 5
 
 
+def test_what_is_audited_is_named_in_settings_and_no_deviation_from_a_plan(here: Path):
+    (here / "fairrec.toml").write_text(f'{SETTINGS}title = "Weekly"\nmodel_name = "ranker"\n')
+    assert run_here("plan", "--out", "plan.toml", "--quiet").code == 0
+    assert "Weekly" not in Path("plan.toml").read_text()
+    options = ("--plan", "plan.toml", "--settings", "fairrec.toml", "--title", "Week 3")
+    result = audited(*options)
+    assert (result["title"], result["model"]) == ("Week 3", {"name": "ranker", "version": ""})
+    assert result["plan"]["deviations"] == []
+    assert result["settings"]["options"] == ["model_name"]
+
+
 def test_paths_lead_from_the_folder_of_the_settings(here: Path):
     (here / "ci").mkdir()
     (here / "ci" / "mine.toml").write_text(SETTINGS.replace("users.p", "../users.p"))
-    result = audited("--settings", "ci/mine.toml")
-    assert result["inputs"]["users"]["path"] == "ci/../users.parquet"
+    audited("--settings", "ci/mine.toml", "--out", "out", "--no-report")
+    users = json.loads(Path("out/run.json").read_text())["inputs"]["users"]
+    assert users == {"given": "ci/../users.parquet", "absolute": str(here / "users.parquet")}
 
 
 @pytest.mark.parametrize(

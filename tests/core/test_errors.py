@@ -35,6 +35,14 @@ def test_every_error_is_one_of_ours_and_a_built_in_one():
         # turns the direction of what follows
         ("\u202eabc", r"\u202eabc"),
         ("naïve", "naïve"),
+        # a family, a flag of two parts, a Persian and an Indic word
+        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
+        ("🏳\ufe0f\u200d🌈", "🏳\ufe0f\u200d🌈"),
+        ("می\u200cشود", "می\u200cشود"),
+        ("क\u094d\u200dष", "क\u094d\u200dष"),
+        # what joins nothing would make two texts look alike
+        ("a\u200db", r"a\u200db"),
+        ("\u200d", r"\u200d"),
         (17, "17"),
     ],
 )
@@ -45,6 +53,23 @@ def test_outside_text_cannot_steer_a_terminal(text, shown):
 def test_long_text_is_cut():
     assert plain("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT
     assert plain("x" * 1_000) == "x" * (LONGEST_TEXT - 1) + "…"
+
+
+@pytest.mark.parametrize(
+    "character",
+    ["e\u0301", "👨\u200d👩\u200d👧", "👍🏽", "🇩🇪", "❤\ufe0f\u200d🔥", "क\u094d\u200dष"],
+)
+def test_what_is_read_as_one_character_is_not_cut_in_two(character):
+    for n_before in range(LONGEST_TEXT - 12, LONGEST_TEXT):
+        text = "x" * n_before + character * 9
+        shown = plain(text)
+        assert len(shown) <= LONGEST_TEXT
+        kept = shown.removesuffix("…").lstrip("x")
+        assert kept == character * (len(kept) // len(character))
+
+
+def test_no_pile_of_marks_is_too_long_to_be_cut():
+    assert len(plain("e" + "\u0301" * 1_000)) == LONGEST_TEXT
 
 
 def test_very_many_names_are_counted():

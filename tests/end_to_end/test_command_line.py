@@ -36,7 +36,7 @@ from tests.end_to_end.command_line import (
 )
 from tests.worlds import random_world
 
-FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json"]
+FILES = ["groups.parquet", "per_user.parquet", "report.html", "result.json", "run.json"]
 
 
 def names_in(folder: Path) -> list[str]:
@@ -68,6 +68,7 @@ def full_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
         *("--columns", "users.user_id=who", "--columns", "items.categories=tags"),
         *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
         *("--correction", "bh", "--seed", "7", "--threads", "2"),
+        *("--title", "Spring", "--model-name", "ranker", "--model-version", "2.1"),
         *("--out", "my results/first", "--format", "json"),
         folder=folder,
     )
@@ -85,7 +86,8 @@ def test_json_on_standard_output_is_the_result_that_is_written(full_run: tuple[R
 def test_standard_error_says_what_was_written_and_shows_no_progress(full_run: tuple[Ran, Path]):
     ran, folder = full_run
     assert ran.stderr == (
-        "Written to my results/first: result.json, groups.parquet, per_user.parquet, report.html\n"
+        "Written to my results/first: result.json, run.json, groups.parquet, per_user.parquet, "
+        "report.html\n"
     )
     assert names_in(folder / "my results/first") == FILES
 
@@ -102,6 +104,8 @@ def test_every_option_reaches_the_result(full_run: tuple[Ran, Path]):
     assert result["alpha"] == 0.2
     assert result["correction"] == "bh"
     assert result["seed"] == 7
+    assert result["title"] == "Spring"
+    assert result["model"] == {"name": "ranker", "version": "2.1"}
     assert result["n_users"] == 48
     assert result["fairrec_version"] == __version__
     assert {part: entry["name"] for part, entry in result["inputs"].items()} == {
@@ -143,6 +147,9 @@ def test_the_library_gives_the_numbers_of_the_command(full_run: tuple[Ran, Path]
         alpha=0.2,
         correction="bh",
         seed=7,
+        title="Spring",
+        model_name="ranker",
+        model_version="2.1",
     )
     assert numbers_of(result) == without_origin(json.loads(full_run[0].stdout))
 
@@ -153,7 +160,7 @@ def test_the_result_has_the_parts_that_were_promised(full_run: tuple[Ran, Path])
         *("schema_version", "fairrec_version", "seed", "command", "n_users", "attributes"),
         *("warnings", "search", "metrics"),
     } <= set(result)
-    assert {"name", "users_scored", "users_total", "seconds"} <= set(result["search"])
+    assert {"name", "users_scored", "users_total"} <= set(result["search"])
     metric = result["metrics"]["mrr@3"]
     assert {
         *("mean", "n_defined", "gap", "advantaged", "disadvantaged", "chance", "findings"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,102 +14,11 @@ import pytest
 import fairrec
 from fairrec.core.errors import plain
 from fairrec.report.page.html import MOST_BYTES
-from fairrec.report.words import group_label
+from fairrec.report.words import group_label, number
 from tests.builders import make_tables, one_each, two_groups
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
-from tests.worlds import ATTRIBUTES, random_world
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium here: apt-get install chromium"
-)
-WIDE = {"width": 1280, "height": 900}
-AXIS_TEXT = (
-    "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"
-    ".map(label => label.textContent).sort().join()"
-)
-PHONE = {"width": 375, "height": 800}
-
-
-class Opened:
-    """A page, and everything it complained about or asked for."""
-
-    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
-        context = {"viewport": WIDE, "reduced_motion": "reduce", **context}
-        self.context = browser.new_context(**context)
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
-        self.page.wait_for_selector("html[data-ready]")
-
-    def draw_everything(self) -> None:
-        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
-
-    def reload(self) -> None:
-        self.page.reload()
-        self.page.wait_for_selector("html[data-ready]")
-        self.draw_everything()
-
-    def forget(self) -> None:
-        """No group is chosen, no row is filtered out, the screen is wide and light."""
-        self.page.set_viewport_size(WIDE)
-        self.page.emulate_media(color_scheme="light")
-        self.page.keyboard.press("Escape")
-        self.page.click(".filters [type=reset]")
-
-    def wait(self, condition: str, seconds: float = 20) -> None:
-        """Wait until an expression is true; the page's policy forbids Playwright's own way."""
-        until = time.monotonic() + seconds
-        while not self.page.evaluate(condition):
-            assert time.monotonic() < until, condition
-            self.page.wait_for_timeout(20)
-
-    def axis(self) -> str:
-        """The numbers on the axes of the first chart."""
-        return self.page.evaluate(AXIS_TEXT)
-
-    def rows(self, column: int) -> list[str]:
-        """The shown texts of a column of the table."""
-        return self.page.eval_on_selector_all(
-            "#all tbody tr", f"rows => rows.map(row => row.cells[{column}].innerText)"
-        )
-
-    def sort(self, name: str) -> str:
-        """Press the button of a column; how the column is sorted then."""
-        self.page.locator("#all thead button", has_text=re.compile(f"^{name}$")).click()
-        return self.page.locator(f"#all th:has(button:text-is('{name}'))").get_attribute(
-            "aria-sort"
-        )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of an audit with one planted group."""
-    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=["auc", "mrr@5"],
-        permutations=199,
-        min_support=10,
-    )
-    return result.save(tmp_path_factory.mktemp("audited")) / "report.html"
+from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, WIDE, Opened
+from tests.worlds import random_world
 
 
 @pytest.fixture(scope="module")
@@ -157,15 +64,39 @@ def test_columns_are_sorted_by_their_numbers_both_ways(opened: Opened):
     assert users == sorted(users, reverse=True)
     assert users[0] > 1000
     opened.sort("difference")
-    differences = [float(text) for text in opened.rows(5)]
+    differences = [float(text.replace("−", "-")) for text in opened.rows(5)]
     assert differences == sorted(differences)
     assert opened.page.locator("#all th[aria-sort]").count() == 1
+
+
+def test_tiny_numbers_are_sorted_and_shown_in_scripts_as_everywhere(browser: Any, tmp_path: Path):
+    names = [f"City {at}" for at in range(6)]
+    means = np.array([-2e-7, 3e-9, 1.5e-7, 0.0, -4e-9, 9e-8])
+    noise = np.resize([1e-8, -1e-8], 600)
+    values = pl.DataFrame(
+        {
+            "user_id": np.arange(600),
+            "city": np.repeat(names, 100),
+            "m": np.repeat(means, 100) + noise,
+        }
+    )
+    result = fairrec.audit(values=values, by="city", permutations=199)
+    opened = Opened(browser, result.save(tmp_path / "tiny") / "report.html")
+    opened.sort("value")
+    cities = [re.search(r"City \d", row)[0] for row in opened.rows(1)]
+    assert cities == [names[at] for at in np.argsort(means)]
+    opened.page.locator("#all tbody button").first.click()
+    shown = opened.page.locator("#chosen-values").inner_text()
+    assert shown.startswith("m −2.00e−7 (−2.48e−7)")
+    assert "0 to 0" not in opened.page.locator("body").inner_text()
+    assert opened.complaints == []
+    opened.context.close()
 
 
 def test_columns_can_be_sorted_from_the_keyboard(opened: Opened):
     page = opened.page
     page.locator("#filter-findings").focus()
-    for _ in range(4):  # Clear, the region that scrolls, metric, group
+    for _ in range(8):  # Clear, CSV, Print, all rows, past the table, the region, metric, group
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.innerText") == "group"
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
@@ -215,7 +146,7 @@ def test_hovering_a_point_shows_its_group_as_text(opened: Opened):
 def wait_for_rings(opened: Opened, n_rings: int) -> None:
     """Wait until so many groups are ringed in the chart of each metric."""
     for at in (0, 1):
-        ring = f"#chart-{at} .mark-symbol path[stroke='#b07c00']"
+        ring = f"#chart-{at} .mark-symbol path[stroke='#b07d00']"
         opened.wait(f'document.querySelectorAll("{ring}").length === {n_rings}')
 
 
@@ -274,8 +205,9 @@ def test_pairs_are_chosen_by_attribute_and_metric(opened: Opened):
     # those of the strongest finding first
     assert page.eval_on_selector("#pair", "one => one.selectedOptions[0].text") == "gender and age"
     worst, best = (page.locator(f"#ramp-{end}").inner_text() for end in ("low", "high"))
-    assert re.fullmatch(r"worse -[\d.]+", worst)
-    assert best == f"+{worst.removeprefix('worse -')} better"
+    minus = "\N{MINUS SIGN}"
+    assert re.fullmatch(rf"worse {minus}[\d.]+", worst)
+    assert best == f"+{worst.removeprefix(f'worse {minus}')} better"
     page.select_option("#pair", label="gender and job")
     opened.wait("document.querySelector('#pair-words').textContent.includes('job')")
     page.select_option("#pair-metric", label="mrr@5")
@@ -524,7 +456,12 @@ def test_a_mitigation_shows_its_section_and_draws_its_curves(browser: Any, tmp_p
         page = opened.page
         title = page.locator("h1").inner_text()
         assert title.startswith("The urd@3 of the 3 chosen groups went from")
-        assert page.locator("#mitigation .plot svg").count() == 2
+        assert page.locator("#mitigation .trade .plot svg").count() == 2
+        slopes = page.locator("#mitigation .slopes .plot svg")
+        assert slopes.count() == len(result.summary.effects)
+        before = result.effect.chosen.before
+        assert number(before) in slopes.first.text_content()
+        assert page.locator("#mitigation .strip svg path").count() > 0
         assert hostile in page.locator("#mitigation").text_content()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.context.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
+from fairrec.mitigation import effect
 from fairrec.mitigation.effect import (
     RESERVED,
     change_among,
@@ -135,3 +138,38 @@ def test_less_spread_around_the_others_is_no_smaller_distance():
     before = NOISE - NOISE.mean() + 0.01
     change = distance_change(before, 0.3 * before, 0.05)
     assert change.verdict == "not significant"
+
+
+def test_changes_come_worst_first_without_the_groups_that_nothing_happened_to():
+    changes = three_groups()
+    ordered = changes.ordered(0)
+    assert ordered.n_groups == 2
+    assert ordered.changes == tuple(changes.changes[0].change[:2].tolist())
+    assert ordered.changes[0] < ordered.changes[1] < 0
+    assert ordered.verdicts == ("worse", "worse")
+
+
+def test_what_could_have_been_seen_is_what_half_of_those_that_can_show_anything_would_show():
+    changes = three_groups()
+    least = changes.changes[0].least_shown(0.05 / 2)
+    # of two groups the one that shows the smaller change is half of them
+    assert changes.ordered(0).least_shown == min(least[0], least[1])
+    assert changes.ordered(0).n_blind == 0
+    # at a level that twelve users can never reach, one of the two shows nothing
+    strict = replace(changes, alpha=2e-5)
+    assert strict.ordered(0).n_blind == 1
+    assert strict.ordered(0).least_shown == strict.changes[0].least_shown(1e-5)[1]
+    blind = replace(changes, alpha=2e-200)
+    assert (blind.ordered(0).n_blind, blind.ordered(0).least_shown) == (2, None)
+
+
+def test_of_many_groups_marks_at_equal_distances_are_kept_with_both_ends(monkeypatch):
+    changes = three_groups()
+    moved = replace(changes.changes[0], n_changed=np.full(3, 9.0))
+    everyone = replace(changes, changes=(moved,))
+    assert len(everyone.ordered(0).changes) == 3
+    monkeypatch.setattr(effect, "MARKS_SHOWN", 2)
+    few = everyone.ordered(0)
+    assert few.n_groups == 3
+    assert few.changes == (moved.change.min(), moved.change.max())
+    assert few.verdicts == ("worse", "unchanged")

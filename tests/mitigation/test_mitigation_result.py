@@ -17,7 +17,7 @@ from tests.mitigation.planted import mitigate, planted
 
 FILES = (
     *("mitigation.json", "reranker.json", "predictions.parquet", "changes.parquet"),
-    *("result.json", "groups.parquet", "per_user.parquet"),
+    *("result.json", "run.json", "groups.parquet", "per_user.parquet"),
 )
 
 WORLD = planted("accuracy", n_users=96)

@@ -5,22 +5,41 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairrec.report.words import group_label, number, p_value, percent, plural, signed
+from fairrec.report.words import (
+    group_label,
+    interval,
+    number,
+    numbers,
+    p_is,
+    p_value,
+    percent,
+    plural,
+    signed,
+    signed_interval,
+    tick,
+)
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
         (0.0, "0"),
-        (-4e-7, "0"),
-        (0.00099, "0.00099"),
+        (-4e-7, "−4.00e−7"),
+        (1e-7, "1.00e−7"),
+        (5e-324, "4.94e−324"),
+        (0.0001, "0.000100"),
+        (0.00099, "0.000990"),
+        (2e15, "2.00e15"),
+        (-math.inf, "−inf"),
         (0.001, "0.00100"),
         (0.12345, "0.123"),
         (9.999, "10.00"),
         (99.96, "100.0"),
         (100, "100"),
-        (-1234.5, "-1,234"),
+        (-1234.5, "−1,234"),
         (math.nan, "-"),
         (None, "-"),
     ],
@@ -30,11 +49,88 @@ def test_three_digits_are_enough(value, text):
 
 
 def test_a_difference_has_its_sign():
-    assert [signed(value) for value in (0.25, -0.25, 0.0)] == ["+0.250", "-0.250", "+0"]
+    assert [signed(value) for value in (0.25, -0.25, 0.0)] == ["+0.250", "−0.250", "0"]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        # a tenth of a thousandth apart, and it is seen
+        ((0.5, 0.4998766), ("0.5000", "0.4999")),
+        ((1.20e-7, 1.31e-7), ("1.20e−7", "1.31e−7")),
+        ((1.2e-7, 1.2001e-7), ("1.2000e−7", "1.2001e−7")),
+        ((0.0123, -0.456), ("0.012", "−0.456")),
+        ((-1.078, -0.583), ("−1.078", "−0.583")),
+        ((12345.6, 12346.1), ("12,345.6", "12,346.1")),
+        # what is not nothing is not written as nothing beside something large
+        ((0.0001, 0.5), ("0.0001", "0.500")),
+        ((1e-9, 0.5), ("1e−9", "0.500")),
+        # what rounding leaves tells nothing apart and is nothing
+        ((0.1 + 0.2, 0.3), ("0.300", "0.300")),
+        ((1e-17, 0.5), ("0", "0.500")),
+        ((None, math.nan, 0.5), ("-", "-", "0.500")),
+        ((0.0, 0.0), ("0", "0")),
+        ((), ()),
+    ],
+)
+def test_numbers_that_are_read_together_can_be_told_apart(values, texts):
+    assert numbers(*values) == texts
+
+
+def test_what_rounding_leaves_beside_a_number_is_nothing():
+    assert number(1e-17, beside=0.5) == signed(-1e-17, beside=0.5) == "0"
+    assert number(1e-7, beside=0.5) == "1.00e−7"
+
+
+def test_ends_of_an_interval_are_never_both_nothing():
+    assert interval(1.2e-7, 3.4e-7) == "1.20e−7 to 3.40e−7"
+    assert signed_interval(-1.2e-7, 3.4e-7) == "−1.20e−7 to +3.40e−7"
+    assert signed_interval(None, 0.25) == "no limit to +0.250"
+    # the group's value is between its ends, and is seen to be
+    assert interval(0.4998, 0.5003, 0.5) == "0.4998 to 0.5003"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(-1e6, 1e6))
+def test_no_number_but_nothing_is_written_as_nothing(one, other):
+    assert (number(one) == "0") == (one == 0)
+    for value, text in zip((one, other), numbers(one, other), strict=True):
+        is_nothing = abs(value) <= 1e-12 * max(abs(one), abs(other))
+        assert (text.strip("−0.,") == "") == is_nothing, (one, other)
+
+
+@given(st.floats(-1e300, 1e300))
+def test_what_is_written_is_read_as_the_same_number(value):
+    read = float(number(value).replace("−", "-").replace(",", ""))
+    assert read == pytest.approx(value, rel=0.0051)
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "text"),
+    [
+        (2 / 1000, 2 / 1000, "≤0.002"),
+        (4 / 1000, 2 / 1000, "0.004"),
+        # a bound is rounded up
+        (2 / 301, 2 / 301, "≤0.007"),
+        (2 / 8000, 2 / 8000, "≤0.00025"),
+        (1.0, 1.0, "1.000"),
+    ],
+)
+def test_the_least_p_value_that_can_be_shown_is_a_bound(value, least, text):
+    assert p_value(value, least) == text
+
+
+def test_a_p_value_in_a_sentence():
+    assert [p_is(text) for text in ("0.030", "<0.001", "≤0.002")] == [
+        *("p = 0.030", "p < 0.001", "p ≤ 0.002")
+    ]
+
+
+def test_an_empty_value_is_said_to_be():
+    assert group_label({"city": "", "age": " "}) == "city=(empty), age=(empty)"
 
 
 def test_a_p_value_is_never_shown_as_zero():
-    assert [p_value(value) for value in (1.0, 0.05, 0.0005, 0.00049, 0.0)] == [
+    assert [p_value(value) for value in (1.0, 0.05, 0.0005, 0.00049, 1e-9)] == [
         *("1.000", "0.050", "0.001", "<0.001", "<0.001"),
     ]
 
@@ -59,6 +155,8 @@ def test_only_one_is_singular():
         (0.03, "3%"),
         (0.0312, "3.1%"),
         (0.125, "12%"),
+        (-0.3, "−30%"),
+        (21.12, "2,112%"),
         (0.5, "50%"),
         (0.996, "99.6%"),
         (0.9996, ">99.9%"),
@@ -69,3 +167,7 @@ def test_only_one_is_singular():
 )
 def test_not_nothing_is_never_nothing_and_not_all_is_never_all(share, shown):
     assert percent(share) == shown
+
+
+def test_ticks_have_no_digits_more_than_they_need():
+    assert [tick(value) for value in (-0.5, 0.0, 2e-7, -1e6)] == ["−0.5", "0", "+2e−7", "−1e6"]

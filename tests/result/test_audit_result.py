@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fairrec.result.audit_result import load_groups, load_summary
-from tests.builders import audit, two_groups
+from tests.builders import audit, make_tables, two_groups
 
 
 def assert_same(one, other) -> None:
@@ -33,7 +33,14 @@ def test_a_saved_result_is_read_again_and_other_files_stay(tmp_path: Path):
         per_user = pl.read_parquet(tmp_path / "out" / "per_user.parquet")
         assert per_user.equals(result.per_user)
         assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
-            *("groups.parquet", "notes.txt", "per_user.parquet", "report.html", "result.json")
+            *(
+                "groups.parquet",
+                "notes.txt",
+                "per_user.parquet",
+                "report.html",
+                "result.json",
+                "run.json",
+            )
         ]
 
 
@@ -45,3 +52,15 @@ def test_a_result_whose_folder_was_on_its_way_out_is_read(tmp_path: Path):
     ):
         result.save(tmp_path / f".{name}.0123abcd.old", report=False)
         assert_same(load(tmp_path / name), expected)
+
+
+def test_repr_is_a_few_lines_of_plain_text():
+    tables = make_tables()
+    names = ["auc", *(f"mrr@{k}" for k in range(1, 13))]
+    result = audit(tables.predictions, tables.users, "gender", metrics=names, title="a\x1b[31m\nb")
+    first, *lines = repr(result).split("\n")
+    assert first.startswith(r"a\x1b[31m\nb: audit of 48 users by gender")
+    mean = result.metric("auc").mean
+    assert lines[0] == f"  auc: mean {mean:.4g}, findings: 0 of 3 groups"
+    assert len(lines) == 11 and lines[-1] == "  and 3 more metrics"
+    assert all(line.isprintable() for line in lines)

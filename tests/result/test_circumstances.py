@@ -51,7 +51,7 @@ RAW, GIVEN = audited(), audited(given="activity")
 def test_without_being_asked_nothing_is_given():
     assert RAW.summary.given is None
     assert {"raw_difference", "kept_share"}.isdisjoint(RAW.groups("served").columns)
-    assert all(finding.kept_share is None for finding in RAW.findings("served"))
+    assert all(finding.kept_share is None for finding in RAW.metric("served").findings)
 
 
 def test_what_was_given_is_named_with_its_strata():
@@ -64,8 +64,8 @@ def test_what_was_given_is_named_with_its_strata():
 
 
 def test_a_finding_that_circumstances_explain_is_gone_and_named():
-    by_age = [one for one in RAW.findings("served") if "age" in one.group]
-    assert by_age and not any("age" in one.group for one in GIVEN.findings("served"))
+    by_age = [one for one in RAW.metric("served").findings if "age" in one.group]
+    assert by_age and not any("age" in one.group for one in GIVEN.metric("served").findings)
     (gone,) = [one for one in GIVEN.summary.given.no_longer if [*one.group] == ["age"]]
     (raw,) = [one for one in by_age if one.group == gone.group]
     assert gone.raw_difference == approx(raw.difference)
@@ -75,7 +75,7 @@ def test_a_finding_that_circumstances_explain_is_gone_and_named():
 
 
 def test_a_direct_difference_stays_with_both_numbers():
-    (men,) = GIVEN.findings("served")
+    (men,) = GIVEN.metric("served").findings
     assert men.group == {"gender": "M"}
     assert men.raw_difference == approx(
         RAW.groups("served").filter(gender="M", depth=1)["difference"][0]
@@ -149,7 +149,7 @@ def test_lists_that_are_longer_for_a_group_are_told_with_what_they_make():
     predictions, users = lists(50, 10, share=0.2)
     result = fairrec.audit(predictions, users=users, by="age", metrics="hit@5", permutations=199)
     (one,) = result.summary.circumstances
-    (finding,) = result.findings("hit@5")
+    (finding,) = result.metric("hit@5").findings
     assert (one.metric, one.group, one.circumstance) == ("hit@5", finding.group, "list_length")
     n_rows = predictions.group_by("user_id").len().join(users, on="user_id")
     means = dict(n_rows.group_by("age").agg(pl.col("len").mean()).rows())
@@ -159,7 +159,7 @@ def test_lists_that_are_longer_for_a_group_are_told_with_what_they_make():
     given = fairrec.audit(
         predictions, users=users, by="age", metrics="hit@5", given="list_length", permutations=199
     )
-    assert given.findings("hit@5") == () and given.summary.circumstances == ()
+    assert given.metric("hit@5").findings == () and given.summary.circumstances == ()
 
 
 def test_lists_that_nobody_else_has_are_told_by_their_chance_level():

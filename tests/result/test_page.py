@@ -21,6 +21,7 @@ def test_result_is_kept_when_its_page_fails(tmp_path):
         "groups.parquet",
         "per_user.parquet",
         "result.json",
+        "run.json",
     ]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -33,5 +36,40 @@ def test_show_displays_the_page_in_a_notebook(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     assert audit(*two_groups(), by="group").show() is None
     (frame,) = shown
-    assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert frame.startswith('<div><iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert "<script" not in frame
+
+
+NOTEBOOK = """
+import warnings
+warnings.simplefilter("always")
+from tests.builders import audit, two_groups
+result = audit(*two_groups(40), by="group", permutations=99, title="<script>alert(1)</script>")
+result
+---
+assert result.show() is None
+---
+print(repr(result))
+result.findings()
+"""
+
+
+def test_a_real_kernel_shows_a_result_without_warnings(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), *sys.path]))
+    with warnings.catch_warnings():
+        # what the client says of itself is not ours
+        warnings.simplefilter("ignore")
+        from nbclient import NotebookClient
+        from nbformat.v4 import new_code_cell, new_notebook
+
+        cells = [new_code_cell(cell.strip()) for cell in NOTEBOOK.split("---")]
+        notebook = new_notebook(cells=cells)
+        NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    (card,), (shown,), (printed, found) = (cell.outputs for cell in notebook.cells)
+    assert "<script" not in card.data["text/html"]
+    assert "group=odd" in card.data["text/html"]
+    assert card.data["text/plain"].startswith("<script>alert(1)</script>: audit of 40 users")
+    assert shown.data["text/html"].startswith("<div><iframe srcdoc=")
+    assert printed.name == "stdout"
+    assert "odd" in found.data["text/plain"]

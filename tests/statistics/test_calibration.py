@@ -167,7 +167,7 @@ def test_an_audit_of_a_world_with_a_gap_has_its_findings(planted):
                 "label": [[1]] * n_users,
             }
             result = audit(users, pl.DataFrame(predictions), ["planted"], seed)
-            groups = [finding.group for finding in result.findings("planted")]
+            groups = [finding.group for finding in result.metric("planted").findings]
             expected = findings_of(users, values, seed)
             assert planted in expected
             assert {frozenset(group.items()) for group in groups} == {

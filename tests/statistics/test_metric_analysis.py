@@ -15,16 +15,32 @@ SUPPORT = np.array([5.0, 3.0, 9.0, 4.0])
 @pytest.mark.parametrize(
     ("metric", "best", "worst"),
     [
-        ("mrr", [1, 3, 2, 0], [2, 0, 3, 1]),
-        ("urp_abs", [2, 0, 3, 1], [1, 3, 2, 0]),
+        ("mrr", [1, 3], [2, 0]),
+        ("urp_abs", [2, 0], [1, 3]),
         # neither end is better: the highest and the lowest
-        ("urp", [1, 3, 2, 0], [2, 0, 3, 1]),
+        ("urp", [1, 3], [2, 0]),
     ],
 )
 def test_both_ends_in_order_and_of_equals_the_largest_first(metric, best, worst):
     for top in (1, 2, 9):
         found = best_and_worst(parse_metric(metric), VALUES, SUPPORT, top)
         assert [end.tolist() for end in found] == [best[:top], worst[:top]]
+
+
+@pytest.mark.parametrize(
+    ("values", "best", "worst"),
+    [
+        ([0.5], [], []),
+        ([0.1 + 0.2, 0.3, 0.3], [], []),
+        ([0.2, 0.2, 0.8, 0.2], [2], [3, 1]),
+        ([0.9, 0.5, 0.1], [0], [2]),
+        ([], [], []),
+    ],
+)
+def test_no_group_is_both_best_and_worst_and_of_equals_none_is_either(values, best, worst):
+    support = np.arange(len(values), dtype=float)
+    found = best_and_worst(parse_metric("mrr"), np.array(values), support, 9)
+    assert [end.tolist() for end in found] == [best, worst]
 
 
 def test_gap_ends_and_chance_by_hand():

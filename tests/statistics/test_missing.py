@@ -81,10 +81,10 @@ def test_a_group_without_lists_is_served_worst_and_said_to_be_missing():
     assert without.counts_as_zero
     assert without.findings[0].group == {"age": 3}
     assert (without.findings[0].value, without.findings[0].difference) == (1, 1)
-    assert zero.findings("recall@2")[0].group == {"age": 3}
+    assert zero.metric("recall@2").findings[0].group == {"age": 3}
     # without them the rest looks alike, and that is no all-clear
     drop = audited(tables, missing_lists="drop")
-    assert drop.findings("recall@2") == ()
+    assert drop.metric("recall@2").findings == ()
     (without,) = drop.summary.missing
     assert without.findings[0].group == {"age": 3}
     assert drop.metrics["recall@2"].undefined_share == 50 / N_USERS
@@ -101,7 +101,7 @@ def test_a_group_without_hits_among_its_candidates_is_no_all_clear():
     assert {status_of(found) for found in result.metrics.values()} == {"inconclusive"}
     # given what was held out, the group has 0 and is found
     found = audited(served(np.ones(N_USERS, dtype=bool), ~has_none))
-    assert found.findings("recall@2")[0].group == {"gender": 0, "age": 2}
+    assert found.metric("recall@2").findings[0].group == {"gender": 0, "age": 2}
     assert found.summary.missing == ()
 
 
@@ -236,7 +236,7 @@ def test_whoever_has_only_what_was_not_asked_for_is_not_forgotten():
     options = {"metrics": "recall@2,coverage@2", "relevant": "rating>=4"}
     result = audited({**tables, "test": rated}, **options)
     assert kinds_of(result) == {"no list": True, "no relevant item": True}
-    assert result.findings("coverage@2")[0].group == {"age": 3}
+    assert result.metric("coverage@2").findings[0].group == {"age": 3}
     assert status_of(result.metrics["recall@2"]) == "inconclusive"
     # spread over all groups it is no news, whatever its share: who asks for ratings gets them
     rated = tables["test"].with_columns(rating=pl.Series(np.arange(N_USERS) // 8 % 2 * 3 + 2))

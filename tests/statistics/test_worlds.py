@@ -96,7 +96,7 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
         assert sorted(result.groups(metric)["p_adjusted"]) == approx(
             sorted(mine[~np.isnan(mine)]), rel=1e-12
         )
-        named = [finding.group for finding in result.findings(metric)]
+        named = [finding.group for finding in result.metric(metric).findings]
         assert len(named) == len(named_groups(found, at))
 
 

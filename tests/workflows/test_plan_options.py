@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, defaults, from_command_line
 from fairrec.inputs.table_options import TableOptions
@@ -27,6 +27,9 @@ SAMPLES = {
     "seed": (0, 2**32 - 1),
     "threads": (1,),
     "top": (1, 1000),
+    "title": ("Spring <audit>",),
+    "model_name": ("ranker",),
+    "model_version": ("2.1", ""),
     "mean": (0.3, -7),
     "sd": (0.35, 1e-30),
 }
@@ -54,7 +57,7 @@ def test_which_end_is_better_is_written_in_words():
 
 
 def test_a_settings_file_may_set_every_option_of_an_audit():
-    assert {*AUDITED} == {*declared(TableOptions), *declared(AuditOptions)}
+    assert {*AUDITED} == {*declared(TableOptions), *declared(AuditOptions), *declared(AboutOptions)}
     assert {*SETTINGS} - {*AUDITED} == {"pilot", "mean", "sd"}
     assert {*NOT_PLANNED} < {*AUDITED}
 

@@ -71,7 +71,8 @@ def test_an_audit_by_a_plan_is_the_audit_with_its_options(world):
     assert by_plan.metrics == by_hand.metrics
     plan = by_plan.summary.plan
     assert plan is not None
-    assert (plan.file, plan.deviations) == (str(file), ())
+    assert (plan.file, plan.deviations) == ("plan.toml", ())
+    assert by_plan.run.inputs["plan"].absolute == str(file)
     assert plan.checksum == read_plan(file).facts.checksum
     assert {"users", "by", "metrics", "alpha", "depth", "seed"} <= {*plan.options}
     assert (by_hand.summary.plan, by_hand.summary.settings) == (None, None)
@@ -94,7 +95,8 @@ def test_settings_are_recorded_with_what_was_taken_from_them(world):
     assert [*result.metrics] == ["mrr@5"]
     assert result.summary.permutations == 9
     found = result.summary.settings
-    assert found.file == str(file)
+    assert found.file == "fairrec.toml"
+    assert result.run.inputs["settings"].absolute == str(file)
     assert found.options == ("users", "by", "permutations")
     assert found.sha256 == read_settings(file, SETTINGS).sha256
     assert result.summary.plan is None

@@ -37,7 +37,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.audit_options import AuditOptions, Seed
+from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, Option, declared, spelled
@@ -71,6 +71,7 @@ def audit_command(
     onnx: OnnxOption = None,
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
+    about: Annotated[Given, FieldsOf(AboutOptions)],
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
@@ -87,12 +88,12 @@ def audit_command(
 
         if out is not None:
             check_audit_folder(out)
-        chosen = Choices.of({**tables, **options}, plan, settings_file(settings, plan))
+        chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
-        tables, options = (
+        tables, options, about = (
             {name: value for name, value in chosen.values.items() if name in declared(kind)}
-            for kind in (TableOptions, AuditOptions)
+            for kind in (TableOptions, AuditOptions, AboutOptions)
         )
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
@@ -102,6 +103,7 @@ def audit_command(
         result = audit(
             **given,
             **options,
+            **about,
             search=how,
             progress=progress,
             command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
@@ -115,7 +117,7 @@ def audit_command(
     print_result(result, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
-        say(f"Written to {out}: result.json, groups.parquet, per_user.parquet{page}")
+        say(f"Written to {out}: result.json, run.json, groups.parquet, per_user.parquet{page}")
 
 
 @takes_options

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -19,21 +20,23 @@ from fairrec.cli.shared import (
     QuietOption,
     need,
     need_torch,
+    print_markdown,
     say,
     shown_progress,
     stdout,
 )
-from fairrec.core.audit_options import AuditOptions, Threads
-from fairrec.core.errors import InputError
+from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
+from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
 from fairrec.inputs.table_options import GROUPED, HELD_OUT, VALUES, TableOptions
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
-ELSEWHERE = (
-    "Run this where the audit was run, or name the tables: fairrec mitigate PREDICTIONS --users "
-    "USERS --by ..."
-)
+if TYPE_CHECKING:
+    from fairrec.result.run_file import Place
+
+BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+ELSEWHERE = f"Run this where the audit was run, or {BY_TABLES}"
 
 
 @takes_options
@@ -56,6 +59,7 @@ def mitigate_command(
         ),
     ],
     threads: Threads = None,
+    about: Annotated[Given, FieldsOf(AboutOptions, default="the audit's, or {}")],
     out: Annotated[
         Path | None,
         Option(FOLDER, "Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
@@ -68,10 +72,12 @@ def mitigate_command(
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
     with shown_progress(quiet) as progress:
         from fairrec.core.files import check_writable
+        from fairrec.result.run_file import refuse_other_run
         from fairrec.workflows.mitigate import mitigate
 
         if out is not None:
             check_writable(out)
+            refuse_other_run(out)
             if out.resolve() == source.resolve():
                 raise InputError(
                     f"--out {out} is what is to be mitigated, and would be overwritten. Name "
@@ -80,7 +86,7 @@ def mitigate_command(
         progress("reading", 0, 0)
         single = {"validation": validation, "metrics": metrics}
         named = {name: value for name, value in single.items() if value is not None}
-        settings = {**_settings_of(source), **tables, **options, **named}
+        settings = {**_settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
         result = mitigate(
             **settings,
@@ -147,9 +153,11 @@ def _settings_of(source: Path) -> dict[str, Any]:
     from fairrec.core.folders import settle
 
     settle(source)
-    if (source / "run.json").is_file():
+    # an audit has a run.json too, and a trained run may have an older audit beside it
+    is_audit = (source / "result.json").is_file()
+    if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
         return _of_run(source)
-    if (source / "result.json").is_file():
+    if is_audit:
         return _of_audit(source)
     if not source.exists():
         raise InputError(f"{source}: there is no such folder or table.")
@@ -176,6 +184,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.inputs.formats import checksum, files_of
     from fairrec.result.audit_result import load_summary
+    from fairrec.result.run_file import load_audit_run
 
     summary = load_summary(folder)
     if (folder / "mitigation.json").exists():
@@ -205,29 +214,54 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "permutations": summary.permutations,
         "alpha": summary.alpha,
         "seed": summary.seed,
+        "title": summary.title,
     }
-    paths = {name: table.path for name, table in summary.inputs.items()}
+    if summary.model is not None:
+        options |= {"model_name": summary.model.name, "model_version": summary.model.version}
+    run = load_audit_run(folder)
+    if run is None:
+        raise InputError(
+            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
+            "there in results of older versions, and not passed on with a result. Audit again, or "
+            f"{BY_TABLES}"
+        )
+    read = dict(summary.inputs)
     scored = {}
-    if run := paths.pop("run", None):
-        if not (Path(run) / "run.json").is_file():
-            raise InputError(f"{folder}: the run of this audit, {run}, is not there. {ELSEWHERE}")
-        scored = _of_run(Path(run), summary.inputs["run"].sha256)
-        del paths["predictions"]
-    for name, path in paths.items():
-        if path is None:
+    if trained := read.pop("run", None):
+        place = run.inputs["run"]
+        if (found := _found(place, lambda path: (path / "run.json").is_file())) is None:
+            raise InputError(
+                f"{folder}: the run of this audit, {plain(place.given, 300)}, is not there. "
+                f"{ELSEWHERE}"
+            )
+        scored = _of_run(found, trained.sha256)
+        del read["predictions"]
+    tables = {}
+    for name, table in read.items():
+        if name not in run.inputs:
             raise InputError(
                 f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
-                "again. Name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+                f"again. Audit files, or {BY_TABLES}"
             )
-        if not files_of(Path(path)):
+        place = run.inputs[name]
+        if (found := _found(place, lambda path: bool(files_of(path)))) is None:
             raise InputError(
-                f"{folder}: the {name} table of this audit, {path}, is not there. {ELSEWHERE}"
+                f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
+                f"there. {ELSEWHERE}"
             )
-        if checksum(Path(path)) != summary.inputs[name].sha256:
+        if checksum(found) != table.sha256:
             raise InputError(
-                f"{folder}: {path} has changed since this audit. Audit again, or name the tables."
+                f"{folder}: {plain(found, 300)} has changed since this audit. Audit again, or name "
+                "the tables."
             )
-    return {**scored, **{name: Path(path) for name, path in paths.items() if path}, **options}
+        tables[name] = found
+    return {**scored, **tables, **options}
+
+
+def _found(place: Place, is_there: Callable[[Path], bool]) -> Path | None:
+    """Where it was, or where the path as it was given leads to from here."""
+    paths = (Path(place.absolute), Path(place.given))
+    return next((path for path in paths if is_there(path)), None)
 
 
 def _print(summary: Any, output_format: Format) -> None:
@@ -238,6 +272,6 @@ def _print(summary: Any, output_format: Format) -> None:
     if output_format is Format.json:
         typer.echo(summary.model_dump_json(indent=2))
     elif output_format is Format.markdown:
-        typer.echo(mitigation_markdown(build_mitigation_view(summary)), nl=False)
+        print_markdown(mitigation_markdown(build_mitigation_view(summary)))
     else:
         print_mitigation(build_mitigation_view(summary), stdout())

@@ -28,11 +28,12 @@ def report_command(
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.page.html import write_page
     from fairrec.result.audit_result import load_groups, load_summary
+    from fairrec.result.run_file import load_audit_run
 
     summary, groups = load_summary(folder), load_groups(folder)
-    mitigation = load_mitigation(folder)
+    mitigation, run = load_mitigation(folder), load_audit_run(folder)
     file = out or folder / "report.html"
     link = os.path.relpath(folder / "groups.parquet", file.parent)
-    write_page(file, summary, groups, Path(link).as_posix(), mitigation)
+    write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
     if not quiet:
         say(f"Written: {file}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 from collections.abc import Iterator, Mapping
@@ -70,16 +71,43 @@ def print_result(result: AuditResult, output_format: Format) -> None:
     if output_format is Format.json:
         typer.echo(result.to_json())
     elif output_format is Format.markdown:
-        typer.echo(to_markdown(build_view(result.summary)), nl=False)
+        print_markdown(to_markdown(build_view(result.summary)))
     else:
         print_text(build_view(result.summary), stdout())
 
 
+_PLAINER = "fairrec.plainer"
+_IN_ASCII = {"\u2212": "-", "\u2264": "<="}
+
+
+def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Signs of numbers as ASCII has them, the rest escaped."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = _IN_ASCII.get(error.object[error.start])
+        if sign is not None:
+            return sign, error.start + 1
+    escaped: tuple[str | bytes, int] = codecs.backslashreplace_errors(error)
+    return escaped
+
+
+codecs.register_error(_PLAINER, _plainer)
+
+
+def print_markdown(text: str) -> None:
+    """Print Markdown, wherever standard output leads."""
+    _show_what_can_be()
+    typer.echo(text, nl=False)
+
+
+def _show_what_can_be() -> None:
+    """Where only ASCII or little more can be shown, the rest is escaped."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_PLAINER)
+
+
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # a terminal that knows only ASCII shows the rest escaped
-        sys.stdout.reconfigure(errors="backslashreplace")
+    _show_what_can_be()
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 

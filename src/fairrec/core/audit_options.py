@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fairrec.core.kinds import number, one_of, share, share_or_users, whole
+from fairrec.core.kinds import TEXT, number, one_of, share, share_or_users, whole
 from fairrec.core.matters import Matters as Amounts
 from fairrec.core.matters import matters as amounts
-from fairrec.core.options import GROUPS, STATISTICS, Option, Options, spelled
+from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
 
 USUAL_SHARE, LEAST_USERS = 0.001, 10
@@ -139,3 +139,17 @@ class AuditOptions(Options):
     def n_threads(self) -> int:
         """Threads to use."""
         return self.threads or available_threads()
+
+
+Title = Annotated[str, Option(TEXT, "What the audit is called, at the head of its page", OUTPUT)]
+ModelName = Annotated[str, Option(TEXT, "What the recommender is called", OUTPUT)]
+ModelVersion = Annotated[str, Option(TEXT, "The version of the recommender", OUTPUT)]
+
+
+@dataclass(frozen=True)
+class AboutOptions(Options):
+    """What is audited, in the auditor's words; no number depends on it."""
+
+    title: Title = ""
+    model_name: ModelName = ""
+    model_version: ModelVersion = ""

@@ -73,6 +73,12 @@ class AuditInputs:
         return dict(self.given.columns or {})
 
     @property
+    def is_pandas(self) -> bool:
+        """Whether the first table that is in memory is a frame of pandas."""
+        in_memory = (table for table in self.tables.values() if table.path is None)
+        return next((table.is_pandas for table in in_memory), False)
+
+    @property
     def is_without_list(self) -> BoolArray:
         """(n_users,), users whose list is empty."""
         lengths = np.diff(self.candidates.offsets)[self.list_of_user]

@@ -16,7 +16,7 @@ from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
-from fairrec.inputs.frames import open_frame
+from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.sources import Role
 
@@ -67,6 +67,11 @@ class Table:
     def is_csv(self) -> bool:
         """Whether it comes from a file that holds text only."""
         return self._source.is_text
+
+    @property
+    def is_pandas(self) -> bool:
+        """Whether it is a frame of pandas."""
+        return isinstance(self._source, PandasFrame)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -80,7 +80,14 @@ def map_per_user(lists: RankedLists, k: int) -> FloatArray:
     return _where_relevant((precision * is_hit).sum(axis=1) / best, lists)
 
 
-@metric("auc", needs=("labels", "candidates"), bounds=(0, 1), called="ranking quality")
+# a random order has 0.5, so that twice as much is not twice as good
+@metric(
+    "auc",
+    needs=("labels", "candidates"),
+    bounds=(0, 1),
+    ratio_scale=False,
+    called="ranking quality",
+)
 def auc_per_user(lists: RankedLists) -> FloatArray:
     """Chance that a relevant candidate is scored above one that is not; ties count half.
 
@@ -107,6 +114,7 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
     needs=("labels", "candidates"),
     bounds=(0, 1),
     pooled=True,
+    ratio_scale=False,
     called="ranking quality",
 )
 def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:

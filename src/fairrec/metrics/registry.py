@@ -41,6 +41,8 @@ class Metric:
     has_cutoff : whether it takes `@k`
     bounds : the range of its values, where it has one
     pooled : a value of a whole group that is no mean over users
+    ratio_scale : whether 0 is none of it, so that a value may be so many percent of another; None
+        where the range of its values tells
     """
 
     name: str
@@ -52,6 +54,21 @@ class Metric:
     bounds: tuple[float, float] | None = None
     pooled: bool = False
     called: str = ""
+    ratio_scale: bool | None = None
+
+    def is_ratio_scale(self, lowest: float) -> bool:
+        """Whether values may be compared in percent: they start at 0, and 0 is none of it.
+
+        >>> METRICS["ndcg"].is_ratio_scale(0.2), METRICS["urp"].is_ratio_scale(0.2)
+        (True, False)
+
+        Parameters
+        ----------
+        lowest : of the values seen, which tells where a metric has no bounds
+        """
+        if self.ratio_scale is not None:
+            return self.ratio_scale
+        return lowest >= 0 if self.bounds is None else self.bounds[0] == 0
 
     def harm(self, difference: T) -> T:
         """How much worse a group is that differs by so much: its difference in the bad direction.
@@ -140,6 +157,7 @@ def metric(
     needs: Need | tuple[Need, ...] = "labels",
     bounds: tuple[float, float] | None = None,
     pooled: bool = False,
+    ratio_scale: bool | None = None,
     called: str = "",
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric.
@@ -181,6 +199,7 @@ def metric(
                 has_cutoff=has_cutoff,
                 bounds=bounds,
                 pooled=pooled,
+                ratio_scale=ratio_scale,
                 called=called,
             ),
         )

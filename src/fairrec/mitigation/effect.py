@@ -11,12 +11,19 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.direction import harm
-from fairrec.result.mitigation_schema import Change, ChangeVerdict, GroupCounts, HarmedGroup
+from fairrec.metrics.direction import badness, harm
+from fairrec.result.mitigation_schema import (
+    Change,
+    ChangeVerdict,
+    GroupCounts,
+    HarmedGroup,
+    OrderedChanges,
+)
 from fairrec.statistics.adjust import holm
 from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
 
 HARMED_SHOWN = 20
+MARKS_SHOWN = 150
 NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
 RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
 """Names an attribute cannot have beside them in the table of changes."""
@@ -93,6 +100,27 @@ class GroupChanges:
             changed=int((verdicts == "changed").sum()),
             not_significant=int((verdicts == "not significant").sum()),
             unchanged=int((verdicts == "unchanged").sum()),
+        )
+
+    def ordered(self, metric: int) -> OrderedChanges:
+        """The changes of a metric in order, and how small a one could have been shown."""
+        part = self.changes[metric]
+        touched = np.flatnonzero(part.n_changed > 0)
+        falls = badness(part.change[touched], self.metrics[metric].metric.higher_is_better)
+        ranked = touched[np.argsort(-falls, kind="stable")]
+        shown = ranked
+        if len(ranked) > MARKS_SHOWN:
+            shown = ranked[np.linspace(0, len(ranked) - 1, MARKS_SHOWN).round().astype(np.int64)]
+        least = part.least_shown(self.alpha / max(self.n_tests, 1))[touched]
+        seeing = np.sort(least[np.isfinite(least)])
+        verdicts = self._verdicts(metric)
+        return OrderedChanges(
+            n_groups=len(touched),
+            n_blind=len(touched) - len(seeing),
+            # the smallest change that at least half of them would have shown
+            least_shown=float(seeing[(len(seeing) - 1) // 2]) if len(seeing) else None,
+            changes=tuple(part.change[shown].tolist()),
+            verdicts=tuple(verdicts[shown].tolist()),
         )
 
     def harmed(self) -> tuple[HarmedGroup, ...]:

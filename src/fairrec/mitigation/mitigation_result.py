@@ -16,6 +16,7 @@ from fairrec.result.audit_result import FILES as AUDIT_FILES
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.page import write_with_page
+from fairrec.result.run_file import refuse_other_run
 
 FILES = (
     *("changes.parquet", "mitigation.json", "predictions.parquet", "reranker.json"),
@@ -51,12 +52,16 @@ class MitigationResult:
         """Write the result into a folder, with the audit of the re-ranked lists and a page."""
         folder = Path(folder)
         audit = self.audit
-        make_page = partial(audit.page, audit.summary, audit.group_table, mitigation=self.summary)
-        write_with_page(folder, FILES, self._write_files, make_page if report else None)
+        make_page = partial(
+            audit.page, audit.summary, audit.group_table, mitigation=self.summary, run=audit.run
+        )
+        refuse_other_run(folder)
+        write = partial(self._write_files, folder=folder)
+        write_with_page(folder, FILES, write, make_page if report else None)
         return folder
 
-    def _write_files(self, part: Path) -> None:
-        put_audit(self.audit, part)
+    def _write_files(self, part: Path, folder: Path) -> None:
+        put_audit(self.audit, part, folder)
         put_table(self.predictions, part / "predictions.parquet", compression_level=1)
         put_table(self.changes, part / "changes.parquet", compression_level=1)
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import as_unicode
+from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import GroupChanges
@@ -44,7 +44,7 @@ def summary_of(
     kind = RERANKERS[record.reranker]
     return MitigationSummary(
         fairrec_version=__version__,
-        command=as_unicode(command or plan.as_call()),
+        command=told_command(command or plan.as_call()),
         seed=options.seed,
         metric=plan.target.name,
         cost_metric=seen.measures.cost_name,
@@ -88,6 +88,7 @@ def _effects(
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
             gap=_gap_change(*(results[metric.name] for results in audits)),
             groups=changes.counts(at),
+            ordered=changes.ordered(at),
         )
         for at, metric in enumerate(seen.measures.metrics)
     }

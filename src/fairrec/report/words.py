@@ -4,52 +4,166 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 
-from fairrec.core.errors import plain
+from fairrec.core.errors import LONGEST_TEXT, plain
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
 
+EMPTY = "(empty)"
+MINUS = "\u2212"
+"""The sign of a negative number wherever people read it; files for programs hold numbers."""
+_DIGITS, _MOST_DIGITS = 3, 9
+_PLAIN = (1e-4, 1e12)
+"""Sizes that are written without an exponent."""
+_NOISE = 1e-12
+"""What arithmetic leaves of nothing, as a share of the numbers it was done with."""
 
-def number(value: float | None) -> str:
-    """Three significant digits, at most six decimals, a dash for nothing.
 
-    >>> number(0.123456), number(-12.3456), number(12345.6), number(0.00004), number(None)
-    ('0.123', '-12.3', '12,346', '0.00004', '-')
+def number(value: float | None, beside: float | None = None) -> str:
+    """Three significant digits, with an exponent where that is shorter, a dash for nothing.
+
+    >>> number(0.123456), number(12345.6), number(1e-7), number(0.0), number(None)
+    ('0.123', '12,346', '1.00e\u22127', '0', '-')
+
+    Parameters
+    ----------
+    beside : a number it was reckoned from, next to which what rounding leaves is nothing
     """
     if value is None or math.isnan(value):
         return "-"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    if abs(value) < 5e-7:
+    if abs(value) <= _NOISE * abs(beside or 0.0) < math.inf:
         return "0"
-    decimals = min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-3 else text
+    return _written(value, abs(value), _DIGITS)
 
 
-def signed(value: float) -> str:
+def signed(value: float, beside: float | None = None) -> str:
     """The same with its sign.
 
-    >>> signed(0.5), signed(-0.5)
-    ('+0.500', '-0.500')
+    >>> signed(0.5), signed(-0.5), signed(0.0)
+    ('+0.500', '\u22120.500', '0')
     """
-    return number(value) if value < 0 else f"+{number(value)}"
+    return with_sign(number(value, beside))
 
 
-def p_value(value: float) -> str:
-    """A p-value, three decimals at most.
+def with_sign(text: str) -> str:
+    """A number as it is written, with its sign where it is positive.
 
-    >>> p_value(0.0310), p_value(0.000999)
-    ('0.031', '0.001')
+    >>> with_sign("0.500"), with_sign("0")
+    ('+0.500', '0')
     """
+    return text if text in ("0", "-") or text.startswith(MINUS) else f"+{text}"
+
+
+def tick(value: float) -> str:
+    """A round number on a scale, with its sign and no digits more than it has.
+
+    >>> tick(-0.25), tick(0.0), tick(3e-08)
+    ('\u22120.25', '0', '+3e\u22128')
+    """
+    mantissa, has_exponent, exponent = f"{value:+g}".partition("e")
+    text = f"{mantissa}e{int(exponent)}" if has_exponent else mantissa
+    return text.replace("-", MINUS) if value else "0"
+
+
+def numbers(*values: float | None) -> tuple[str, ...]:
+    """Numbers that are read together: as many decimals each, and enough to tell them apart.
+
+    >>> numbers(0.5, 0.4998766)
+    ('0.5000', '0.4999')
+    >>> numbers(0.0123, 0.456)
+    ('0.012', '0.456')
+    """
+    known = sorted(value for value in values if value is not None and math.isfinite(value))
+    size = max(map(abs, known), default=0.0)
+    # steps that are rounding tell nothing apart
+    steps = [b - a for a, b in pairwise(known) if b - a > size * 10.0**-_MOST_DIGITS]
+    # 0.830 beside 1.078 has three digits too
+    near = min((abs(value) for value in known if 2 * abs(value) >= size), default=size)
+    digits = _DIGITS + _exponent(size) - _exponent(near)
+    if steps:
+        digits = min(_MOST_DIGITS, max(digits, _exponent(size) - _exponent(min(steps)) + 1))
+    return tuple(
+        "-" if value is None or math.isnan(value) else _written(value, size, digits)
+        for value in values
+    )
+
+
+def interval(low: float | None, high: float | None, *beside: float) -> str:
+    """Two ends with digits that tell them apart, from each other and from what is beside them.
+
+    >>> interval(0.49912, 0.50088)
+    '0.4991 to 0.5009'
+    """
+    return " to ".join(numbers(low, high, *beside)[:2])
+
+
+def signed_interval(low: float | None, high: float | None, *beside: float) -> str:
+    """The same with signs; an end that is None has no limit.
+
+    >>> signed_interval(-0.3, None)
+    '\u22120.300 to no limit'
+    """
+    ends = zip((low, high), numbers(low, high, *beside), strict=False)
+    return " to ".join("no limit" if end is None else with_sign(text) for end, text in ends)
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _written(value: float, size: float, digits: int) -> str:
+    """A number with the decimals of one of this size, or with an exponent where that is shorter."""
+    if not math.isfinite(value):
+        return f"{value}".replace("-", MINUS)
+    if abs(value) <= _NOISE * size:
+        return "0"
+    least, most = _PLAIN
+    text = f"{value:,.{max(0, digits - 1 - _exponent(size))}f}"
+    if not least <= size < most:
+        text = _with_exponent(value, digits)
+    elif not text.strip("-0."):
+        # what is not nothing is never written as nothing
+        text = f"{value:.{-_exponent(value)}f}" if least <= abs(value) else _with_exponent(value, 1)
+    return text.replace("-", MINUS)
+
+
+def _with_exponent(value: float, digits: int) -> str:
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def p_value(value: float, least: float = 0.0) -> str:
+    """A p-value, three decimals at most; as a bound where it is the least that can be shown.
+
+    >>> p_value(0.0310), p_value(0.00012), p_value(0.002, least=0.002)
+    ('0.031', '<0.001', '\u22640.002')
+
+    Parameters
+    ----------
+    least : the smallest p-value that so many permutations can show
+    """
+    if value <= least * (1 + 1e-9) and value < 1:
+        digits = 3 if value >= 0.0005 else 1 - _exponent(value)
+        # a bound may be rounded up only
+        return f"\u2264{math.ceil(round(value * 10**digits, 6)) / 10**digits:.{digits}f}"
     return f"{value:.3f}" if value >= 0.0005 else "<0.001"
+
+
+def p_is(text: str) -> str:
+    """A p-value as it is written, in a sentence.
+
+    >>> p_is("0.031"), p_is("\u22640.002")
+    ('p = 0.031', 'p \u2264 0.002')
+    """
+    return f"p = {text}" if text[0].isdigit() else f"p {text[0]} {text[1:]}"
 
 
 def percent(share: float) -> str:
     """A share in percent; what is not nothing is never shown as nothing, nor almost all as all.
 
-    >>> percent(0.642), percent(0.0312), percent(0.00001), percent(0.99999), percent(1.0)
-    ('64%', '3.1%', '<0.1%', '>99.9%', '100%')
+    >>> percent(0.642), percent(0.0312), percent(0.00001), percent(0.99999), percent(12.5)
+    ('64%', '3.1%', '<0.1%', '>99.9%', '1,250%')
     """
     # a mean of centred values may miss all and nothing by the last digits
     share = round(share, 12) + 0.0
@@ -57,8 +171,8 @@ def percent(share: float) -> str:
         return "<0.1%"
     if 0.9995 < share < 1:
         return ">99.9%"
-    digits = 1 if share < 0.095 or 0.995 <= share < 1 else 0
-    return f"{100 * share:.{digits}f}%".replace(".0%", "%")
+    digits = 1 if abs(share) < 0.095 or 0.995 <= share < 1 else 0
+    return f"{100 * share:,.{digits}f}%".replace(".0%", "%").replace("-", MINUS)
 
 
 def confidence(alpha: float) -> str:
@@ -72,7 +186,16 @@ def confidence(alpha: float) -> str:
 
 def group_label(group: Mapping[str, Value]) -> str:
     """The conditions of a group on one line."""
-    return Group(tuple((plain(name), plain(value)) for name, value in group.items())).label
+    return Group(tuple((plain(name), shown(value)) for name, value in group.items())).label
+
+
+def shown(value: Value, longest: int = LONGEST_TEXT) -> str:
+    """The value of an attribute; an empty one is said to be.
+
+    >>> shown("F"), shown("")
+    ('F', '(empty)')
+    """
+    return plain(value, longest) if str(value).strip() else EMPTY
 
 
 def plural(n: int, noun: str) -> str:

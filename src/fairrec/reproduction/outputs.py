@@ -9,7 +9,7 @@ from pathlib import Path
 from fairrec.core.files import put_table
 from fairrec.core.folders import whole_folder
 from fairrec.report.figures.still import svg_of
-from fairrec.report.page.html import page_css, page_template, policy
+from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
 from fairrec.report.text.table_view import TableView
 from fairrec.reproduction.outcome import Outcome
@@ -121,4 +121,5 @@ def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str
         command=command,
         policy=policy(images=True),
         css=Markup(page_css()),
+        running_title=Markup(css_text(title[:100])),
     )

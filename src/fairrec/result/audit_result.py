@@ -5,20 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import InputError, OutputError, as_unicode, plain, unknown_name
+from fairrec.core.errors import (
+    InputError,
+    OutputError,
+    as_unicode,
+    listed,
+    plain,
+    unknown_name,
+)
 from fairrec.core.files import check_writable, file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
-from fairrec.result.page import PageMaker, write_with_page
+from fairrec.result.finding_table import as_pandas, finding_table
+from fairrec.result.page import CardMaker, PageMaker, write_with_page
 from fairrec.result.ratio_table import ratio_table
-from fairrec.result.schema import AuditSummary, Finding, Gap, InputSummary, MetricResult
+from fairrec.result.run_file import AuditRun, place_of, put_run, refuse_other_run
+from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
 
-FILES = ("groups.parquet", "per_user.parquet", "report.html", "result.json")
+FILES = ("groups.parquet", "per_user.parquet", "report.html", "run.json", "result.json")
 """What an audit writes; the last one vouches for the others."""
+MOST_LINES = 10
+"""Metrics that `repr` tells of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +42,35 @@ class AuditResult:
     summary : the content of `result.json`
     group_table : one row for each metric and eligible group
     per_user : one row a user: id, attributes and per-user values
-    page : draws a result; whoever makes the result hands it in
+    run : the content of `run.json`: when, how long, and with which paths
+    page, card : draw a result, and what a notebook shows of it; whoever makes it hands them in
+    is_pandas : whether the tables came as frames of pandas, and so go out as such
     """
 
     summary: AuditSummary
-    group_table: pl.DataFrame = field(repr=False)
-    per_user: pl.DataFrame = field(repr=False)
-    page: PageMaker = field(repr=False, compare=False)
+    group_table: pl.DataFrame
+    per_user: pl.DataFrame
+    run: AuditRun = field(compare=False)
+    page: PageMaker = field(compare=False)
+    card: CardMaker = field(compare=False)
+    is_pandas: bool = False
+
+    def __repr__(self) -> str:
+        """Who was audited, and a line for each metric."""
+        summary = self.summary
+        title = f"{plain(summary.title)}: " if summary.title else ""
+        outcome = f", {summary.outcome}" if summary.outcome else ""
+        lines = [f"{title}audit of {summary.n_users:,} users by {listed(summary.by)}{outcome}"]
+        lines += [
+            f"  {plain(name)}: mean {found.mean:.4g}, findings: {len(found.findings):,} of "
+            f"{found.n_groups:,} groups"
+            for name, found in [*self.metrics.items()][:MOST_LINES]
+        ]
+        more = len(self.metrics) - MOST_LINES
+        return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        return self.card(self.summary)
 
     @property
     def metrics(self) -> dict[str, MetricResult]:
@@ -62,7 +96,7 @@ class AuditResult:
                 f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
                 f"Raise {spelled('budget_users')} or {spelled('budget_seconds')}."
             )
-        if found.gap is None or found.advantaged is None or found.disadvantaged is None:
+        if found.gap is None:
             raise InputError(
                 f"{key}: no full combination of attributes has "
                 f"{self.summary.coverage.min_users} users, so there is no gap between them. "
@@ -77,14 +111,29 @@ class AuditResult:
             chance=found.chance,
         )
 
-    def findings(self, metric: str) -> tuple[Finding, ...]:
-        """The groups that differ by more than chance explains, worst first."""
-        return self.metric(metric).findings
+    def findings(self, metric: str | None = None) -> Any:
+        """The groups that differ by more than chance explains, worst first: one row each.
 
-    def groups(self, metric: str) -> pl.DataFrame:
-        """One row a group, lowest adjusted p-value first."""
-        key = self._key(metric)
-        return self.group_table.filter(pl.col("metric") == key).drop("metric")
+        `metric(name).findings` has all that is known of each.
+
+        Parameters
+        ----------
+        metric : None for all, with a column `metric`
+
+        Returns
+        -------
+        a frame of pandas where the tables came as such, else of Polars
+        """
+        return self._handed_out(finding_table(self.summary, self.group_table), metric)
+
+    def groups(self, metric: str | None = None) -> Any:
+        """One row a group, lowest adjusted p-value first, in a frame as of `findings`.
+
+        Parameters
+        ----------
+        metric : None for all, with a column `metric`
+        """
+        return self._handed_out(self.group_table, metric)
 
     @property
     def ratios(self) -> pl.DataFrame:
@@ -94,37 +143,45 @@ class AuditResult:
     def save(self, folder: str | Path, report: bool = True) -> Path:
         """Write the result into a folder.
 
-        `result.json`, `groups.parquet`, `per_user.parquet` and the page, `report.html`; they
-        appear under their names only when all are written. Other files there stay. A folder with a
-        mitigation is refused.
+        `result.json`, `run.json`, `groups.parquet`, `per_user.parquet` and the page,
+        `report.html`; they appear under their names only when all are written. Other files there
+        stay. A folder with a mitigation or a trained run is refused.
 
         Parameters
         ----------
         report : whether to write the page
         """
         folder = Path(folder)
-        make_page = partial(self.page, self.summary, self.group_table)
+        make_page = partial(self.page, self.summary, self.group_table, run=self.run)
         check_audit_folder(folder)
-        write_with_page(folder, FILES, partial(put_audit, self), make_page if report else None)
+        write = partial(put_audit, self, folder=folder)
+        write_with_page(folder, FILES, write, make_page if report else None)
         return folder
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page(self.summary, self.group_table, group_file=""))
+        return show_page(self.page(self.summary, self.group_table, group_file="", run=self.run))
 
     def of_run(self, folder: Path) -> AuditResult:
         """The same, with the trained run its predictions come from among its inputs."""
-        run = InputSummary(
-            name=as_unicode(folder.name),
-            sha256=file_sum(folder / "model.safetensors"),
-            path=as_unicode(str(folder)),
+        trained = InputSummary(
+            name=as_unicode(folder.name), sha256=file_sum(folder / "model.safetensors")
         )
-        inputs = {"run": run, **self.summary.inputs}
-        return replace(self, summary=self.summary.model_copy(update={"inputs": inputs}))
+        inputs = {"run": trained, **self.summary.inputs}
+        return replace(
+            self,
+            summary=self.summary.model_copy(update={"inputs": inputs}),
+            run=self.run.with_inputs({"run": place_of(folder)}),
+        )
 
     def to_json(self) -> str:
         """The content of `result.json`."""
         return self.summary.model_dump_json(indent=2)
+
+    def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
+        if metric is not None:
+            table = table.filter(pl.col("metric") == self._key(metric)).drop("metric")
+        return as_pandas(table) if self.is_pandas else table
 
     def _key(self, name: str) -> str:
         if name in self.metrics:
@@ -139,10 +196,11 @@ def check_audit_folder(folder: Path) -> None:
     """Refuse a folder that an audit cannot be written into, before any work is done.
 
     One with a mitigation is among them: its files would stand beside numbers of other lists. They
-    are not replaced either, as its re-ranked lists may be what is audited.
+    are not replaced either, as its re-ranked lists may be what is audited. So is one with a trained
+    run, which has a `run.json` of its own.
     """
     check_writable(folder)
-    settle(folder)
+    refuse_other_run(folder)
     if (folder / "mitigation.json").exists():
         raise OutputError(
             f"{plain(folder, 300)}: holds a mitigation, whose files do not go with an audit of "
@@ -150,8 +208,9 @@ def check_audit_folder(folder: Path) -> None:
         )
 
 
-def put_audit(result: AuditResult, part: Path) -> None:
-    """Write all but the page into a folder on its way."""
+def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
+    """Write all but the page of a result that is for a folder into one on its way."""
+    put_run(result.run, part, folder)
     put_table(result.group_table, part / "groups.parquet", compression_level=1)
     put_table(result.per_user, part / "per_user.parquet", compression_level=1)
     (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")

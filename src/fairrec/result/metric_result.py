@@ -55,6 +55,7 @@ def metric_results(
             n_compared=int(moments.n_users[i]),
             critical=float(critical.max()) if is_tested else None,
             critical_tails=(float(critical[0]), float(critical[1])) if is_tested else None,
+            is_ratio_scale=_is_ratio_scale(i, analysis),
             n_defined=int(moments.is_defined[i].sum()),
             n_undefined=int((measured.is_scored & ~moments.is_defined[i]).sum()),
             undefined_share=stands.undefined_share,
@@ -120,6 +121,12 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
             detectable=(),
         )
     return results
+
+
+def _is_ratio_scale(i: int, analysis: Analysis) -> bool:
+    known = analysis.measured.values[i][analysis.moments.is_defined[i]]
+    metric = analysis.measured.metrics[i].metric
+    return bool(len(known)) and metric.is_ratio_scale(float(known.min()))
 
 
 def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:

@@ -53,6 +53,24 @@ class GroupCounts(Part):
     unchanged: int
 
 
+class OrderedChanges(Part):
+    """Changes of the groups in which somebody changed: what was seen, and what could have been."""
+
+    n_groups: int = Field(description="groups in which somebody changed")
+    n_blind: int = Field(
+        description="of these, groups in which too few users changed for any change to be shown"
+    )
+    least_shown: float | None = Field(
+        description="a change as large as this would have been shown in at least half of all "
+        "other groups, by the strictest level of Holm's correction; null where there are none"
+    )
+    changes: tuple[float, ...] = Field(
+        description="worst first; lowest first where neither end is better. Of many groups some, "
+        "at equal distances in this order, first and last among them"
+    )
+    verdicts: tuple[ChangeVerdict, ...] = Field(description="of each of these, adjusted (Holm)")
+
+
 class MetricEffect(Part):
     """What the re-ranking did to one metric."""
 
@@ -68,6 +86,9 @@ class MetricEffect(Part):
     everyone: Change
     gap: GapChange
     groups: GroupCounts
+    ordered: OrderedChanges | None = Field(
+        default=None, description="null in files of before this was kept"
+    )
 
 
 class MitigatedGroup(Part):

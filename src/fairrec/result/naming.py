@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fairrec.core.audit_options import AboutOptions
 from fairrec.core.errors import as_unicode
+from fairrec.core.told import told_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.formats import checksum
@@ -16,7 +18,7 @@ from fairrec.result.metric_result import metric_results, pooled_results
 from fairrec.result.missing_users import missing_users
 from fairrec.result.notes import reader_notes
 from fairrec.result.ratios import ratios_part
-from fairrec.result.schema import AuditSummary, InputSummary
+from fairrec.result.schema import AuditedModel, AuditSummary, InputSummary
 from fairrec.result.search_result import search_summary
 from fairrec.search.searched import Searched
 from fairrec.statistics.analysis import Analysis
@@ -46,7 +48,7 @@ def audit_summary(
     *,
     wanted: Sequence[MetricAtK],
     command: str,
-    seconds: float,
+    about: AboutOptions,
 ) -> AuditSummary:
     """The content of `result.json`.
 
@@ -61,7 +63,13 @@ def audit_summary(
         fairrec_version=__version__,
         versions=installed_versions(),
         seed=options.seed,
-        command=as_unicode(command),
+        title=as_unicode(about.title),
+        model=AuditedModel(
+            name=as_unicode(about.model_name), version=as_unicode(about.model_version)
+        )
+        if about.model_name or about.model_version
+        else None,
+        command=told_command(command),
         inputs=input_summaries(inputs.tables),
         n_users=inputs.n_users,
         n_candidates=len(inputs.candidates.items),
@@ -84,7 +92,7 @@ def audit_summary(
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),
         warnings=reader_notes(inputs, analysis, results, of_pooled),
-        search=search_summary(searched, inputs.n_users, seconds),
+        search=search_summary(searched, inputs.n_users),
         metrics={metric.name: results[metric.name] for metric in wanted},
         ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
     )
@@ -93,10 +101,6 @@ def audit_summary(
 def input_summaries(tables: Mapping[str, Table]) -> dict[str, InputSummary]:
     """The tables with their checksums."""
     return {
-        name: InputSummary(
-            name=table.where,
-            sha256=checksum(table.path) if table.path else None,
-            path=as_unicode(str(table.path)) if table.path else None,
-        )
+        name: InputSummary(name=table.where, sha256=checksum(table.path) if table.path else None)
         for name, table in tables.items()
     }

@@ -12,6 +12,7 @@ from fairrec.core.errors import OutputError
 from fairrec.core.folders import whole_folder
 from fairrec.core.options import spelled
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
 
 
@@ -24,8 +25,13 @@ class PageMaker(Protocol):
         groups: pl.DataFrame,
         group_file: str = "groups.parquet",
         mitigation: MitigationSummary | None = None,
+        run: AuditRun | None = None,
     ) -> str:
         """The page, with links to the table of groups; none where `group_file` is empty."""
+
+
+CardMaker = Callable[[AuditSummary], str]
+"""Draws what a notebook shows of a result: a part of a page."""
 
 
 def write_with_page(

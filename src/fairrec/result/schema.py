@@ -10,11 +10,14 @@ from fairrec.inputs.users import Value
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.parts import GroupValue, Part
 from fairrec.result.ratios_schema import Ratios
-from fairrec.scoring.ledger.ledger_file import Spent
 from fairrec.statistics.interaction import CarriedBy
 from fairrec.statistics.outcome import Outcome
 
 _MAX_UNDEFINED = 0.05
+
+
+def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: part for name, part in data.items() if name not in names}
 
 
 class Chance(Part):
@@ -33,8 +36,10 @@ class Gap(Part):
 
     metric: str
     size: float
-    advantaged: GroupValue
-    disadvantaged: GroupValue
+    advantaged: GroupValue | None = Field(
+        description="null where no two intersections differ, so that none is the best"
+    )
+    disadvantaged: GroupValue | None
     chance: Chance | None
 
 
@@ -130,9 +135,7 @@ class Finding(Part):
     @classmethod
     def _of_older_results(cls, data: Any) -> Any:
         """Results from before neighbours were looked at have Shapley contributions instead."""
-        if isinstance(data, dict) and "contributions" in data:
-            return {name: part for name, part in data.items() if name != "contributions"}
-        return data
+        return _without(data, "contributions") if isinstance(data, dict) else data
 
 
 class Detectable(Part):
@@ -218,6 +221,11 @@ class MetricResult(Part):
     critical_tails: tuple[float, float] | None = Field(
         default=None, description="above and below all others"
     )
+    is_ratio_scale: bool = Field(
+        default=False,
+        description="values start at 0, which is none of it, so that one may be so many percent of "
+        "another; false for signed metrics, and for auc, of which a random order has 0.5",
+    )
     n_defined: int
     n_undefined: int
     undefined_share: float = Field(
@@ -237,10 +245,11 @@ class MetricResult(Part):
         description="between intersections of all attributes (full combinations); null where none "
         "is eligible"
     )
-    advantaged: GroupValue | None
+    advantaged: GroupValue | None = Field(description="null where no two of them differ")
     disadvantaged: GroupValue | None
     most_advantaged: tuple[GroupValue, ...] = Field(
-        description="full combinations served best, best first, as many as asked for"
+        description="full combinations served best, best first, as many as asked for; none of them "
+        "is among those served worst"
     )
     most_disadvantaged: tuple[GroupValue, ...] = Field(
         description="full combinations served worst, worst first"
@@ -299,6 +308,7 @@ class MissingUsers(Part):
     n_users: int = Field(description="users who could be missing")
     n_missing: int
     is_tested: bool
+    permutations: int = Field(default=0, description="behind its p-values")
     is_too_much: bool = Field(
         default=False,
         description="a group differs in it so far that nothing found in a metric is no all-clear",
@@ -370,13 +380,20 @@ class SearchedMetric(Part):
     history: tuple[HistoryPoint, ...]
 
 
+class Spent(Part):
+    """What the scores in a ledger have cost; how long the calls took is in `run.json`."""
+
+    users: int
+    rows: int
+    calls: int
+
+
 class SearchSummary(Part):
     """How users were chosen for scoring."""
 
     name: str
     users_scored: int
     users_total: int
-    seconds: float
     ending: Literal["finished", "users spent", "time spent"] = "finished"
     budget_users: int | None = None
     budget_seconds: float | None = None
@@ -398,9 +415,6 @@ class SearchSummary(Part):
     users_before: int = Field(default=0, description="users whose scores the ledger had")
     rows_paid: int = 0
     calls: int = Field(default=0, description="of the model in this run")
-    seconds_scoring: float = Field(
-        default=0.0, description="of all calls of this run added up, side by side or not"
-    )
     faults: dict[str, int] = Field(
         default_factory=dict, description="of the endpoint in this run, each tried again: kind -> n"
     )
@@ -411,15 +425,36 @@ class SearchSummary(Part):
     )
     metrics: dict[str, SearchedMetric] = Field(default_factory=dict)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_results(cls, data: Any) -> Any:
+        """Results from before there was a `run.json` have times here."""
+        if not isinstance(data, dict):
+            return data
+        data = _without(data, "seconds", "seconds_scoring")
+        if isinstance(spent := data.get("spent_in_all"), dict):
+            data["spent_in_all"] = _without(spent, "seconds")
+        return data
+
 
 class InputSummary(Part):
-    """A table the audit read."""
+    """A table the audit read; where it lies is in `run.json`."""
 
     name: str
     sha256: str | None
-    path: str | None = Field(
-        default=None, description="as it was given; null for a table in memory"
-    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_results(cls, data: Any) -> Any:
+        """Results from before there was a `run.json` have paths here."""
+        return _without(data, "path") if isinstance(data, dict) else data
+
+
+class AuditedModel(Part):
+    """What the auditor calls the recommender."""
+
+    name: str
+    version: str
 
 
 class SettingsSummary(Part):
@@ -447,8 +482,13 @@ class AuditSummary(Part):
     versions: dict[str, str] = Field(
         default_factory=dict, description="of Python and the packages the numbers come from"
     )
+    title: str = Field(default="", description="what the auditor calls the audit")
+    model: AuditedModel | None = Field(default=None, description="null where it was not named")
     seed: int
-    command: str
+    command: str = Field(
+        description="how to run this again; of paths outside the working folder the last name, and "
+        "without the folder for the result: run.json has it in full"
+    )
     inputs: dict[str, InputSummary]
     n_users: int
     n_candidates: int

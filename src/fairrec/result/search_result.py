@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary
+from fairrec.result.schema import HistoryPoint, SearchedMetric, SearchSummary, Spent
 from fairrec.search.gap_history import GapHistory
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import hyper_parameters
 
 
-def search_summary(searched: Searched | None, n_users: int, seconds: float) -> SearchSummary:
+def search_summary(searched: Searched | None, n_users: int) -> SearchSummary:
     """What was scored, what it cost, and what may have been missed.
 
     Parameters
@@ -18,9 +18,7 @@ def search_summary(searched: Searched | None, n_users: int, seconds: float) -> S
     searched : None where all scores were at hand
     """
     if searched is None:
-        return SearchSummary(
-            name="exact", users_scored=n_users, users_total=n_users, seconds=round(seconds, 3)
-        )
+        return SearchSummary(name="exact", users_scored=n_users, users_total=n_users)
     outcome, options, ledger = searched.outcome, searched.options, searched.ledger
     evidence = outcome.evidence
     space = evidence.space
@@ -30,7 +28,6 @@ def search_summary(searched: Searched | None, n_users: int, seconds: float) -> S
         name=options.name,
         users_scored=evidence.users_scored,
         users_total=space.n_users,
-        seconds=round(seconds, 3),
         ending=outcome.ending,
         budget_users=budget.users,
         budget_seconds=budget.seconds,
@@ -44,9 +41,10 @@ def search_summary(searched: Searched | None, n_users: int, seconds: float) -> S
         users_before=ledger.users_before,
         rows_paid=ledger.rows,
         calls=ledger.calls,
-        seconds_scoring=round(ledger.seconds, 3),
         faults=searched.faults,
-        spent_in_all=None if options.ledger is None else ledger.spent,
+        spent_in_all=None
+        if options.ledger is None
+        else Spent(users=ledger.spent.users, rows=ledger.spent.rows, calls=ledger.spent.calls),
         metrics={
             metric.name: SearchedMetric(
                 may_be_larger_by=bounds[i], history=_points(outcome.history, i)

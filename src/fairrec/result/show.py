@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ HEIGHT = 900
 def show_page(page: str) -> Path | None:
     """Display a page in a notebook; elsewhere write it to a temporary file and give its path."""
     if _in_notebook():
-        from IPython.display import HTML, display
-
-        # a frame of its own keeps the page's styles and scripts from the notebook's
-        display(
-            HTML(
-                f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" '
-                f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        notebook: Any = import_module("IPython.display")
+        # a frame of its own keeps the page's styles and scripts from the notebook's; IPython warns
+        # of one that does not stand in something else
+        notebook.display(
+            notebook.HTML(
+                f'<div><iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{HEIGHT}px;border:0"></iframe></div>'
             )
         )
         return None

@@ -14,7 +14,7 @@ from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.findings import Selection, select_findings
 from fairrec.statistics.histogram import Histogram, bin_edges, histograms
 from fairrec.statistics.interaction import Interaction, interactions
-from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.permutation import ROUNDING, Extremes, gap_p_value
 from fairrec.statistics.unknown import UnknownBounds, unknown_bounds
 
 
@@ -62,7 +62,8 @@ class MetricAnalysis:
     Parameters
     ----------
     gap : between the best and the worst served intersection; None where it cannot be told
-    best, worst : intersections of all attributes, positions in the lattice, as many as asked for
+    best, worst : intersections of all attributes, positions in the lattice, as many as asked for;
+        no group is both, and where all are alike none is either
     findings : worst first
     n_not_listed : significant groups there was no more room for
     detectable : size of a group -> the smallest true harm shown with 80% probability
@@ -126,10 +127,15 @@ def best_and_worst(
     """Positions of the best and of the worst served groups, as many as asked for.
 
     Where neither end is better, of the highest and the lowest. Of equal values the group with
-    most users comes first.
+    most users comes first. No group is at both ends, and where all values are alike none is at any.
     """
+    if not len(values) or np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     bad = badness(values, metric.metric.higher_is_better)
-    return np.lexsort((-support, bad))[:top], np.lexsort((-support, -bad))[:top]
+    n = min(top, len(values) // 2)
+    worst, best = np.lexsort((-support, -bad)), np.lexsort((-support, bad))
+    worst = worst[bad[worst] > bad.min()][:n]
+    return best[(bad[best] < bad.max()) & ~np.isin(best, worst)][:n], worst
 
 
 def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel | None:

@@ -112,6 +112,17 @@ class PermutationTest:
         return balanced_cut_offs(self.largest_own, self.classes, alpha)
 
 
+def least_p_value(n_permutations: int, is_adjusted: bool = False) -> float:
+    """The smallest p-value that so many permutations can show: the true one may be smaller.
+
+    Adjusted for all groups, a tail has half of the significance level.
+
+    >>> least_p_value(999), least_p_value(999, is_adjusted=True)
+    (0.001, 0.002)
+    """
+    return min(1.0, (2 if is_adjusted else 1) / (1 + n_permutations))
+
+
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
     """How often the null distribution has a gap at least this large.
 

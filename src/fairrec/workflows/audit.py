@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import (
+    AboutOptions,
     Alpha,
     AuditOptions,
     Correction,
@@ -17,14 +19,18 @@ from fairrec.core.audit_options import (
     Matters,
     MaxUndefined,
     MinSupport,
+    ModelName,
+    ModelVersion,
     Permutations,
     Seed,
     Threads,
+    Title,
     Top,
 )
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
+from fairrec.core.told import told_path
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
@@ -38,6 +44,7 @@ from fairrec.metrics.measured import (
     values_in_random_order,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.circumstances import differing_part, given_part
@@ -45,6 +52,7 @@ from fairrec.result.circumstances_schema import DifferingCircumstance
 from fairrec.result.group_table import RESERVED, group_table
 from fairrec.result.naming import audit_summary
 from fairrec.result.per_user_table import per_user_table
+from fairrec.result.run_file import audit_run
 from fairrec.scoring.models.model import Model, ScoringFunction
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
@@ -64,9 +72,11 @@ from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
 
+NAMELESS = AboutOptions()
+
 
 @follows_plan
-@documented(AuditOptions, TableOptions, ScorerOptions)
+@documented(AuditOptions, TableOptions, ScorerOptions, AboutOptions)
 def audit(
     predictions: Any = None,
     *,
@@ -95,6 +105,9 @@ def audit(
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
     scorer_identity: str = "",
+    title: Title = AboutOptions.title,
+    model_name: ModelName = AboutOptions.model_name,
+    model_version: ModelVersion = AboutOptions.model_version,
     plan: str | Path | None = None,
     settings: str | Path | None = None,
     progress: Progress | None = None,
@@ -116,11 +129,13 @@ def audit(
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
+    title, model_name, model_version : see AboutOptions
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
     progress : called with stage, steps done and steps in all
-    command : how to run this again, kept in the result
+    command : how to run this again, kept in the result: in full in `run.json`, without the
+        auditor's folders elsewhere
 
     Examples
     --------
@@ -149,6 +164,7 @@ def audit(
         threads=threads,
         top=top,
     )
+    about = AboutOptions.of(title=title, model_name=model_name, model_version=model_version)
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
@@ -196,7 +212,8 @@ def audit(
         analysis,
         missing,
         searched,
-        command=command or _as_call(inputs, wanted, options, how, asked),
+        command=command or _as_call(inputs, wanted, options, how, asked, about),
+        about=about,
         started=started,
     )
 
@@ -208,6 +225,7 @@ def audit_inputs(
     progress: Progress = lambda stage, done, total: None,
     *,
     command: str | None = None,
+    about: AboutOptions = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     started = time.perf_counter()
@@ -215,8 +233,8 @@ def audit_inputs(
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
-    command = command or _as_call(inputs, wanted, options)
-    return _named(inputs, wanted, analysis, missing, command=command, started=started)
+    command = command or _as_call(inputs, wanted, options, about=about)
+    return _named(inputs, wanted, analysis, missing, command=command, about=about, started=started)
 
 
 def _named(
@@ -227,6 +245,7 @@ def _named(
     searched: Searched | None = None,
     *,
     command: str,
+    about: AboutOptions,
     started: float,
 ) -> AuditResult:
     """The result: all that was found, by its names."""
@@ -250,10 +269,23 @@ def _named(
         _differing(inputs, analysis, found),
         wanted=wanted,
         command=command,
-        seconds=time.perf_counter() - started,
+        about=about,
     )
-    per_user = per_user_table(inputs, measured)
-    return AuditResult(summary, group_table(analysis, verdicts, pooled), per_user, page_html)
+    return AuditResult(
+        summary,
+        group_table(analysis, verdicts, pooled),
+        per_user_table(inputs, measured),
+        audit_run(
+            inputs.tables,
+            searched,
+            command=command,
+            made_at=datetime.now(UTC),
+            seconds=time.perf_counter() - started,
+        ),
+        page_html,
+        card_html,
+        inputs.is_pandas,
+    )
 
 
 def strata_of(inputs: AuditInputs) -> Strata | None:
@@ -340,6 +372,7 @@ def _as_call(
     options: AuditOptions,
     how: SearchOptions | None = None,
     asked: ScorerOptions = THE_TABLE,
+    about: AboutOptions = NAMELESS,
 ) -> str:
     """The call that repeats an audit made from Python."""
     given, tables = inputs.given, inputs.tables
@@ -370,7 +403,9 @@ def _as_call(
     if options.matters is not None:
         parts.append(f"matters={str(options.matters)!r}")
     if how is not None:
-        parts.append(f"search={how!r}")
+        ledger = None if how.ledger is None else told_path(how.ledger)
+        parts.append(f"search={replace(how, ledger=ledger)!r}")
     if asked.scorer is not None:
         parts.append("scorer=scorer")
+    parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
     return f"fairrec.audit({', '.join(parts)})"

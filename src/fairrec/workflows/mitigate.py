@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.audit_options import (
+    AboutOptions,
     Alpha,
     AuditOptions,
     Depth,
     MinSupport,
+    ModelName,
+    ModelVersion,
     Permutations,
     Seed,
     Threads,
+    Title,
 )
 from fairrec.core.errors import InputError
 from fairrec.core.options import documented, spelled
@@ -46,11 +51,13 @@ from fairrec.mitigation.summary import summary_of
 from fairrec.mitigation.tuning import aim_of, levels_of, strength_of, strengths_of
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import conditions_of
+from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
 from fairrec.workflows.audit import audit_inputs
 
 
 @documented(
+    AboutOptions,
     AuditOptions,
     MitigationOptions,
     TableOptions,
@@ -82,6 +89,9 @@ def mitigate(
     alpha: Alpha = AuditOptions.alpha,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
+    title: Title = AboutOptions.title,
+    model_name: ModelName = AboutOptions.model_name,
+    model_version: ModelVersion = AboutOptions.model_version,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> MitigationResult:
@@ -98,7 +108,10 @@ def mitigate(
     users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads : see AuditOptions
+    title, model_name, model_version : see AboutOptions
     """
+    started = time.perf_counter()
+    about = AboutOptions.of(title=title, model_name=model_name, model_version=model_version)
     options = AuditOptions.of(
         depth=depth,
         min_support=min_support,
@@ -130,20 +143,24 @@ def mitigate(
     progress("reading", 0, 0)
     sources = replace(sources, metrics=metric_names(plan, sources, predictions, validation))
     split = read_split(predictions, validation, sources, options.seed)
-    return _mitigate(plan, split, options, progress, command)
+    result = _mitigate(plan, split, options, about, progress, command)
+    return _with_run(result, split, time.perf_counter() - started)
 
 
 def _mitigate(
     plan: MitigationOptions,
     split: TargetSplit,
     options: AuditOptions,
+    about: AboutOptions,
     progress: Progress,
     command: str | None,
 ) -> MitigationResult:
     """The same for tables that are read already."""
     choosing, reported, everyone = split.choosing, split.reported, split.everyone
     measures = Measures.of(split.per_user_metrics, plan, options.n_threads)
-    audit = partial(audit_inputs, wanted=split.metrics, options=options, progress=progress)
+    audit = partial(
+        audit_inputs, wanted=split.metrics, options=options, progress=progress, about=about
+    )
 
     progress("choosing", 0, 0)
     chosen_by = measures.values(choosing)
@@ -226,7 +243,7 @@ def _found_groups(
             f"{spelled('groups', 'findings')} needs tests against chance. Give "
             f"{spelled('permutations', 1000)}."
         )
-    findings = audit().findings(plan.target.name)
+    findings = audit().metric(plan.target.name).findings
     harm = plan.target.metric.harm
     worse = [Group.of(found.group) for found in findings if harm(found.difference) >= 0]
     if not worse:
@@ -251,3 +268,12 @@ def _of_reranked(result: AuditResult) -> AuditResult:
     named = InputSummary(name="predictions.parquet", sha256=None)
     inputs = {**result.summary.inputs, "predictions": named}
     return replace(result, summary=result.summary.model_copy(update={"inputs": inputs}))
+
+
+def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> MitigationResult:
+    """The same, with how long all of it took, and where the targets lie that it chose by."""
+    run = result.audit.run.model_copy(update={"seconds": round(seconds, 3)})
+    if split.protocol == "validation targets":
+        read = {"validation": split.choosing.tables["predictions"]}
+        run = run.with_inputs(places_of(read))
+    return replace(result, audit=replace(result.audit, run=run))

@@ -141,8 +141,8 @@ def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: values[name]
         for name, option in SETTINGS.items()
-        if values[name] is not None
-        and name not in NOT_PLANNED
+        if name not in NOT_PLANNED
+        and values[name] is not None
         and not (option.kind.is_path and not isinstance(values[name], str | Path))
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import TABLE, number
 from fairrec.core.options import PLANNING, Blank, Option, Options, declared, spelled
@@ -65,9 +65,13 @@ class PlanOptions(Options):
             )
 
 
-AUDITED: Mapping[str, Option] = {**declared(TableOptions), **declared(AuditOptions)}
+AUDITED: Mapping[str, Option] = {
+    **declared(TableOptions),
+    **declared(AuditOptions),
+    **declared(AboutOptions),
+}
 """The options of an audit that a settings file may set."""
 SETTINGS: Mapping[str, Option] = {**AUDITED, **declared(PlanOptions)}
 """All that it may set."""
-NOT_PLANNED = ("threads",)
-"""Options of an audit that change nothing in its result."""
+NOT_PLANNED = ("threads", *declared(AboutOptions))
+"""Options of an audit that no number depends on."""

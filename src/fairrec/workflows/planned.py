@@ -13,11 +13,13 @@ from typing import Any, ParamSpec, cast
 
 from pydantic import ValidationError
 
-from fairrec.core.errors import InputError, as_unicode, plain
+from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
+from fairrec.core.told import told_path
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.plan_schema import PlanFacts
+from fairrec.result.run_file import place_of
 from fairrec.result.schema import PlanSummary, SettingsSummary
 from fairrec.workflows.deviations import deviations
 from fairrec.workflows.plan_options import AUDITED, SETTINGS
@@ -124,20 +126,27 @@ class Choices:
         parts: dict[str, Any] = {}
         if self.settings is not None:
             parts["settings"] = SettingsSummary(
-                file=as_unicode(str(self.settings.file)),
+                file=told_path(self.settings.file),
                 sha256=self.settings.sha256,
                 options=self.from_settings,
             )
         if self.plan is not None:
             parts["plan"] = PlanSummary(
-                file=as_unicode(str(self.plan.settings.file)),
+                file=told_path(self.plan.settings.file),
                 checksum=self.plan.facts.checksum,
                 options=tuple(name for name in self._planned if name not in self.given),
                 deviations=tuple(
                     deviations(self.plan.facts, self._planned, self.values, result, loaded)
                 ),
             )
-        return replace(result, summary=result.summary.model_copy(update=parts))
+        plan = None if self.plan is None else self.plan.settings
+        read = {"plan": plan, "settings": self.settings}
+        places = {name: place_of(each.file) for name, each in read.items() if each is not None}
+        return replace(
+            result,
+            summary=result.summary.model_copy(update=parts),
+            run=result.run.with_inputs(places),
+        )
 
     @property
     def _planned(self) -> dict[str, Any]:

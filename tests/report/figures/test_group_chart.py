@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairrec.report.figures.group_chart import group_chart
-from fairrec.report.figures.palette import BETTER, NEUTRAL, WORSE
+from fairrec.report.figures.palette import BETTER, GROUP, WORSE
 from fairrec.report.page.chart_view import GroupChart
 from fairrec.report.page.density import density
 from tests.report.figures.drawing import marks, page_view, svg
@@ -38,6 +38,6 @@ def test_groups_are_points_or_hexagons_and_those_that_are_marked_are_points_in_b
 def test_colours_say_who_is_worse_and_nothing_where_no_end_is_better():
     chart = page_view().charts[0]
     point = next(point for point in chart.points if point.role == "worst end")
-    for tone, colour in (("worse", WORSE), ("better", BETTER), ("neutral", NEUTRAL)):
+    for tone, colour in (("worse", WORSE), ("better", BETTER), ("neutral", GROUP)):
         alone = replace(chart, points=(replace(point, tone=tone, is_fully_scored=True),))
         assert [mark.get("fill") for mark in marks(drawn(alone), "symbol")] == [colour]

@@ -9,7 +9,7 @@ import pytest
 from fairrec.report.figures import palette
 from fairrec.report.page.html import own_file, page_css
 
-MARKS = ("worse", "better", "group", "chosen", "ink", "soft", "few", "many")
+MARKS = ("worse", "better", "group", "chosen", "ink", "soft")
 """Variables that something is drawn with."""
 
 
@@ -25,14 +25,22 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def mixed(top: str, below: str, share: float) -> str:
+    """What is seen of two colours where the upper one lets some of the other through."""
+    pairs = ((int(top[at : at + 2], 16), int(below[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
 def theme(is_dark: bool) -> dict[str, str]:
     """The colours of the page: those for dark screens replace the others."""
     css = page_css()
     found: dict[str, str] = {}
     roots = re.findall(
-        r"(@media \(prefers-color-scheme: dark\) \{\s*)?:root \{(.*?)\}", css, re.DOTALL
+        r"(@media[^{]*\(prefers-color-scheme: dark\) \{\s*)?:root \{(.*?)\}",
+        css.split("@media print")[0],
+        re.DOTALL,
     )
-    assert sum(bool(media) for media, _ in roots) >= 2
+    assert sum(bool(media) for media, _ in roots) == 1
     for only_dark in (False, True):
         for media, body in roots:
             if bool(media) == only_dark and (is_dark or not media):
@@ -51,10 +59,11 @@ def test_marks_stand_out_from_the_card(is_dark: bool):
     assert (light(colours["card"]) < 0.1) == is_dark
     poor = {name: contrast(colours[name], colours["card"]) for name in MARKS}
     drawn = (
-        *(palette.WORSE, palette.BETTER, palette.NEUTRAL, palette.CHANCE, palette.CHOSEN),
+        *(palette.WORSE, palette.BETTER, palette.GROUP, palette.CHANCE, palette.CHOSEN),
         *(colour for scale in MAPS for colour in scale[::2]),
     )
-    poor |= {colour: contrast(colour, colours["card"]) for colour in drawn}
+    counted = (mixed(colours["ink"], colours["card"], share) for share in palette.COUNTED)
+    poor |= {colour: contrast(colour, colours["card"]) for colour in (*drawn, *counted)}
     assert {name: ratio for name, ratio in poor.items() if ratio < 3} == {}
 
 
@@ -70,14 +79,13 @@ def test_text_can_be_read_on_every_shade_of_a_map(colours: tuple[str, ...]):
 def test_page_and_charts_mean_the_same_by_a_colour():
     colours = theme(is_dark=False)
     assert (colours["worse"], colours["better"]) == (palette.WORSE, palette.BETTER)
-    assert (colours["group"], colours["chosen"]) == (palette.NEUTRAL, palette.CHOSEN)
-    assert (colours["few"], colours["many"]) == palette.DENSITY
+    assert (colours["group"], colours["chosen"]) == (palette.GROUP, palette.CHOSEN)
     for scale in MAPS:
         assert f"linear-gradient(90deg, {', '.join(scale)})" in own_file("charts.css")
 
 
 def test_no_colour_means_two_things():
-    names = (palette.WORSE, palette.BETTER, palette.NEUTRAL, palette.CHOSEN)
+    names = (palette.WORSE, palette.BETTER, palette.GROUP, palette.CHOSEN)
     assert len({*names}) == len(names)
     for one in names:
         for other in names:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fairrec.report.figures.palette import BETTER, WORSE
 from fairrec.report.figures.trade_off import trade_off
 from fairrec.report.mitigation.view import TradeOff, TradeOffLine
 from tests.report.figures.drawing import svg
@@ -16,3 +17,5 @@ def test_a_line_for_each_set_of_users_and_the_strength_that_was_taken():
     assert len(figure.data["lines"]) == 6
     drawn = svg(figure.chart())
     assert all(word in drawn for word in ("the chosen groups", "everyone", "mrr@5", "strength"))
+    # no line is better or worse than another
+    assert BETTER not in drawn and WORSE not in drawn

@@ -11,6 +11,7 @@ from fairrec.result.mitigation_schema import (
     MetricEffect,
     MitigatedGroup,
     MitigationSummary,
+    OrderedChanges,
     Regression,
     TradeOffPoint,
 )
@@ -53,6 +54,13 @@ def chance(p_value: float) -> Chance:
 def counts(**some: int) -> GroupCounts:
     """Groups by what became of them, the rest 0."""
     return GroupCounts(**{**dict.fromkeys(GroupCounts.model_fields, 0), **some})
+
+
+def ordered(*changes: tuple[float, str], **some: Any) -> OrderedChanges:
+    """Changes and verdicts of groups, worst first; half of those that see anything see 0.1."""
+    parts = {"n_groups": len(changes), "n_blind": 0, "least_shown": 0.1, **some}
+    moved, verdicts = zip(*changes, strict=True) if changes else ((), ())
+    return OrderedChanges(changes=moved, verdicts=verdicts, **parts)
 
 
 def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+from pytest import approx
+
+from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.report.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
+from fairrec.report.words import number, signed
 from fairrec.result.mitigation_schema import GapChange, HarmedGroup
+from tests.mitigation.planted import mitigate, planted
 from tests.report.mitigation.small_summary import (
     MEN,
     NOTHING,
@@ -17,37 +29,42 @@ from tests.report.mitigation.small_summary import (
     summary_of,
 )
 
+METRICS = ["ndcg@5", "urd@5", "urp@5", "auc"]
+
 
 def test_a_change_is_a_row_of_signed_numbers():
     rows = build_mitigation_view(summary_of()).effects.rows
     assert [row[:2] for row in rows] == [
         ("urd@5", "chosen groups"),
+        ("urd@5", "all others"),
         ("urd@5", "all users"),
         ("ndcg@5", "chosen groups"),
+        ("ndcg@5", "all others"),
         ("ndcg@5", "all users"),
     ]
     assert rows[0][2:] == (
         *("40", "0.300", "0.500", "+0.200", "+0.100 to +0.300", "0.010", "improved"),
     )
     # 0.5 to 0.45, give or take 0.1
-    assert rows[2][5:7] == ("-0.0500", "-0.150 to +0.0500")
+    assert rows[3][5:7] == ("−0.050", "−0.150 to +0.050")
 
 
 def test_nothing_and_nobody_claim_no_change():
     still = effect(same(0.3), NOTHING, is_distance=True, lowered=change(0.7, 0.6, "worse"))
-    rows = build_mitigation_view(summary_of(still)).effects.rows[:3]
+    rows = build_mitigation_view(summary_of(still)).effects.rows[:4]
     assert rows[0] == (
         *("urd@5 (distance)", "chosen groups", "60", "0.300", "0.300", "0", "-", "-", "unchanged"),
     )
-    assert rows[1][0] == "urd@5" and rows[1][5] == "-0.100"
-    assert rows[2][2:] == ("0", "-", "-", "0", "-", "-", "unchanged")
+    assert rows[1][0] == "urd@5" and rows[1][5] == "−0.100"
+    assert rows[2][1:4] == ("all others", "60", "0.400")
+    assert rows[3][2:] == ("0", "-", "-", "0", "-", "-", "unchanged")
 
 
 def test_gaps_stand_beside_what_chance_shows():
     gap = GapChange(before=0.4, after=0.2, chance_before=chance(0.01), chance_after=None)
     view = build_mitigation_view(summary_of(effect(change(0.3, 0.5), same(0.4), gap=gap)))
     before, by_chance, after, untested = view.gaps.rows[0][1:]
-    assert (before, by_chance, after) == ("0.400", "0.100, p = 0.010", "0.200")
+    assert (before, by_chance, after) == ("0.400", "0.100, p ≤ 0.010", "0.200")
     assert untested == view.gaps.rows[1][2] and not any(map(str.isdigit, untested))
     none = gap.model_copy(update={"before": None})
     view = build_mitigation_view(summary_of(effect(change(0.3, 0.5), same(0.4), gap=none)))
@@ -116,3 +133,92 @@ def test_a_curve_without_a_value_is_not_drawn():
     without_cost = point(0.0, 0.2, None).model_copy(update={"everyone_cost": None})
     (curve,) = build_mitigation_view(summary_of(trade_off=(without_cost,))).trade_offs
     assert curve.is_target
+
+
+def numbers_in(part: Any) -> Iterator[float]:
+    """All numbers of a JSON value, however deep."""
+    if isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from numbers_in(inner)
+    elif isinstance(part, int | float) and not isinstance(part, bool):
+        yield part
+
+
+def made_of(kept: dict[str, Any]) -> set[str]:
+    """Every number that may be shown: those of the file, and what is reckoned from them."""
+    shares = {
+        f"{100 * change['change'] / change['before']:+.2f}"
+        for effect in kept["effects"].values()
+        for change in (effect["chosen"], effect["everyone"])
+        if change["before"]
+    }
+    cost = kept["effects"][kept["cost_metric"]]["chosen"]["before"]
+    to_keep = number((1 - kept["max_loss"]) * cost)
+    seeing = {
+        str(effect["ordered"]["n_groups"] - effect["ordered"]["n_blind"])
+        for effect in kept["effects"].values()
+    }
+    as_shown = {
+        text
+        for value in numbers_in(kept)
+        for text in (number(value), signed(value), f"{value:,}", f"{value:.3f}", f"{value:g}")
+    }
+    n_groups = {str(len(kept["groups"])), str(len(kept["groups"]) - 2)}
+    level = {"95"}
+    # 0 for a distance from oneself, 0.001 as the smallest p-value that is shown
+    return shares | {to_keep} | seeing | as_shown | n_groups | level | {"0", "0.001"}
+
+
+@pytest.mark.parametrize(
+    ("worse", "metric", "options"),
+    [
+        ("accuracy", "ndcg@5", {}),
+        ("diversity", "urd@5", {"max_loss": 0.5}),
+        ("accuracy", "urp@5", {"groups": "worst:3"}),
+        ("accuracy", "ndcg@5", {"strength": 1.0, "allow_level_down": True}),
+    ],
+)
+def test_every_number_to_look_at_is_in_the_file(tmp_path, worse, metric, options):
+    result = mitigate(planted(worse), metric, metrics=METRICS, **options)
+    result.save(tmp_path, report=False)
+    kept = json.loads((tmp_path / "mitigation.json").read_text())
+    saved = load_mitigation(tmp_path)
+    assert saved == result.summary
+    view = build_mitigation_view(saved)
+    shown = [
+        *(text for fact in view.facts for text in (fact.answer, *fact.details)),
+        *(slope.alternative for slope in view.slopes),
+        *(level.label for s in view.slopes for level in (s.others, s.floor) if level),
+        *(text for strip in view.strips.rows for text in (strip.words, strip.first, strip.last)),
+        *(text for strip in view.strips.rows for pair in strip.harmed for text in pair),
+        view.strips.headline,
+        view.strips.about,
+    ]
+    allowed = made_of(kept)
+    names = "|".join(map(re.escape, (*METRICS, "worst:1", "worst:3")))
+    found = re.findall(r"[−+-]?\d[\d,]*(?:\.\d+)?", re.sub(names, "", " ".join(shown)))
+    assert len(found) > 40
+    assert [text for text in found if text.rstrip(",") not in allowed] == []
+    assert len(view.slopes) == len(view.strips.rows) == len(METRICS)
+
+
+def test_each_number_of_a_slope_is_that_of_its_own_metric(tmp_path):
+    mitigate(planted(), "ndcg@5", metrics=METRICS).save(tmp_path, report=False)
+    kept = json.loads((tmp_path / "mitigation.json").read_text())
+    for slope in build_mitigation_view(load_mitigation(tmp_path)).slopes:
+        effect = kept["effects"][slope.metric]
+        assert (slope.before, slope.after) == (
+            effect["chosen"]["before"],
+            effect["chosen"]["after"],
+        )
+        low, high = effect["chosen"]["interval"]
+        assert (slope.low - slope.before, slope.high - slope.before) == (approx(low), approx(high))
+        assert slope.others.value == effect["others"]["before"] == effect["others"]["after"]
+
+
+def test_the_strip_has_the_changes_of_the_table(tmp_path):
+    result = mitigate(planted(), "ndcg@5", metrics=METRICS)
+    for name, seen in result.summary.effects.items():
+        table = result.changes.filter((pl.col("metric") == name) & (pl.col("change") != 0))
+        worst_first = sorted(table["change"], reverse=seen.higher_is_better is False)
+        assert seen.ordered.changes == approx(worst_first)

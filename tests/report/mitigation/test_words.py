@@ -126,7 +126,7 @@ def test_each_gap_is_weighed_against_chance_by_its_own_p_value():
     tested = summary_of(effect(change(0.3, 0.5), same(0.4), gap=gap))
     said = sentence(tested, "The gap in")
     beyond, by_chance = said.split(" and is ")
-    assert "0.400" in beyond and "p = 0.010" in beyond and "no more than" not in beyond
+    assert "0.400" in beyond and "p ≤ 0.010" in beyond and "no more than" not in beyond
     assert "0.200" in by_chance and "p = 0.300" in by_chance and "no more than" in by_chance
     assert not sentence(summary_of(), "The gap in")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta, timezone
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ import pytest
 
 import fairrec
 from fairrec.report.page.build import build_page_view
+from fairrec.report.page.html import lay_out
+from fairrec.result.schema import AuditedModel
 from tests.builders import audit, two_groups
 from tests.report.page.planted_page import planted, planted_result, view_of
 
@@ -42,6 +47,27 @@ def test_the_view_of_a_fixed_world_reads_as_agreed():
     fixed = planted().summary.model_copy(update={"versions": {"python": "3"}})
     view = build_page_view(fixed, planted().group_table)
     assert "\n".join(as_text("page", view)) + "\n" == GOLDEN.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (None, ""),
+        (AuditedModel(name="ranker", version=""), "ranker"),
+        (AuditedModel(name="", version="2"), "2"),
+        (AuditedModel(name="<i>\n", version="2.1"), r"<i>\n@2.1"),
+    ],
+)
+def test_the_head_names_audit_model_and_date(model, says):
+    summary = planted().summary.model_copy(update={"title": "Spring\n", "model": model})
+    made = datetime(2026, 11, 15, 23, 2, tzinfo=timezone(timedelta(hours=9)))
+    run = planted().run.model_copy(update={"made_at": made})
+    view = build_page_view(summary, planted().group_table, run=run)
+    assert (view.heading, view.about_model) == (r"Spring\n", says)
+    assert view.made_at == "2026-11-15 14:02 UTC"
+    brand = lay_out(view).partition('class="brand"')[2].partition("</p>")[0]
+    shown = [r"Spring\n", escape(says), view.made_at] if says else [r"Spring\n", view.made_at]
+    assert re.findall("<bdi>(.*?)</bdi>", brand) == shown
 
 
 @pytest.mark.parametrize(

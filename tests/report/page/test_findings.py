@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -24,11 +25,44 @@ def test_a_finding_says_how_much_worse_in_words():
     assert card.metric == "auc" and card.verdict == "worse"
     assert (card.value, card.others) == (number(finding.value), number(others))
     assert card.shrunken == signed(finding.shrunken_difference)
-    assert f"{-finding.difference / others:.0%} lower" in card.sentence
+    # a random order has an AUC of 0.5, so that percent of it mean nothing
+    assert card.sentence.endswith(f"{number(-finding.difference)} lower.")
+    assert card.p_adjusted == "≤0.010"
     assert card.carried_by == "It is the combination."
     assert card.neighbours[0][0] == "gender=F, age=65+"
     assert (card.neighbours[0][1], len(card.neighbours)) == ("61", 4)
     assert card.unknown == ""
+
+
+@pytest.mark.parametrize(
+    ("scale", "shift", "sentence"),
+    [
+        (1.0, 0.0, "m is 1.50 for them and 1.00 for all others, 50% higher."),
+        # of a metric that may be negative nothing is so many percent
+        (1.0, -1.02, "m is 0.480 for them and −0.020 for all others, 0.500 higher."),
+        (1e-7, 0.0, "m is 1.50e−7 for them and 1.00e−7 for all others, 50% higher."),
+        (1e-4, 10.0, "m is 10.00010 for them and 10.00015 for all others, <0.1% lower."),
+    ],
+)
+def test_percent_are_of_what_starts_at_nothing_and_no_digit_that_tells_is_lost(
+    scale, shift, sentence
+):
+    n = 200
+    is_more = np.arange(n) % 4 == 0
+    noise = np.tile([0.1, 0.1, 0.1, 0.1, -0.1, -0.1, -0.1, -0.1], n // 8)
+    values = pl.DataFrame(
+        {
+            "user_id": np.arange(n),
+            "group": np.where(is_more, "more", "usual"),
+            "m": scale * (1 + 0.5 * is_more + noise) + shift,
+        }
+    )
+    result = fairrec.audit(values=values, by="group", permutations=99)
+    cards = view_of(result).findings
+    (card,) = [card for card in cards if card.label == "group=more"] or cards
+    (finding,) = card.findings
+    assert finding.sentence == sentence
+    assert "0 to 0" not in finding.interval and finding.served == "differs"
 
 
 def test_a_finding_says_what_unknown_attributes_leave_open():

@@ -32,11 +32,11 @@ def test_a_row_has_the_numbers_of_its_group():
     by_label = {row.label: row for row in rows}
     even, odd = by_label["group=even"], by_label["group=odd"]
     # served at place 1 and at place 2
-    assert (even.users, even.value, even.difference) == ("100", "1.00", "+0.500")
-    assert (odd.users, odd.value, odd.difference) == ("100", "0.500", "-0.500")
+    assert (even.users, even.value, even.difference) == ("100", "1.000", "+0.500")
+    assert (odd.users, odd.value, odd.difference) == ("100", "0.500", "−0.500")
     low, high = odd.difference_interval.split(" to ")
-    assert float(low) <= -0.5 <= float(high)
-    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "0.020")
+    assert float(low.replace("−", "-")) <= -0.5 <= float(high.replace("−", "-"))
+    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "≤0.020")
 
 
 def test_what_was_not_tested_has_no_p_value():
@@ -48,7 +48,7 @@ def test_what_was_not_tested_has_no_p_value():
 def test_rows_are_sorted_by_p_and_those_left_out_are_counted():
     groups = groups_of(planted())
     rows, note = table_rows(groups, PageLimits())
-    shown = [float(row.p_adjusted.strip("<")) for row in rows]
+    shown = [float(row.p_adjusted.strip("<≤")) for row in rows]
     assert shown == sorted(shown)
     assert len(rows) == planted().group_table.height and note == ""
     few, note = table_rows(groups, PageLimits(rows=20))

@@ -16,6 +16,10 @@ from fairrec.report.page.value_order import value_order
         ["7", "north", "south", "(missing)"],
         # more digits than a number needs are no reason to fail
         ["1", "9" * 400],
+        ["City 2", "City 10", "city 11", "City 100", "Town", "(missing)"],
+        ["Level 1.5", "Level 2", "Level 10"],
+        ["", "a", "(missing)"],
+        ["18-24", "18-30", "25-34"],
     ],
 )
 def test_numbers_by_size_then_words_then_what_is_missing(expected):

@@ -56,12 +56,17 @@ def card_of(
     q95: float = 0.2,
     tested: bool = True,
     is_adjusted: bool = False,
+    scored: int = 100,
     **changes: object,
 ):
     chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
     parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
-    return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result, is_adjusted)
+    summary = SimpleNamespace(
+        given=object() if is_adjusted else None,
+        search=SimpleNamespace(users_scored=scored, users_total=100),
+    )
+    return verdict_card(2, Verdict("auc", "worse", "", "", "", ""), result, summary)
 
 
 def test_the_largest_of_gap_and_chance_nearly_fills_the_scale():
@@ -91,8 +96,13 @@ def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none()
 
 
 def test_the_mean_is_of_those_with_a_value():
-    assert card_of(0.4).mean_over == "all users"
-    assert card_of(0.4, n_undefined=3).mean_over == "users with a value"
+    assert card_of(0.4).mean_over == "mean over all users"
+    assert card_of(0.4, n_undefined=3).mean_over == "mean over users with a value"
+
+
+def test_the_mean_of_a_search_is_an_estimate_and_says_from_whom():
+    card = card_of(0.4, scored=60, n_compared=20)
+    assert card.mean_over == "mean, estimated from 20 users drawn at random"
 
 
 def test_a_gap_as_it_is_does_not_stand_beside_what_chance_shows_within_circumstances():

@@ -39,7 +39,7 @@ RESULT = fairrec.audit(
     better="m0=higher",
     permutations=99,
 )
-WOMEN = RESULT.findings("m0")[0]
+WOMEN = RESULT.metric("m0").findings[0]
 DIFFERS = DifferingCircumstance(
     metric="m0",
     group={"gender": "F"},
@@ -94,8 +94,8 @@ def test_a_circumstance_that_makes_a_part_is_told_with_what_to_do():
     (line,) = circumstance_lines(summary_of(circumstances=(DIFFERS, other)))
     assert line == (
         "Users of gender=F have 50 rows in their lists on average, all others 10, and m0, m1 "
-        "depend on it. Judged by all others, this accounts for about -0.150 of -0.200 in m0, "
-        "-0.100 of -0.400 in m1. given=['list_length'] compares users who are alike in it."
+        "depend on it. Judged by all others, this accounts for about −0.150 of −0.200 in m0, "
+        "−0.100 of −0.400 in m1. given=['list_length'] compares users who are alike in it."
     )
 
 
@@ -143,7 +143,7 @@ def test_what_is_given_is_said_first_with_who_is_left_out():
 def test_both_differences_stand_side_by_side(raw, adjusted, says):
     summary = summary_of(GIVEN, raw_difference=raw, difference=adjusted, kept_share=1.0)
     (line,) = explained_lines(summary)
-    assert line.startswith("m0, gender=F: -0.0800 as it is, ")
+    assert line.startswith("m0, gender=F: −0.080")
     assert "among users with the same history_length and list_length" in line
     assert line.endswith(says)
     assert explained(summary.metrics["m0"].findings[0], summary) in line
@@ -158,7 +158,7 @@ def test_a_difference_of_some_users_says_of_how_many():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "no longer beyond chance: -0.200 as it is, -0.0200"),
+        ({}, "no longer beyond chance: −0.200 as it is, −0.020"),
         ({}, "the circumstances explain 90% of it. What is left may be chance or not"),
         ({"difference": -0.19}, "the circumstances explain 5% of it"),
         ({"difference": None, "kept_share": 0.0}, "only 0% of them have others"),
@@ -189,4 +189,4 @@ def test_every_layout_tells_circumstances_before_the_findings():
     for text in (terminal.file.getvalue(), to_markdown(view).replace("\\", ""), page):
         told = text.index("rows in their lists on average")
         assert told < text.index("no longer beyond chance")
-        assert text.index("Groups are compared among users") < text.index("-0.300 as it is")
+        assert text.index("Groups are compared among users") < text.index("−0.300 as it is")

@@ -64,12 +64,12 @@ def test_the_verdict_in_words(word, alone, says):
 def test_distances_are_from_those_who_meet_no_condition():
     assert carried_by(finding(COMBINATION), SUMMARY)[1] == (
         "Compared with users who meet neither condition: gender=F alone +0.0500, age=65+ alone "
-        "+0.100, both together -0.300."
+        "+0.100, both together −0.300."
     )
     three = finding(COMBINATION, group={"gender": "F", "age": "65+", "job": "job1"})
     assert carried_by(three, SUMMARY)[1] == (
         "Compared with users who meet none of the conditions: gender=F alone +0.0500, age=65+ "
-        "alone +0.100, all together -0.300."
+        "alone +0.100, all together −0.300."
     )
 
 

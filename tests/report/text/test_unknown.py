@@ -66,7 +66,7 @@ SUMMARY = summary_of(40)
         (
             (-0.09, 0.02),
             {"higher_is_better": None},
-            "gender=F differs from all others by -0.0900 to +0.0200",
+            "gender=F differs from all others by −0.0900 to +0.0200",
         ),
     ],
 )
@@ -108,3 +108,7 @@ def test_groups_of_several_attributes_have_no_line():
     )
     result = SUMMARY.metrics["m0"].model_copy(update={"unknown": (both,)})
     assert unknown_lines(SUMMARY.model_copy(update={"metrics": {"m0": result}})) == ()
+
+
+def test_of_what_is_the_same_for_everyone_nothing_is_open():
+    assert unknown_lines(with_bounds(SUMMARY, 0.0, 0.0, is_constant=True)) == ()

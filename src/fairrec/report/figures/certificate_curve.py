@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import INK_STYLE, NEUTRAL, WORSE
+from fairrec.report.figures.palette import GROUP, INK_STYLE, WORSE
 from fairrec.report.page.chart_view import Certificate
 
 WIDE = 20
@@ -50,7 +50,7 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     base = alt.Chart(alt.NamedData("steps")).encode(x=x, y=y)
     look: dict[str, Any] = {"interpolate": "step-after", "aria": False}
     layers = [
-        base.mark_area(color=NEUTRAL, opacity=0.2, **look).encode(y2="low:Q"),
+        base.mark_area(color=GROUP, opacity=0.2, **look).encode(y2="low:Q"),
         base.mark_line(strokeWidth=2, style=INK_STYLE, **look),
         # wide targets for the pointer
         base.mark_point(filled=True, size=140, opacity=0, aria=False).encode(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairrec.report.figures.palette import DENSITY, STILL_STYLES
+from fairrec.report.figures.palette import STILL_INK, STILL_STYLES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,6 +30,6 @@ class Figure:
         rows = {name: list(part) for name, part in self.data.items()}
         chart: alt.LayerChart | alt.FacetChart = self.drawing.properties(
             datasets=rows
-        ).configure_range(ramp=list(DENSITY))
+        ).configure_legend(symbolFillColor=STILL_INK)
         chart.config.style = STILL_STYLES
         return chart

@@ -10,16 +10,18 @@ from fairrec.report.figures.palette import (
     BETTER,
     CHANCE,
     CHOSEN,
+    COUNT_STYLE,
+    COUNTED,
+    GROUP,
     HALO_STYLE,
     INK_STYLE,
-    NEUTRAL,
     NOBODY,
     WORSE,
 )
 from fairrec.report.page.chart_view import Density, GroupChart
 
 IS_CHOSEN = "datum.group === chosen"
-COLOURS = {"worse": WORSE, "better": BETTER, "neutral": NEUTRAL}
+COLOURS = {"worse": WORSE, "better": BETTER, "neutral": GROUP}
 SHAPES = {"diamond": "diamond", "up": "triangle-up", "down": "triangle-down", "dot": "circle"}
 CORNERS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
 """Of a hexagon, from its centre: in halves of its width and quarters of its height."""
@@ -38,7 +40,9 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         encodings=["x", "y"],
         # a wheel alone scrolls the page
         zoom="wheel![event.ctrlKey || event.metaKey]",
-        translate="[pointerdown, window:pointerup] > window:pointermove!",
+        # and so does a finger: the browser takes it away in mid-drag, and the drag would never end
+        translate="[pointerdown[event.pointerType === 'mouse'], window:pointerup]"
+        " > window:pointermove!",
     )
     x = alt.X(
         "size:Q",
@@ -106,7 +110,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         _hexagons(alt, chart.density)
         if chart.density
         else base.transform_filter("datum.role === 'group'").mark_point(
-            **look, size=34, stroke=NEUTRAL, strokeWidth=1.2
+            **look, size=34, stroke=GROUP, strokeWidth=1.2
         )
     )
     below = [everyone, *edges] if chart.density else [*edges, everyone]
@@ -152,7 +156,7 @@ def _hexagons(alt: Any, density: Density) -> Any:
             interpolate="linear-closed",
             clip=True,
             aria=False,
-            style=HALO_STYLE,
+            style=[HALO_STYLE, COUNT_STYLE],
             strokeWidth=0.6,
         )
         .encode(
@@ -160,15 +164,15 @@ def _hexagons(alt: Any, density: Density) -> Any:
             y="at_value:Q",
             order="corner:Q",
             detail="cell:N",
-            fill=alt.Fill(
+            fillOpacity=alt.FillOpacity(
                 "n:Q",
-                scale=alt.Scale(type="log"),
+                scale=alt.Scale(type="log", range=list(COUNTED)),
                 legend=alt.Legend(
                     title="groups here",
                     orient="top",
                     titleOrient="left",
-                    gradientLength=160,
-                    gradientThickness=10,
+                    symbolType="M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+                    symbolStrokeWidth=0,
                     format=",",
                     values=[10**power for power in range(len(str(most)))],
                 ),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import altair as alt
 
-FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+# wide ones first: text is measured here, and cut off where a wider font is taken to show it
+FONT = "Verdana, 'DejaVu Sans', Helvetica, Arial, 'Liberation Sans', sans-serif"
 INK = "#222222"
 
 

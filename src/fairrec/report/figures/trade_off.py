@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import BETTER, CHOSEN, NEUTRAL, WORSE
+from fairrec.report.figures.palette import CHOSEN, SERIES
 from fairrec.report.mitigation.view import TradeOff
 
 
@@ -27,7 +27,7 @@ def trade_off(view: TradeOff, height: int = 240) -> Figure:
         color=alt.Color(
             "who:N",
             title=None,
-            scale=alt.Scale(domain=who, range=[NEUTRAL, BETTER, WORSE][: len(who)]),
+            scale=alt.Scale(domain=who, range=[*SERIES[: len(who)]]),
             legend=alt.Legend(orient="top", direction="vertical", labelLimit=260),
         ),
         tooltip=[

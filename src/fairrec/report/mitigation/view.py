@@ -1,14 +1,18 @@
-"""A mitigation ready to lay out: its words, tables and trade-off curves."""
+"""A mitigation ready to lay out: its words, charts and tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.mitigation.facts import Fact, facts
+from fairrec.report.mitigation.slopes import Slope, slopes
+from fairrec.report.mitigation.strips import Strips, strips
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
+from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.view import LONGEST_LINE
-from fairrec.report.words import group_label, number, p_value, signed
+from fairrec.report.words import group_label, number, numbers, p_value, signed_interval, with_sign
 from fairrec.result.mitigation_schema import Change, MitigationSummary
 from fairrec.result.schema import Chance
 
@@ -43,6 +47,7 @@ class MitigationView:
     ----------
     stamps : what must not be overlooked
     said : sentences, the most important first
+    facts, slopes, strips : the same to look at
     """
 
     headline: str
@@ -55,6 +60,9 @@ class MitigationView:
     trade_offs: tuple[TradeOff, ...]
     notes: tuple[str, ...]
     reproduce: str
+    facts: tuple[Fact, ...] = ()
+    slopes: tuple[Slope, ...] = ()
+    strips: Strips | None = None
 
     @property
     def tables(self) -> tuple[TableView, ...]:
@@ -79,6 +87,9 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed})"
         ),
+        facts=facts(summary),
+        slopes=slopes(summary),
+        strips=strips(summary),
     )
 
 
@@ -90,6 +101,7 @@ def _effects(summary: MitigationSummary) -> TableView:
         rows.append((named, "chosen groups", *_cells(effect.chosen)))
         if effect.lowered is not None:
             rows.append((plain(name), "groups served worse on purpose", *_cells(effect.lowered)))
+        rows.append((plain(name), "all others", *_cells(effect.others)))
         rows.append((plain(name), "all users", *_cells(effect.everyone)))
     return TableView(
         title=f"Before and after, on {targets}",
@@ -106,15 +118,16 @@ def _columns(summary: MitigationSummary) -> tuple[str, ...]:
 
 
 def _cells(change: Change) -> tuple[str, ...]:
-    numbers = (f"{change.n_users:,}", number(change.before), number(change.after))
+    values = (f"{change.n_users:,}", *numbers(change.before, change.after))
     if change.verdict == "unchanged":
-        return (*numbers, "0", "-", "-", change.verdict)
+        return (*values, "0", "-", "-", change.verdict)
     interval = "-"
+    ends = change.interval or ()
     if change.interval is not None:
-        interval = f"{signed(change.interval[0])} to {signed(change.interval[1])}"
+        interval = signed_interval(*change.interval, change.change or 0.0)
     return (
-        *numbers,
-        "-" if change.change is None else signed(change.change),
+        *values,
+        "-" if change.change is None else with_sign(numbers(change.change, *ends)[0]),
         interval,
         "-" if change.p_value is None else p_value(change.p_value),
         change.verdict,
@@ -148,7 +161,7 @@ def _gaps(summary: MitigationSummary) -> TableView:
 def _chance(chance: Chance | None) -> str:
     if chance is None:
         return "not tested"
-    return f"{number(chance.mean)}, p = {p_value(chance.p_value)}"
+    return f"{number(chance.mean)}, {p_of_gap(chance)}"
 
 
 def _groups(summary: MitigationSummary) -> TableView:

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.words import number, p_value, plural
-from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
+from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.words import number, plural
+from fairrec.result.mitigation_schema import (
+    Change,
+    ChangeVerdict,
+    MetricEffect,
+    MitigationSummary,
+    OrderedChanges,
+)
+
+Tone = Literal["better", "worse", "neutral"]
+_TONES: dict[ChangeVerdict, Tone] = {"improved": "better", "worse": "worse"}
+
+
+def tone_of(verdict: ChangeVerdict) -> Tone:
+    """The colour of a change: only what is shown to be better or worse has one."""
+    return _TONES.get(verdict, "neutral")
 
 
 def sentences(summary: MitigationSummary) -> tuple[str, ...]:
@@ -13,7 +30,7 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
     target = summary.effects[summary.metric]
     said = (
         _protocol(summary),
-        _standing(summary, target),
+        standing(summary),
         _side(target),
         _regression(summary, target),
         _gap(summary, target),
@@ -27,11 +44,16 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
 
 def target_name(summary: MitigationSummary, target: MetricEffect) -> str:
     """The metric, or the distance it is judged by."""
-    name = plain(summary.metric)
-    return f"distance in {name} from all others" if target.is_distance else name
+    return distance_name(summary.metric) if target.is_distance else plain(summary.metric)
 
 
-def _n_raised(summary: MitigationSummary) -> int:
+def distance_name(metric: str) -> str:
+    """What groups are judged by where neither end of a metric is better."""
+    return f"distance in {plain(metric)} from all others"
+
+
+def n_raised(summary: MitigationSummary) -> int:
+    """Groups that were to be served better."""
     return sum(not group.is_lowered for group in summary.groups)
 
 
@@ -40,7 +62,7 @@ def headline(summary: MitigationSummary) -> str:
     target = summary.effects[summary.metric]
     change = target.chosen
     name = target_name(summary, target)
-    n_groups = _n_raised(summary)
+    n_groups = n_raised(summary)
     who = "chosen group" if n_groups == 1 else f"{n_groups:,} chosen groups"
     if change.before is None or change.after is None or change.change is None:
         return f"The {name} of the {who} is undefined for everyone reported on."
@@ -89,7 +111,7 @@ def _protocol(summary: MitigationSummary) -> str:
         return (
             f"{reranker} Groups ({plain(summary.rule)}) were chosen on the validation targets of "
             f"{plural(summary.n_users_choosing, 'user')}; all numbers are from the "
-            f"{_test_targets(summary)}."
+            f"{reported_targets(summary)}."
         )
     return (
         f"{reranker} Groups ({plain(summary.rule)}) were chosen on one half of the users "
@@ -98,13 +120,14 @@ def _protocol(summary: MitigationSummary) -> str:
     )
 
 
-def _test_targets(summary: MitigationSummary) -> str:
+def reported_targets(summary: MitigationSummary) -> str:
     """Those reported on; not held out where some of them were chosen by."""
     return "test targets" if summary.n_shared_targets else "held-out test targets"
 
 
-def _standing(summary: MitigationSummary, target: MetricEffect) -> str:
+def standing(summary: MitigationSummary) -> str:
     """Where the chosen groups stand beside the others, on the held-out targets."""
+    target = summary.effects[summary.metric]
     change, others = target.chosen, summary.regression.others_fresh
     if target.is_distance or change.before is None or change.after is None or others is None:
         return ""
@@ -146,7 +169,7 @@ def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
     if seen.chosen_by is None or seen.fresh is None:
         return ""
     is_validation = summary.protocol == "validation targets"
-    fresh = f"the {_test_targets(summary)}" if is_validation else "held-out users"
+    fresh = f"the {reported_targets(summary)}" if is_validation else "held-out users"
     said = (
         f"Without any re-ranking the {target_name(summary, target)} of these groups is "
         f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
@@ -173,29 +196,44 @@ def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
     return (
         f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
         f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
-        f"p = {p_value(before)}) and is "
-        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, p = {p_value(after)})."
+        f"{p_of_gap(gap.chance_before)}) and is "
+        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, {p_of_gap(gap.chance_after)})."
     )
 
 
-def _cost(summary: MitigationSummary) -> str:
+def cost_shares(summary: MitigationSummary) -> list[tuple[str, float, Change]]:
+    """Whose cost metric changed by which share of it; nothing where that is no share."""
     if summary.cost_metric is None or summary.cost_metric == summary.metric:
-        return ""
+        return []
     effect = summary.effects[summary.cost_metric]
     shares = []
     for who, change in (("the chosen groups", effect.chosen), ("all users", effect.everyone)):
         if change.before is None or change.change is None or not change.before:
-            return ""
-        share = change.change / change.before
-        shares.append(f"{100 * share:+.2f}% for {who} ({_in_words(change)})")
-    lost = -(effect.chosen.change or 0.0) / (effect.chosen.before or 1.0)
+            return []
+        shares.append((who, change.change / change.before, change))
+    return shares
+
+
+def share_words(share: float) -> str:
+    """A change as a share of what there was."""
+    return f"{100 * share:+.2f}%"
+
+
+def _cost(summary: MitigationSummary) -> str:
+    shares = cost_shares(summary)
+    if not shares:
+        return ""
+    said = " and ".join(
+        f"{share_words(share)} for {who} ({in_words(change)})" for who, share, change in shares
+    )
+    _, of_chosen, _ = shares[0]
     more = (
         f" For the chosen groups that is more than the {100 * summary.max_loss:g}% allowed where "
         "the strength was tuned."
-        if summary.is_tuned and lost > summary.max_loss
+        if summary.is_tuned and -of_chosen > summary.max_loss
         else ""
     )
-    return f"{plain(summary.cost_metric)} changed by {' and '.join(shares)}.{more}"
+    return f"{plain(summary.cost_metric)} changed by {said}.{more}"
 
 
 def _worse(summary: MitigationSummary) -> str:
@@ -211,7 +249,8 @@ def _untouched(summary: MitigationSummary) -> str:
     return f"The lists of {plural(n_others, 'other user')} are as they were."
 
 
-def _in_words(change: Change) -> str:
+def in_words(change: Change) -> str:
+    """Whether a change is significant."""
     return {
         "improved": "significant",
         "worse": "significant",
@@ -225,6 +264,31 @@ def _harm(summary: MitigationSummary) -> str:
     worse = {name: effect.groups.worse for name, effect in summary.effects.items()}
     tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
     if not any(worse.values()):
-        return f"No single group could be shown to have become worse in any metric ({tests})."
+        none = f"No single group could be shown to have become worse in any metric ({tests})."
+        return " ".join(filter(None, (none, _could_be_seen(summary))))
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
     return f"Single groups that became significantly worse ({tests}): {parts}."
+
+
+def _could_be_seen(summary: MitigationSummary) -> str:
+    """How small a loss would have been shown in the target, where one end is worse."""
+    target = summary.effects[summary.metric]
+    seen = target.ordered
+    if seen is None or not seen.n_groups or target.higher_is_better is None:
+        return ""
+    changed = f"Somebody's {plain(summary.metric)} changed in {plural(seen.n_groups, 'group')}"
+    return f"{changed}. {could_be_seen(seen)}"
+
+
+def could_be_seen(seen: OrderedChanges) -> str:
+    """In how many groups a loss could have been shown, and how large a one."""
+    n_seeing = seen.n_groups - seen.n_blind
+    if not n_seeing:
+        return "In none of them enough users changed for any loss to be shown."
+    loss = f"a loss of {number(seen.least_shown)} would have been shown in half of"
+    if not seen.n_blind:
+        return f"A{loss[1:]} them."
+    return (
+        f"In {seen.n_blind:,} of them too few users changed for any loss to be shown; {loss} the "
+        f"other {n_seeing:,}."
+    )

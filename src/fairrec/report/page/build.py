@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 import polars as pl
 
 from fairrec.core.audit_options import smallest_group
@@ -26,9 +28,11 @@ from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import build_view
 from fairrec.report.words import confidence, number, plural
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary, MetricResult
 
 LONGEST_COMMAND = 4000
+LONGEST_NAME = 200
 
 
 def build_page_view(
@@ -37,6 +41,7 @@ def build_page_view(
     group_file: str = "groups.parquet",
     limits: PageLimits | None = None,
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> PageView:
     """The view of a result.
 
@@ -45,6 +50,7 @@ def build_page_view(
     groups : the table of groups, as in `groups.parquet`
     group_file : link to that table
     mitigation : of the lists this audit is of, if they are re-ranked
+    run : when it was made; None in results from before that was kept
     """
     limits = limits or PageLimits()
     words = build_view(summary)
@@ -63,7 +69,7 @@ def build_page_view(
         missing=words.missing,
         circumstances=words.circumstances,
         verdicts=tuple(
-            verdict_card(at, verdict, result, summary.given is not None)
+            verdict_card(at, verdict, result, summary)
             for at, (verdict, result) in enumerate(
                 zip(words.verdicts, summary.metrics.values(), strict=True)
             )
@@ -93,7 +99,19 @@ def build_page_view(
         reproduce=_reproduce(summary),
         group_file=group_file,
         mitigation=None if mitigation is None else build_mitigation_view(mitigation),
+        heading=plain(summary.title, LONGEST_NAME),
+        about_model=about_model(summary),
+        made_at=f"{run.made_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if run else "",
     )
+
+
+def about_model(summary: AuditSummary) -> str:
+    """The model and its version, as the auditor calls them: `ranker@2`."""
+    model = summary.model
+    if model is None:
+        return ""
+    name, version = plain(model.name, LONGEST_NAME), plain(model.version, LONGEST_NAME)
+    return "@".join(filter(None, (name, version)))
 
 
 def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:

@@ -8,7 +8,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Correlation, CorrelationCell
 from fairrec.report.page.groups import PageGroups
-from fairrec.report.words import plural
+from fairrec.report.words import MINUS, plural
 
 
 def metric_correlation(groups: PageGroups) -> Correlation | None:
@@ -25,7 +25,7 @@ def metric_correlation(groups: PageGroups) -> Correlation | None:
         for j, second in enumerate(names):
             both = is_known[i] & is_known[j]
             found = _pearson(values[i, both], values[j, both])
-            text = "-" if found is None else f"{found:+.2f}"
+            text = "-" if found is None else f"{found:+.2f}".replace("-", MINUS)
             cells.append(CorrelationCell(plain(first), plain(second), found, text))
     n_groups = int(is_known.any(axis=0).sum())
     return Correlation(
@@ -33,8 +33,7 @@ def metric_correlation(groups: PageGroups) -> Correlation | None:
         cells=tuple(cells),
         sentence=(
             f"Pearson's correlation of group values over {plural(n_groups, 'full combination')}: "
-            "near +1, two metrics favour the same groups; near -1, one favours those the other "
-            "does not."
+            "near +1, groups that are high in one are high in the other; near \u22121, low."
         ),
     )
 

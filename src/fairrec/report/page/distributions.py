@@ -6,19 +6,19 @@ from fairrec.core.errors import plain
 from fairrec.inputs.users import MISSING
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import Distribution, PageLimits, ValueBar
-from fairrec.report.words import plural
+from fairrec.report.words import percent, plural, shown
 from fairrec.result.schema import AttributeSummary, AuditSummary
 
 
 def distributions(summary: AuditSummary, limits: PageLimits) -> tuple[Distribution, ...]:
     """One chart of bars an attribute, as many as there is room for."""
-    shown, n_left = [], limits.values
+    drawn, n_left = [], limits.values
     for name, attribute in summary.attributes.items():
         if n_left <= 0:
             break
-        shown.append(_distribution(name, attribute, summary, n_left))
-        n_left -= len(shown[-1].bars)
-    return tuple(shown)
+        drawn.append(_distribution(name, attribute, summary, n_left))
+        n_left -= len(drawn[-1].bars)
+    return tuple(drawn)
 
 
 def _distribution(
@@ -42,9 +42,9 @@ def _distribution(
         about=", ".join(about),
         bars=tuple(
             ValueBar(
-                value=plain(value),
+                value=shown(value),
                 users=f"{kept[value]:,}",
-                share=_percent(kept[value] / summary.n_users),
+                share=percent(kept[value] / summary.n_users),
                 length=round(100 * kept[value] / largest, 1),
                 is_small=kept[value] < summary.coverage.min_users,
                 is_missing=value == MISSING,
@@ -55,7 +55,3 @@ def _distribution(
         if n_more > 0
         else "",
     )
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "<0.1%"

@@ -12,7 +12,7 @@ from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
 from fairrec.report.text.overview import FoundGroup, Mark, found_groups, served_in
-from fairrec.report.words import plural, signed
+from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.schema import AuditSummary, MetricResult
 
 MOST_METRICS = 12
@@ -84,8 +84,10 @@ def _plot(
                 label=groups.label(key),
                 users=f"{support:,}" if support else "-",
                 served=next((mark.served for mark in marked if mark.metric == plain(metric)), ""),
-                difference="-" if size is None else signed(size),
-                interval=_interval(lower, upper),
+                difference="-" if size is None else with_sign(numbers(size, lower, upper)[0]),
+                interval=""
+                if size is None or (lower is None and upper is None)
+                else signed_interval(lower, upper, size),
                 at=None if size is None else place(size),
                 span=None
                 if size is None
@@ -100,7 +102,7 @@ def _plot(
     return DotPlot(
         metric=plain(metric),
         called=plain(result.called),
-        ticks=tuple((place(tick), f"{tick:+g}" if tick else "0") for tick in ticks(low, high)),
+        ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
         rows=tuple(rows),
     )
@@ -123,11 +125,6 @@ def _numbers(
         row[:n_axes]: row[n_axes:]
         for row in part.select(*groups.frame.axes, "support", size, low, high).iter_rows()
     }
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    ends = ("no limit" if end is None else signed(end) for end in (low, high))
-    return "" if low is None and high is None else " to ".join(ends)
 
 
 def _chance(result: MetricResult, n: int) -> tuple[float, float]:
@@ -160,4 +157,5 @@ def about_rows(groups: PageGroups, n_shown: int) -> str:
         return "No group stands out: these are the largest of a single attribute."
     n_more = len(found) - n_shown
     more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
-    return f"Groups that differ from all others beyond chance, worst first.{more}"
+    first = "furthest" if all(group.served == "differs" for group in found) else "worst"
+    return f"Groups that differ from all others beyond chance, {first} first.{more}"

@@ -8,15 +8,18 @@ from fairrec.report.page.view import FindingCard, GroupCard, HistogramBar, PageL
 from fairrec.report.text.circumstances import explained
 from fairrec.report.text.interaction import carried_by, neighbour_rows
 from fairrec.report.text.overview import FoundGroup, found_groups, served_in
+from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import (
     Verdict,
+    because_of,
+    difference_of,
     one_at_a_time,
     outcome_words,
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.words import group_label, number, p_value, percent, plural, signed
+from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.schema import Finding, MetricResult
 
 
@@ -60,8 +63,7 @@ def _bars(
         HistogramBar(
             own=round(100 * mine / tallest, 1),
             others=round(100 * theirs / tallest, 1),
-            text=f"{number(low)} to {number(high)}: {percent(mine)} of them, {percent(theirs)} of "
-            "all others",
+            text=f"{interval(low, high)}: {percent(mine)} of them, {percent(theirs)} of all others",
         )
         for low, high, mine, theirs in zip(edges[:-1], edges[1:], *shares, strict=True)
     )
@@ -81,21 +83,19 @@ def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
     carried, distances = carried_by(finding, groups.summary)
+    value, others = numbers(finding.value, finding.value - _raw(finding))
     return FindingCard(
         metric=plain(metric),
         served=served_in(finding, result),
         verdict=outcome_words(finding, result),
-        value=number(finding.value),
-        others=number(finding.value - _raw(finding)),
-        difference=signed(finding.difference),
-        shrunken=signed(
-            finding.difference
-            if finding.shrunken_difference is None
-            else finding.shrunken_difference
-        ),
-        sentence=_sentence(metric, finding, groups.summary.given is not None),
-        interval=simultaneous_interval(finding) or one_at_a_time(finding),
-        p_adjusted=p_value(finding.p_adjusted),
+        value=value,
+        others=others,
+        difference=difference_of(finding),
+        shrunken=difference_of(finding, finding.shrunken_difference),
+        sentence=_sentence(metric, result, finding, groups.summary.given is not None),
+        # only results from before there were simultaneous ones have no other
+        interval=simultaneous_interval(finding) or f"{one_at_a_time(finding)} (one at a time)",
+        p_adjusted=p_adjusted(finding.p_adjusted, finding.p_value, groups.summary),
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
@@ -107,12 +107,7 @@ def _finding(
             if finding.n_folded
             else ""
         ),
-        because=(
-            f"Without {group_label(finding.because_of)}, served better than they are, they would "
-            "not stand out."
-            if finding.because_of
-            else ""
-        ),
+        because=because_of(finding, result),
     )
 
 
@@ -120,17 +115,18 @@ def _raw(finding: Finding) -> float:
     return finding.difference if finding.raw_difference is None else finding.raw_difference
 
 
-def _sentence(metric: str, finding: Finding, is_adjusted: bool) -> str:
+def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
     # values are of all users, whatever their circumstances
     raw = _raw(finding)
     others = finding.value - raw
     lower = "lower" if raw < 0 else "higher"
-    share = ""
-    if others > 1e-9 and finding.value >= 0:
-        share = f", {abs(raw / others):.0%} {lower}"
+    how_much = number(abs(raw))
+    if result.is_ratio_scale and others > 0:
+        how_much = percent(abs(raw / others))
+    here, there = numbers(finding.value, others)
     whatever = "Whatever the circumstances, " if is_adjusted else ""
     return (
-        f"{whatever}{plain(metric)} is {number(finding.value)} for them and {number(others)} for "
-        f"all others{share}."
+        f"{whatever}{plain(metric)} is {here} for them and {there} for all others, {how_much} "
+        f"{lower}."
     )

@@ -23,6 +23,7 @@ from fairrec.report.page.density import density
 from fairrec.report.page.groups import PageGroups, end_names, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
+from fairrec.report.text.verdict import mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -104,13 +105,14 @@ def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Dens
     )
     low, high = end_names(result)
     ends = "".join(
-        f" {word.capitalize()} full combination: {groups.label(key)}, {number(end.value)}."
+        f" {word.capitalize()} full combination: {groups.label(key)}, "
+        f"{number(end.value, result.mean)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
         if end is not None and (key := groups.frame.key(end.group)) in groups.roles(metric)
     )
     return (
-        f"{plain(metric)} of {plural(len(sizes), 'group')}{span}, against their size; the mean of "
-        f"all users is {number(result.mean)}.{as_density} "
+        f"{plain(metric)} of {plural(len(sizes), 'group')}{span}, against their size; the "
+        f"{mean_over(result, groups.summary)} is {number(result.mean)}.{as_density} "
         f"{plural(len(result.findings), 'finding')}.{ends}"
     )
 

@@ -20,6 +20,7 @@ from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
@@ -27,17 +28,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
-STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
-COLUMNS = (
-    ("metric", False),
-    ("group", False),
-    ("users", True),
-    ("value", True),
-    ("confidence interval", True),
-    ("difference", True),
-    ("its confidence interval", True),
-    ("p adjusted", True),
-)
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
 _TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
@@ -48,6 +39,7 @@ def page_html(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -56,12 +48,13 @@ def page_html(
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
     mitigation : what was done before this audit, where it is of re-ranked lists
+    run : when it was made, where that is known
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        page = lay_out(build_page_view(summary, groups, link, limits, mitigation))
+        page = lay_out(build_page_view(summary, groups, link, limits, mitigation, run))
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
@@ -73,9 +66,10 @@ def write_page(
     groups: pl.DataFrame,
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
+    run: AuditRun | None = None,
 ) -> None:
     """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation))
+    write_text(file, page_html(summary, groups, group_file, mitigation, run))
 
 
 def lay_out(view: PageView) -> str:
@@ -90,13 +84,14 @@ def lay_out(view: PageView) -> str:
         view=view,
         policy=policy(vega, script, first_script),
         css=Markup(page_css()),
+        running_title=Markup(css_text(f"FairRec: {(view.heading or view.title)[:100]}")),
         vega=Markup(vega),
         script=Markup(script),
         first_script=Markup(first_script),
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
-        columns=COLUMNS,
+        columns=_columns(view.confidence),
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
@@ -127,6 +122,20 @@ def policy(*scripts: str, images: bool = False) -> str:
     )
 
 
+def _columns(level: str) -> tuple[tuple[str, bool], ...]:
+    """The columns of the table of groups, and whether they are numbers."""
+    return (
+        ("metric", False),
+        ("group", False),
+        ("users", True),
+        ("value", True),
+        (f"{level} interval, one at a time", True),
+        ("difference", True),
+        (f"its {level} interval, one at a time", True),
+        ("p adjusted", True),
+    )
+
+
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
         *([("mitigation", "Mitigation")] if view.mitigation else []),
@@ -150,6 +159,16 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
 def page_css() -> str:
     """The styles of a page, part after part."""
     return "".join(map(own_file, STYLES))
+
+
+def css_text(text: str) -> str:
+    r"""Text as a string of a style sheet, of which nothing can end the string or the sheet.
+
+    >>> print(css_text('a"</style>'))
+    "a\22 \3c \2f style\3e "
+    """
+    safe = (c if c.isascii() and (c.isalnum() or c == " ") else f"\\{ord(c):x} " for c in text)
+    return f'"{"".join(safe)}"'
 
 
 def own_file(name: str) -> str:

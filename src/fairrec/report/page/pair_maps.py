@@ -15,7 +15,7 @@ from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
 from fairrec.report.text.overview import found_groups
-from fairrec.report.words import plural, signed
+from fairrec.report.words import plural, shown, signed
 
 Pair = tuple[int, int]
 """Positions of two attributes."""
@@ -167,7 +167,7 @@ def _axis_labels(values: Set[Any]) -> dict[Any, str]:
     labels: dict[Any, str] = {}
     n_alike: Counter[str] = Counter()
     for value in sorted(values, key=value_order):
-        short = plain(value, 40)
+        short = shown(value, 40)
         n_alike[short] += 1
         labels[value] = short if n_alike[short] == 1 else f"{short} ({n_alike[short]})"
     return labels

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairrec.report.figures.before_after import before_after
 from fairrec.report.figures.certificate_curve import certificate_curve
 from fairrec.report.figures.figure import Figure, Rows
 from fairrec.report.figures.group_chart import group_chart
@@ -34,6 +35,8 @@ def chart_payload(view: PageView) -> str:
             figures[f"history-{at}"] = search_history(history)
         for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
             figures[f"trade-off-{at}"] = trade_off(part)
+        for at, slope in enumerate(view.mitigation.slopes if view.mitigation else ()):
+            figures[f"slope-{at}"] = before_after(slope)
         if view.correlation:
             figures["correlation"] = correlation_map(view.correlation)
         charts = {name: packer.chart(figure) for name, figure in figures.items()}

@@ -12,7 +12,8 @@ from fairrec.report.page.chart_view import Role
 from fairrec.report.page.groups import PageGroups, mark
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits, SideBySideRow, TableRow
-from fairrec.report.words import number, p_value, signed
+from fairrec.report.text.p_values import p_adjusted
+from fairrec.report.words import numbers, signed, signed_interval, with_sign
 
 SIDE_BY_SIDE = 20
 
@@ -43,27 +44,30 @@ def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, 
 def _table_row(
     metric: str, row: GroupRow, roles: Mapping[Key, Role], groups: PageGroups
 ) -> TableRow:
+    value, low, high = numbers(row.value, row.value_low, row.value_high)
+    difference, *_ = numbers(row.difference, row.difference_low, row.difference_high)
     return TableRow(
         group=groups.number(row.key),
         metric=plain(metric),
         label=groups.label(row.key),
         attributes=tuple(at for at, value in enumerate(row.key) if value is not None),
         users=f"{row.support:,}",
-        value=number(row.value),
-        interval=_interval(row.value_low, row.value_high),
-        difference="-" if row.difference is None else signed(row.difference),
-        difference_interval=_interval(row.difference_low, row.difference_high, is_signed=True),
-        p_adjusted="-" if row.p_adjusted is None else p_value(row.p_adjusted),
+        value=value,
+        interval="-" if row.value_low is None else f"{low} to {high}",
+        difference="-" if row.difference is None else with_sign(difference),
+        difference_interval=(
+            "-"
+            if row.difference is None or row.difference_low is None
+            else signed_interval(row.difference_low, row.difference_high, row.difference)
+        ),
+        p_adjusted=(
+            "-"
+            if row.p_adjusted is None
+            else p_adjusted(row.p_adjusted, row.p_value, groups.summary)
+        ),
         role=roles.get(row.key, "group"),
         mark=mark(roles.get(row.key, "group"), groups.summary.metrics[metric]),
     )
-
-
-def _interval(low: float | None, high: float | None, is_signed: bool = False) -> str:
-    if low is None or high is None:
-        return "-"
-    word = signed if is_signed else number
-    return f"{word(low)} to {word(high)}"
 
 
 def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
@@ -92,8 +96,8 @@ def side_by_side(groups: PageGroups) -> tuple[SideBySideRow, ...]:
             group=groups.number(key),
             label=groups.label(key),
             differences=tuple(
-                "-" if (gap := differences[name].get(key)) is None else signed(gap)
-                for name in metrics
+                "-" if (gap := differences[name].get(key)) is None else signed(gap, result.mean)
+                for name, result in metrics.items()
             ),
             is_finding=tuple(key in findings[name] for name in metrics),
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fairrec.report.page.view import GapScale, VerdictCard
-from fairrec.report.text.verdict import Status, Verdict
-from fairrec.report.words import number, p_value
-from fairrec.result.schema import MetricResult
+from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.text.verdict import Status, Verdict, mean_over
+from fairrec.report.words import number
+from fairrec.result.schema import AuditSummary, MetricResult
 
 _CLAUSES: dict[Status, str] = {
     "worse by more than matters": "groups worse off by more than matters in",
@@ -39,12 +40,14 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def verdict_card(at: int, verdict: Verdict, result: MetricResult, is_adjusted: bool) -> VerdictCard:
+def verdict_card(
+    at: int, verdict: Verdict, result: MetricResult, summary: AuditSummary
+) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
-    whose = "users with a value" if result.n_undefined else "all users"
     # what chance shows is within circumstances then, and the gap is not
-    scale = None if is_adjusted else _scale(result)
-    return VerdictCard(verdict, f"chart-{at}", number(result.mean), whose, scale)
+    scale = None if summary.given is not None else _scale(result)
+    mean, whose = number(result.mean), mean_over(result, summary)
+    return VerdictCard(verdict, f"chart-{at}", mean, whose, scale)
 
 
 def _scale(result: MetricResult) -> GapScale | None:
@@ -62,6 +65,6 @@ def _scale(result: MetricResult) -> GapScale | None:
         q95_at=round(100 * chance.q95 / end, 1),
         alternative=(
             f"Gap {number(result.gap)}; chance alone shows {number(chance.mean)} on average and "
-            f"up to {number(chance.q95)} in 95% of cases; p = {p_value(chance.p_value)}."
+            f"up to {number(chance.q95)} in 95% of cases; {p_of_gap(chance)}."
         ),
     )

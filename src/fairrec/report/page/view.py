@@ -65,7 +65,7 @@ class VerdictCard:
 
     Parameters
     ----------
-    mean_over : whose mean it is
+    mean_over : whose mean it is, and whether it is an estimate
     """
 
     verdict: Verdict
@@ -259,6 +259,8 @@ class PageView:
     confidence : of the intervals, such as 95%
     group_file : link to the table with every group; empty where there is none
     mitigation : what was done to the lists before this audit, if anything
+    heading, about_model : what the auditor calls the audit and the model; empty where not said
+    made_at : date and time; empty where it is not known
     """
 
     title: str
@@ -295,3 +297,6 @@ class PageView:
     mitigation: MitigationView | None = None
     circumstances: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
+    heading: str = ""
+    about_model: str = ""
+    made_at: str = ""

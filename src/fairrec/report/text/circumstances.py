@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
-from fairrec.report.words import group_label, number, percent, plural, signed
+from fairrec.report.words import group_label, number, numbers, percent, plural, signed, with_sign
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -82,7 +82,8 @@ def _difference(found: list[DifferingCircumstance]) -> str:
     advice = spelled("given", [first.circumstance])
     if first.explains is not None:
         parts = ", ".join(
-            f"{signed(one.explains or 0.0)} of {signed(one.difference)} in {plain(one.metric)}"
+            f"{signed(one.explains or 0.0, one.difference)} of {signed(one.difference)} in "
+            f"{plain(one.metric)}"
             for one in found
         )
         return (
@@ -97,8 +98,9 @@ def _difference(found: list[DifferingCircumstance]) -> str:
         names = ", ".join(plain(one.metric) for one in found)
         return f"{how_many}, and {names} may differ for that reason alone. {apart}"
     parts = ", ".join(
-        f"{plain(one.metric)} would be {number(one.at_random[0])} for them and "
-        f"{number(one.at_random[1])} for all others"
+        "{} would be {} for them and {} for all others".format(
+            plain(one.metric), *numbers(*one.at_random)
+        )
         for one in found
         if one.at_random is not None
     )
@@ -156,7 +158,8 @@ def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
     assert summary.given is not None
     *others, last = map(plain, summary.given.circumstances)
     names = f"{', '.join(others)} and {last}" if others else last
-    return f"{signed(raw)} as it is, {signed(adjusted)} among users with the same {names}"
+    as_is, alike = map(with_sign, numbers(raw, adjusted))
+    return f"{as_is} as it is, {alike} among users with the same {names}"
 
 
 def _share(raw: float, adjusted: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.report.words import number, signed
+from fairrec.report.words import number, shown, signed
 from fairrec.result.schema import AuditSummary, Finding, Interaction, Neighbour
 
 NEIGHBOUR_COLUMNS = ("who", "users", "mean", "standard error")
@@ -21,6 +21,8 @@ def neighbour_rows(finding: Finding, summary: AuditSummary) -> tuple[tuple[str, 
     """The finding and its neighbours: who, how many, mean and standard error."""
     if finding.interaction is None:
         return ()
+    neighbours = finding.interaction.neighbours
+    largest = max(abs(neighbour.value or 0.0) for neighbour in neighbours)
     return tuple(
         (
             ", ".join(
@@ -28,10 +30,12 @@ def neighbour_rows(finding: Finding, summary: AuditSummary) -> tuple[tuple[str, 
                 for name, is_met in neighbour.is_met.items()
             ),
             f"{neighbour.n_users:,}",
-            _not_known(neighbour, summary) if neighbour.value is None else number(neighbour.value),
-            "" if neighbour.error is None else number(neighbour.error),
+            _not_known(neighbour, summary)
+            if neighbour.value is None
+            else number(neighbour.value, largest),
+            "" if neighbour.error is None else number(neighbour.error, largest),
         )
-        for neighbour in finding.interaction.neighbours
+        for neighbour in neighbours
     )
 
 
@@ -60,7 +64,7 @@ def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> s
             said.append(
                 f"{alone} not known ({_not_known(one, summary)})"
                 if one.value is None
-                else f"{alone} {signed(one.value - none.value)}"
+                else f"{alone} {signed(one.value - none.value, none.value)}"
             )
     together = "both together" if is_pair else "all together"
     return (
@@ -70,7 +74,7 @@ def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> s
 
 
 def _condition(finding: Finding, name: str) -> str:
-    return f"{plain(name)}={plain(finding.group[name])}"
+    return f"{plain(name)}={shown(finding.group[name])}"
 
 
 def _otherwise(finding: Finding, name: str, summary: AuditSummary) -> str:
@@ -80,8 +84,8 @@ def _otherwise(finding: Finding, name: str, summary: AuditSummary) -> str:
     if attribute is not None and attribute.n_values == 2:
         for other in attribute.values:
             if other != str(value):
-                return f"{plain(name)}={plain(other)}"
-    return f"{plain(name)} not {plain(value)}"
+                return f"{plain(name)}={shown(other)}"
+    return f"{plain(name)} not {shown(value)}"
 
 
 def _not_known(neighbour: Neighbour, summary: AuditSummary) -> str:

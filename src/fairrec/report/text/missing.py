@@ -6,6 +6,7 @@ from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.report.words import group_label, p_value, percent, plural
 from fairrec.result.schema import AuditSummary, Finding, MetricResult, MissingUsers
+from fairrec.statistics.permutation import least_p_value
 
 GROUPS_SHOWN = 3
 
@@ -74,7 +75,8 @@ def _where(one: MissingUsers) -> str:
         shown = sorted(one.findings, key=_largest, reverse=True)[:GROUPS_SHOWN]
         more = len(one.findings) - len(shown)
         rest = f"; {plural(more, 'more group')} in result.json" if more else ""
-        return f"Groups differ in it: {'; '.join(_share(group) for group in shown)}{rest}."
+        said = "; ".join(_share(group, one.permutations) for group in shown)
+        return f"Groups differ in it: {said}{rest}."
     if not one.is_tested or not one.shares:
         return ""
     first, last = one.shares[0], one.shares[-1]
@@ -85,11 +87,12 @@ def _where(one: MissingUsers) -> str:
     )
 
 
-def _share(group: Finding) -> str:
+def _share(group: Finding, permutations: int) -> str:
+    least = least_p_value(permutations, is_adjusted=True) if permutations else 0.0
     return (
         f"{percent(group.value)} of {group_label(group.group)} against "
         f"{percent(group.value - group.difference)} of all others (p adjusted "
-        f"{p_value(group.p_adjusted)})"
+        f"{p_value(group.p_adjusted, least)})"
     )
 
 

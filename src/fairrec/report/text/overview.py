@@ -8,14 +8,25 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.inputs.users import Value
+from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.verdict import (
     Tone,
     Verdict,
+    difference_of,
     is_worse,
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.words import confidence, group_label, number, p_value, percent, plural, signed
+from fairrec.report.words import (
+    confidence,
+    group_label,
+    number,
+    numbers,
+    p_is,
+    percent,
+    plural,
+    signed,
+)
 from fairrec.result.schema import AuditSummary, CertifiedSize, Finding, MetricResult
 from fairrec.statistics.outcome import OUTCOMES
 
@@ -178,7 +189,7 @@ def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
         users=users_known(finding),
         served=group.served,
         metric=plain(name),
-        difference=signed(finding.difference if size is None else size),
+        difference=difference_of(finding, size),
         interval=simultaneous_interval(finding),
         marks=tuple(marks),
     )
@@ -200,11 +211,13 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         who = f"No group is shown to be worse off; {who}"
     raw = finding.difference if finding.raw_difference is None else finding.raw_difference
     called = result.called or plain(name)
-    headline = f"{who}: {called} {number(finding.value)} instead of {number(finding.value - raw)}"
+    here, there = numbers(finding.value, finding.value - raw)
+    headline = f"{who}: {called} {here} instead of {there}"
     share = percent(finding.n_users / summary.n_users)
+    p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
     detail = (
         f"{users_known(finding)} of {plural(summary.n_users, 'user')} ({share}) · {plain(name)} · "
-        f"not chance (p = {p_value(finding.p_adjusted)}, {_family(summary)})"
+        f"not chance ({p}, {_family(summary)})"
     )
     return headline, detail
 

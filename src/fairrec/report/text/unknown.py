@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
-from fairrec.report.words import group_label, number, percent, plural, signed
+from fairrec.report.words import group_label, interval, number, percent, plural, signed_interval
 from fairrec.result.schema import AuditSummary, Finding, MetricResult, Unknown
 
 METRICS_SHOWN = 3
@@ -20,6 +20,7 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
         first = {
             metric: one
             for metric, result in summary.metrics.items()
+            if not result.is_constant
             for one in reversed(result.unknown)
             if [*one.group] == [name]
         }
@@ -75,12 +76,12 @@ def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) ->
 def _range(one: Unknown, result: MetricResult) -> str:
     low, high = one.bounds
     if result.higher_is_better is None:
-        return f"differs from all others by {signed(low)} to {signed(high)}"
+        return f"differs from all others by {signed_interval(low, high)}"
     low, high = sorted(harm(end, result.higher_is_better) for end in one.bounds)
     if low >= 0:
-        return f"is worse than all others by {number(low)} to {number(high)}"
+        return f"is worse than all others by {interval(low, high)}"
     if high <= 0:
-        return f"is better than all others by {number(-high)} to {number(-low)}"
+        return f"is better than all others by {interval(-high, -low)}"
     return (
         f"may be worse than all others by up to {number(high)} or better by up to {number(-low)}, "
         "so which end is worse is not known"

@@ -8,14 +8,16 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
+from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import (
     confidence,
     group_label,
     number,
-    p_value,
+    numbers,
     percent,
     plural,
-    signed,
+    signed_interval,
+    with_sign,
 )
 from fairrec.result.schema import (
     AuditSummary,
@@ -186,13 +188,16 @@ def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary)
     if matters is not None:
         head += _of_what_matters(worse, matters)
     which = "Served worst" if is_ended else "Furthest from the rest"
-    because = worse[0].because_of
-    why = (
-        f" Without {group_label(because)}, served better than they are, they would not stand out."
-        if because
-        else ""
-    )
-    return f"{head}. {which}: {_named(worse[0], summary)}.{why}"
+    said = f"{head}. {which}: {_named(worse[0], summary)}."
+    return " ".join(filter(None, (said, because_of(worse[0], result))))
+
+
+def because_of(finding: Finding, result: MetricResult) -> str:
+    """The group without which this one would not stand out; nothing for most."""
+    if finding.because_of is None:
+        return ""
+    which = "at the other end" if result.higher_is_better is None else "served better than they are"
+    return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."
 
 
 def _overlapping(worse: list[Finding], result: MetricResult) -> str:
@@ -223,7 +228,7 @@ def _of_what_matters(worse: list[Finding], matters: float) -> str:
 
 def _named(finding: Finding, summary: AuditSummary) -> str:
     """A group, its difference with what holds for all groups at once, and its users."""
-    said = signed(finding.difference)
+    said = difference_of(finding)
     if finding.simultaneous is not None:
         said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
     users = "user" if finding.n_users == 1 else "users"
@@ -251,9 +256,10 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
         )
         more = len(result.varying) - VARYING_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
+        be = "differ" if result.higher_is_better is None else "be worse or better"
         varying = (
             "Further from the others than groups of everyone's spread would be, but varying more "
-            f"than others, so not shown to be worse or better: {shown}{rest}."
+            f"than others, so not shown to {be}: {shown}{rest}."
         )
     said = (_scope(verdict, result, summary), _certified(verdict, result, summary), varying)
     return " ".join(filter(None, said))
@@ -330,10 +336,8 @@ def _those_certified(smallest: CertifiedSize, verdict: MetricVerdict, summary: A
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
     if result.is_constant:
         return ""
-    if result.gap is None and summary.search.n_not_fully_scored:
-        return "Fewer than two full combinations are fully scored, and a gap needs two."
-    if result.gap is None:
-        return "No full combination of attributes has enough users for a gap between them."
+    if result.gap is None or not result.most_advantaged:
+        return _no_gap(result, summary)
     which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
     ends = f"{which} full combination are {number(result.gap)} apart"
     if result.chance is None:
@@ -342,15 +346,24 @@ def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
     if summary.given is not None:
         # the gap is as it is, and what chance shows is within circumstances
         return (
-            f"{ends}, whatever the circumstances; among users in the same ones p = "
-            f"{p_value(chance.p_value)} for this metric by itself."
+            f"{ends}, whatever the circumstances; among users in the same ones "
+            f"{p_of_gap(chance)} for this metric by itself."
         )
     # no verdict in these words: findings are adjusted for all metrics, this p-value is not
     return (
         f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
-        f"{number(chance.q95)} in 95% of cases (p = {p_value(chance.p_value)} for this metric by "
+        f"{number(chance.q95)} in 95% of cases ({p_of_gap(chance)} for this metric by "
         "itself, where a gap counts in standard errors)."
     )
+
+
+def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
+    if result.gap is not None:
+        ends = "best or worst" if result.higher_is_better is not None else "highest or lowest"
+        return f"No two full combinations with enough users differ in it, so none is {ends}."
+    if summary.search.n_not_fully_scored:
+        return "Fewer than two full combinations are fully scored, and a gap needs two."
+    return "No full combination of attributes has enough users for a gap between them."
 
 
 def _bound_sentence(name: str, summary: AuditSummary) -> str:
@@ -365,7 +378,7 @@ def _bound_sentence(name: str, summary: AuditSummary) -> str:
             f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
             "beyond."
         )
-    if number(bound) == "0":
+    if number(bound, beside=gap) == "0":
         return f"As far as the search can tell ({search.confidence:.0%}), that is the exact gap."
     return (
         f"The exact gap is at most {number(gap + bound)}, as far as the search can tell "
@@ -386,20 +399,30 @@ def _power_sentence(result: MetricResult, summary: AuditSummary) -> str:
     return f"A true {what} this large would be shown 4 times in 5: {sizes}."
 
 
+def mean_over(result: MetricResult, summary: AuditSummary) -> str:
+    """Whose mean the mean of a metric is; after a search it is an estimate, and said to be."""
+    if summary.search.users_scored < summary.search.users_total:
+        return f"mean, estimated from {plural(result.n_compared, 'user')} drawn at random"
+    return f"mean over {'users with a value' if result.n_undefined else 'all users'}"
+
+
+def difference_of(finding: Finding, shrunken: float | None = None) -> str:
+    """Its difference, or what is left of it, with the digits of the interval beside it."""
+    beside = finding.simultaneous or finding.interval
+    size = finding.difference if shrunken is None else shrunken
+    return with_sign(numbers(size, finding.difference, *beside)[0])
+
+
 def simultaneous_interval(finding: Finding) -> str:
     """The interval that holds for all groups and metrics at once; empty where there is none."""
     if finding.simultaneous is None:
         return ""
-    low, high = finding.simultaneous
-    return f"{'no limit' if low is None else signed(low)} to " + (
-        "no limit" if high is None else signed(high)
-    )
+    return signed_interval(*finding.simultaneous, finding.difference)
 
 
 def one_at_a_time(finding: Finding) -> str:
     """The interval of this group by itself."""
-    low, high = finding.interval
-    return f"{signed(low)} to {signed(high)}"
+    return signed_interval(*finding.interval, finding.difference)
 
 
 def outcome_words(finding: Finding, result: MetricResult) -> str:

@@ -10,18 +10,20 @@ from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neigh
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.overview import Overview, overview
+from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
 from fairrec.report.text.verdict import (
     Verdict,
+    difference_of,
     one_at_a_time,
     outcome_words,
     simultaneous_interval,
     users_known,
     verdict_of,
 )
-from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
+from fairrec.report.words import confidence, group_label, number, plural, shown, signed
 from fairrec.result.schema import AuditSummary, SearchSummary
 
 FINDINGS_SHOWN = 10
@@ -108,18 +110,20 @@ def _findings(summary: AuditSummary) -> TableView:
                     plain(name),
                     group_label(finding.group),
                     users_known(finding),
-                    number(finding.value),
-                    signed(finding.difference),
+                    number(finding.value, result.mean),
+                    difference_of(finding),
                     "" if shrunken is None else signed(shrunken),
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
-                    p_value(finding.p_adjusted),
+                    p_adjusted(finding.p_adjusted, finding.p_value, summary),
                     outcome_words(finding, result),
                 )
             )
     level = confidence(summary.alpha)
+    has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
+    first = "worst first" if has_end else "furthest first"
     return TableView(
-        title="Groups that differ from all other users by more than chance, worst first",
+        title=f"Groups that differ from all other users by more than chance, {first}",
         columns=(
             *("metric", "group", "users", "value", "difference", "shrunken"),
             *(f"{level} interval, all at once", f"{level} interval, one at a time"),
@@ -152,8 +156,6 @@ def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
 def _ends(summary: AuditSummary) -> TableView:
     rows = []
     for name, result in summary.metrics.items():
-        if result.gap is None:
-            continue
         names = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
         both = (result.most_advantaged, result.most_disadvantaged)
         for which, ends in zip(names, both, strict=True):
@@ -164,7 +166,7 @@ def _ends(summary: AuditSummary) -> TableView:
                         which if len(ends) == 1 else f"{which} {place}",
                         group_label(end.group),
                         f"{end.support:,}",
-                        number(end.value),
+                        number(end.value, result.mean),
                     )
                 )
     return TableView(
@@ -222,7 +224,7 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     if spent is not None and spent.calls > search.calls:
         lines.append(
             f"The ledger holds the scores of {plural(spent.users, 'user')}, paid for in "
-            f"{plural(spent.calls, 'call')} that took {number(spent.seconds)} s in all."
+            f"{plural(spent.calls, 'call')} in all."
         )
     return tuple(lines)
 
@@ -242,10 +244,10 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
         )
     for name, attribute in summary.attributes.items():
         if attribute.n_values_below_support:
-            shown = ", ".join(
-                f"{plain(v)} ({n:,})" for v, n in [*attribute.small_values.items()][:5]
+            named = ", ".join(
+                f"{shown(v)} ({n:,})" for v, n in [*attribute.small_values.items()][:5]
             )
             n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
             rest = f" and {n_more:,} more" if n_more else ""
-            lines.append(f"{plain(name)}: too few users with value {shown}{rest}.")
+            lines.append(f"{plain(name)}: too few users with value {named}{rest}.")
     return (*lines, *unknown_lines(summary))

@@ -20,25 +20,24 @@
     ),
   });
 
-  // ---- look: colours and fonts of the page ----
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const look = () => ({
+  // ---- look: fonts of the page, and its colours by name, so that they follow it into dark and print ----
+  const font = getComputedStyle(document.documentElement).getPropertyValue("--font").trim();
+  const [ink, soft, line] = ["var(--ink)", "var(--soft)", "var(--line)"];
+  const look = {
     background: "transparent",
-    font: css("--font"),
+    font,
     view: { stroke: null },
-    text: { color: css("--ink") },
+    text: { color: ink },
     legend: {
-      labelColor: css("--soft"), titleColor: css("--soft"), labelFontSize: 12, titleFontSize: 12,
-      titleFontWeight: "normal", labelFont: css("--font"),
+      labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12,
+      titleFontWeight: "normal", labelFont: font, symbolFillColor: ink,
     },
-    range: { ramp: [css("--few"), css("--many")] },
-    style: { ink: { color: css("--ink") }, halo: { stroke: css("--card") } },
+    style: { ink: { color: ink }, halo: { stroke: "var(--card)" }, count: { fill: ink } },
     axis: {
-      labelColor: css("--soft"), titleColor: css("--soft"), gridColor: css("--line"),
-      domainColor: css("--line"), tickColor: css("--line"), labelFontSize: 11.5,
-      titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
+      labelColor: soft, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
+      labelFontSize: 11.5, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
     },
-  });
+  };
 
   // ---- tooltip: text only ----
   const tip = $("tip");
@@ -72,7 +71,7 @@
     const spec = withData(chart);
     if (views.has(place)) views.get(place).finalize();
     const drawn = await window.vegaEmbed(place, spec, {
-      actions: false, renderer: "svg", ast: true, config: look(), tooltip: showTip,
+      actions: false, renderer: "svg", ast: true, config: look, tooltip: showTip,
       loader: { load: () => Promise.reject(new Error("no network")) },
     });
     views.set(place, drawn);
@@ -104,10 +103,6 @@
     },
     { rootMargin: "300px" }
   );
-  const redraw = () => Promise.all([
-    ...places.filter((place) => waiting.has(place)).map(drawPlace),
-    ...(waiting.has($("pair-plot")) ? [drawPair()] : []),
-  ]);
   const drawAll = () => {
     places.filter((place) => !waiting.has(place)).forEach(drawPlace);
     if ($("pair-plot") && !waiting.has($("pair-plot"))) drawPair();
@@ -147,7 +142,14 @@
       known.get(group).values.push([metric, columns[at.value][i], columns[at.difference][i]]);
     });
   }
-  const short = (value) => Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
+  // numbers as report/words.py writes them: three digits, an exponent for tiny and huge ones, a true minus
+  const short = (value) => {
+    const size = Math.abs(value);
+    if (size === 0) return "0";
+    if (size < 1e-4 || size >= 1e12) return value.toExponential(2).replace("e+", "e").replaceAll("-", "\u2212");
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(size)));
+    return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replace("-", "\u2212");
+  };
   const choose = (group) => {
     chosen = group;
     for (const { view, spec } of views.values()) if (hasChosen(spec)) view.signal("chosen", group).run();
@@ -164,7 +166,7 @@
         const item = document.createElement("li");
         const number = document.createElement("b");
         number.textContent = short(value);
-        const sign = difference == null ? "" : ` (${difference < 0 ? "" : "+"}${short(difference)})`;
+        const sign = difference == null ? "" : ` (${difference > 0 ? "+" : ""}${short(difference)})`;
         item.append(`${metric} `, number, sign);
         return item;
       })
@@ -189,8 +191,9 @@
   // ---- table ----
   const table = $("all");
   const body = table.tBodies[0];
+  const plainNumber = (text) => text.replace(/\u2212/g, "-").replace(/,(?=\d)/g, "");
   const numberIn = (text) => {
-    const found = text.replace(/,/g, "").match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
+    const found = plainNumber(text).match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
     return text === "-" || !found ? null : text.startsWith("<") ? found[0] / 2 : +found[0];
   };
   const rows = [...body.rows].map((row, place) => ({
@@ -207,23 +210,26 @@
   };
   let order = rows;
   let nShown = STEP;
-  const fill = () => {
+  const matching = () => {
     const words = $("find").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const metric = $("filter-metric").value && payload.metrics[+$("filter-metric").value][0];
     const attribute = $("filter-attribute").value;
     const least = +$("filter-users").value || 0;
     const onlyFindings = $("filter-findings").checked;
-    const kept = order.filter((one) =>
+    return order.filter((one) =>
       (!metric || one.texts[0] === metric) && (!attribute || one.attributes.includes(attribute)) &&
       one.users >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
     );
-    const shown = kept.slice(0, nShown);
+  };
+  const fill = (most = nShown) => {
+    const kept = matching();
+    const shown = kept.slice(0, most);
     for (const { row } of shown) row.classList.remove("more");
     body.replaceChildren(...shown.map((one) => one.row));
-    $("more").hidden = kept.length <= nShown;
-    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - nShown).toLocaleString("en")} more`;
+    $("more").hidden = kept.length <= most;
+    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - most).toLocaleString("en")} more`;
     $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
-      (kept.length > nShown ? `, the first ${nShown.toLocaleString("en")} shown` : "");
+      (kept.length > most ? `, the first ${most.toLocaleString("en")} shown` : "");
     all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
   };
   const sortBy = (column, direction) => {
@@ -240,12 +246,44 @@
     fill();
   };
 
+  // ---- the rows that match as CSV: plain numbers, and no text that a spreadsheet would run ----
+  const isPlain = /^([+-]?\d*\.?\d+(e[+-]?\d+)?)?$/i;
+  const field = (text) => {
+    if (isPlain.test(text)) return text;
+    const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+    return `"${inert.replace(/"/g, '""')}"`;
+  };
+  const csv = () => {
+    const heads = all("th", table.tHead).map((head) => head.textContent);
+    const isInterval = heads.map((head) => head.includes("interval"));
+    const names = heads.flatMap((head, at) => isInterval[at] ? [`${head}, low`, `${head}, high`] : head);
+    const lines = matching().map(({ row, texts }) => {
+      const mark = row.querySelector(".role");
+      const numbers = texts.slice(2).flatMap((text, at) => {
+        const known = /^[-\u2013\u2212]$/.test(text) ? "" : plainNumber(text);
+        return isInterval[at + 2] ? (known ? known.split(" to ") : ["", ""]) : known;
+      });
+      return [texts[0], row.querySelector("button").textContent, ...numbers, mark ? mark.textContent : ""];
+    });
+    // the mark in front tells spreadsheets that it is UTF-8
+    return "\ufeff" + [[...names, "marked as"], ...lines].map((line) => line.map(field).join(",") + "\r\n").join("");
+  };
+  const download = () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
+    link.download = "fairrec-groups.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
   // ---- events ----
   document.documentElement.classList.add("js");
   document.addEventListener("click", (event) => {
     const target = event.target.closest("button, summary, tr[data-g], article.finding");
     if (!target) return;
-    if (target.dataset.sort) {
+    if (target.dataset.do === "csv") download();
+    else if (target.dataset.do === "print") print();
+    else if (target.dataset.sort) {
       const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";
       sortBy(+target.dataset.sort, isUp ? "descending" : "ascending");
     } else if (target.dataset.zoom) {
@@ -274,8 +312,8 @@
     try { await navigator.clipboard.writeText($("command").textContent); $("copy").textContent = "Copied"; } catch { $("copy").textContent = "Selected"; }
   });
   if ($("pair")) for (const id of ["pair", "pair-metric"]) $(id).addEventListener("change", drawPair);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  addEventListener("beforeprint", drawAll);
+  addEventListener("beforeprint", () => { drawAll(); if ($("print-all").checked) fill(Infinity); });
+  addEventListener("afterprint", () => fill());
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
   fill();
   for (const place of places) watcher.observe(place);

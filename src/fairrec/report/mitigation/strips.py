@@ -1,0 +1,157 @@
+"""All groups in order of their change: who is shown to be harmed, and what could have been seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairrec.core.errors import plain
+from fairrec.metrics.direction import badness
+from fairrec.report.mitigation.words import Tone, could_be_seen, tone_of
+from fairrec.report.words import group_label, plural, signed
+from fairrec.result.mitigation_schema import (
+    HarmedGroup,
+    MetricEffect,
+    MitigationSummary,
+    OrderedChanges,
+)
+
+HEIGHT = 40.0
+HARMED_NAMED = 5
+LEAST_BAR = 0.6
+"""A change that is too small for the scale is still a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The marks of one colour, as a path in a box as wide as there are marks."""
+
+    tone: Tone
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The groups of one metric, worst first; what is better points up.
+
+    Parameters
+    ----------
+    zero_at, seen_at : heights of no change, and of a loss that half of the groups would show
+    harmed : groups shown to be worse, with their changes
+    """
+
+    metric: str
+    width: int
+    zero_at: float
+    seen_at: float | None
+    bars: tuple[Bars, ...]
+    first: str
+    last: str
+    harmed: tuple[tuple[str, str], ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """The strips of all metrics below one answer."""
+
+    headline: str
+    about: str
+    is_harmed: bool
+    rows: tuple[Strip, ...]
+
+
+def strips(summary: MitigationSummary) -> Strips:
+    """Whether single groups are shown to be harmed, in each metric."""
+    worse = {
+        plain(name): effect.groups.worse
+        for name, effect in summary.effects.items()
+        if effect.groups.worse
+    }
+    found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
+    together = [
+        plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
+    ]
+    about = f"Adjusted for {plural(summary.n_group_tests, 'comparison')} (Holm)."
+    if together and not worse:
+        about += f" The chosen groups together are shown to be worse in {', '.join(together)}."
+    return Strips(
+        headline=f"Shown to be harmed: {found}" if found else _nobody(summary),
+        about=about,
+        is_harmed=bool(worse),
+        rows=tuple(
+            _strip(name, effect, effect.ordered, summary.harmed)
+            for name, effect in summary.effects.items()
+            if effect.ordered is not None and effect.ordered.n_groups
+        ),
+    )
+
+
+def _nobody(summary: MitigationSummary) -> str:
+    """That nobody is shown to be harmed is no comfort where nobody could have been."""
+    judged = [
+        effect.ordered
+        for effect in summary.effects.values()
+        if effect.ordered is not None and _has_worse_end(effect)
+    ]
+    n_blind, n_groups = (sum(getattr(part, n) for part in judged) for n in ("n_blind", "n_groups"))
+    unseen = "; in most, too few users changed to tell" if 2 * n_blind > n_groups else ""
+    return f"No single group shown to be harmed{unseen}"
+
+
+def _strip(
+    name: str, effect: MetricEffect, seen: OrderedChanges, harmed: tuple[HarmedGroup, ...]
+) -> Strip:
+    mine = [
+        (group_label(group.group), group.change.change)
+        for group in harmed
+        if group.metric == name and group.change.change is not None
+    ]
+    marks = [*zip(seen.changes, map(tone_of, seen.verdicts), strict=True)]
+    drawn = {*seen.changes}
+    # of many groups only some are kept in order, but those that are named are drawn
+    marks += [(change, "worse") for _, change in mine if change not in drawn]
+    gains = [-badness(change, effect.higher_is_better) for change, _ in marks]
+    order = sorted(range(len(marks)), key=lambda at: gains[at])
+    low = min(0.0, *gains, -(seen.least_shown or 0.0) if _has_worse_end(effect) else 0.0)
+    high = max(0.0, *gains)
+
+    def height(gain: float) -> float:
+        return round(HEIGHT * (high - gain) / ((high - low) or 1.0), 2)
+
+    zero = height(0.0)
+    paths: dict[Tone, list[str]] = {}
+    for place, at in enumerate(order):
+        end = height(gains[at])
+        if abs(end - zero) < LEAST_BAR:
+            end = round(zero - LEAST_BAR if gains[at] > 0 else zero + LEAST_BAR, 2)
+        bar = f"M{place}.1 {zero:g}h.8V{end:g}h-.8z"
+        paths.setdefault(marks[at][1], []).append(bar)
+    is_seen = seen.least_shown is not None and _has_worse_end(effect)
+    return Strip(
+        metric=plain(name),
+        width=len(marks),
+        zero_at=zero,
+        seen_at=height(-(seen.least_shown or 0.0)) if is_seen else None,
+        bars=tuple(Bars(tone, "".join(path)) for tone, path in paths.items()),
+        first=signed(marks[order[0]][0]),
+        last=signed(marks[order[-1]][0]),
+        harmed=tuple((label, signed(change)) for label, change in mine[:HARMED_NAMED]),
+        words=_words(effect, seen, len(mine[:HARMED_NAMED])),
+    )
+
+
+def _has_worse_end(effect: MetricEffect) -> bool:
+    return effect.higher_is_better is not None
+
+
+def _words(effect: MetricEffect, seen: OrderedChanges, n_named: int) -> str:
+    """What was shown, and what could have been."""
+    counts = effect.groups
+    of_all = f"of {plural(seen.n_groups, 'group')} in which somebody changed"
+    if not _has_worse_end(effect):
+        return f"No end is better: {counts.changed:,} {of_all} changed significantly."
+    worse, better = (f"{n:,}" if n else "none" for n in (counts.worse, counts.improved))
+    said = f"O{of_all[1:]}, {worse} shown to be worse, {better} better. {could_be_seen(seen)}"
+    if counts.worse > n_named:
+        said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
+    return said

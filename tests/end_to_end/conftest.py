@@ -1,0 +1,41 @@
+"""A browser, and the page that most of its tests open."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fairrec
+from tests.worlds import ATTRIBUTES, random_world
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser; the tests of the page are skipped where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of an audit with one planted group."""
+    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
+    result = fairrec.audit(
+        predictions,
+        users=users,
+        by=list(ATTRIBUTES),
+        metrics=["auc", "mrr@5"],
+        permutations=199,
+        min_support=10,
+    )
+    return result.save(tmp_path_factory.mktemp("audited")) / "report.html"

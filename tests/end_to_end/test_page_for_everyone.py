@@ -1,0 +1,420 @@
+"""The page by finger, on paper, by keyboard, without scripts, as CSV, and looked through by axe."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.reproduction import layout
+from fairrec.reproduction.outcome import Drawing, Outcome
+from fairrec.reproduction.outputs import write_outcome
+from tests.builders import make_tables, one_each
+from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened
+from tests.worlds import random_world
+
+AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
+
+
+@pytest.fixture(scope="module")
+def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    users, predictions = random_world(1000, {"gender": "F"}, effect=1.0, seed=2)
+    searched = fairrec.audit(
+        predictions,
+        users=users,
+        by=["gender", "age"],
+        metrics="mrr@5",
+        permutations=49,
+        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
+    )
+    tables = make_tables(n_users=120)
+    mitigated = fairrec.mitigate(
+        tables.predictions,
+        users=tables.users,
+        items=tables.items,
+        history=tables.history,
+        by=["gender", "member"],
+        metric="urd@3",
+        groups="worst:3",
+        strength=0.5,
+        min_support=5,
+        permutations=19,
+    )
+    write_outcome(folder / "reproduction", "table2", "Table 2", outcome(), "fairrec reproduce")
+    return {
+        "audit": audited,
+        "search": searched.save(folder / "search") / "report.html",
+        "mitigation": mitigated.save(folder / "mitigation") / "report.html",
+        "reproduction": folder / "reproduction/index.html",
+    }
+
+
+def outcome() -> Outcome:
+    """Claims with long words, as the paper's, a table of many columns and a picture."""
+    from fairrec.report.figures.grouped_bars import grouped_bars
+
+    data = pl.DataFrame(
+        {
+            "data": ["synthetic shape of MovieLens-1M, 240 users"] * 3,
+            "claim": ["ours: adaptive, 10% of users: accuracy; time and users, of Themis'"] * 3,
+            "published": ["98.2%"] * 3,
+            "here": ["Themis 100%, TestSGD 0.005 100%, TestSGD 0.01 90%, FairRec 72%"] * 3,
+        }
+    )
+    numbers = pl.DataFrame(
+        {
+            "model": ["popularity and taste (no training)"] * 3,
+            "metric": ["pooled_auc"] * 3,
+            **{f"chance: mean {i}": [0.123 + i] * 3 for i in range(10)},
+        }
+    )
+    bars = pl.DataFrame(
+        {
+            "data": ["synthetic shape of MovieLens-1M, 240 users"] * 2,
+            "series": ["here", "published"],
+            "value": [-0.133, 0.049],
+        }
+    )
+    chart = grouped_bars(bars, "FairRec (dpso) over vanilla pso on MovieLens-1M, DeepFM", "larger")
+    wide = [(name, layout.text(name)) for name in numbers.columns[:2]]
+    wide += [(name, layout.spread(name, name)) for name in numbers.columns[2:]]
+    tables = (
+        layout.table(
+            "claims", "Claims", data, [(name, layout.text(name)) for name in data.columns]
+        ),
+        layout.table("gaps", "Gaps", numbers, wide),
+    )
+    return Outcome(tables, (Drawing("bars", "Bars", chart),), ("A note.",))
+
+
+@pytest.fixture
+def wide(browser: Any, audited: Path) -> Iterator[Opened]:
+    opened = Opened(browser, audited, accept_downloads=True)
+    opened.draw_everything()
+    yield opened
+    assert opened.complaints == []
+    assert all(url == audited.as_uri() or url.startswith("blob:") for url in opened.requests)
+    opened.context.close()
+
+
+# ---- by finger ----
+
+
+def swipe(opened: Opened, selector: str, distance: int) -> None:
+    """A finger put on the middle of a part and moved up, as the browser itself would tell it."""
+    box = opened.page.locator(selector).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tools = opened.context.new_cdp_session(opened.page)
+    tools.send(
+        "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+    )
+    for step in range(1, 11):
+        point = {"x": x, "y": y - distance * step / 10}
+        tools.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        opened.page.wait_for_timeout(16)
+    tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_swipe_on_a_chart_scrolls_the_page_and_leaves_the_chart(browser: Any, audited: Path):
+    opened = Opened(browser, audited, viewport=PHONE, has_touch=True, is_mobile=True)
+    opened.draw_everything()
+    opened.page.locator("#chart-0 .plot").scroll_into_view_if_needed()
+    before, axis = opened.page.evaluate("scrollY"), opened.axis()
+    swipe(opened, "#chart-0 .plot", 200)
+    opened.wait(f"scrollY > {before} + 100")
+    opened.page.mouse.move(100, 300)  # what a drag that never ended would follow
+    opened.page.mouse.move(200, 500)
+    opened.page.wait_for_timeout(100)
+    assert opened.axis() == axis
+    assert opened.complaints == []
+    opened.context.close()
+
+
+def test_a_tap_on_a_point_chooses_its_group(browser: Any, audited: Path):
+    opened = Opened(browser, audited, viewport=PHONE, has_touch=True, is_mobile=True)
+    opened.draw_everything()
+    point = opened.page.locator("#chart-0 .mark-symbol path[d*='L']").first
+    point.scroll_into_view_if_needed()
+    point.tap(force=True)
+    assert opened.page.locator("#chosen-label").inner_text() != ""
+    opened.context.close()
+
+
+def test_a_mouse_still_drags_a_chart(wide: Opened):
+    wide.page.locator("#chart-0 .plot").scroll_into_view_if_needed()
+    box, axis = wide.page.locator("#chart-0 .plot").bounding_box(), wide.axis()
+    x, y = box["x"] + box["width"] * 0.7, box["y"] + 40
+    wide.page.mouse.move(x, y)
+    wide.page.mouse.down()
+    wide.page.mouse.move(x - 80, y + 60, steps=4)
+    wide.page.mouse.up()
+    wide.wait(f"{AXIS_TEXT} !== {axis!r}")
+
+
+# ---- on paper ----
+
+LIGHTNESS = """selector => {
+  const style = getComputedStyle(document.querySelector(selector));
+  const text = selector.includes('text') ? style.fill : style.backgroundColor;
+  return Math.max(...text.match(/\\d+/g).slice(0, 3).map(Number));
+}"""
+
+
+def test_paper_is_light_and_wide_also_from_a_dark_screen(browser: Any, audited: Path):
+    opened = Opened(browser, audited, color_scheme="dark")
+    opened.draw_everything()
+    page = opened.page
+    label = "#chart-0 .role-axis-label text"
+    assert page.evaluate(LIGHTNESS, ".card") < 64
+    assert page.evaluate(LIGHTNESS, label) > 150
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.emulate_media(media="print", color_scheme="dark")
+    for part in ("body", ".card", "#all th"):
+        assert page.evaluate(LIGHTNESS, part) > 230, part
+    assert page.evaluate(LIGHTNESS, label) < 100
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('body *')].filter(part => part.offsetWidth > 1 "
+            "&& part.getBoundingClientRect().right > 701).map(part => part.outerHTML.slice(0, 80))"
+        )
+        == []
+    )
+    assert page.locator("main").bounding_box()["width"] == 700
+    assert not page.locator("nav").is_visible()
+    assert page.locator("h1").is_visible()
+    opened.context.close()
+
+
+def test_sheets_are_numbered_and_all_rows_are_printed_where_asked(wide: Opened):
+    page = wide.page
+    rows = "document.querySelectorAll('#all tbody tr').length"
+    few = page.pdf()
+    page.check("#print-all")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(rows) == 342
+    assert page.locator("#count").inner_text() == "342 of 342 rows"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(rows) == 50
+    # the browser itself tells the page that it prints
+    assert n_sheets(page.pdf()) > n_sheets(few)
+    assert page.evaluate(rows) == 50
+    style = page.locator("style").first.text_content()
+    assert re.search(r"@bottom-right \{ content: counter\(page\)", style)
+    assert 'content: "FairRec\\3a  2\\2c 000 users' in style
+
+
+def n_sheets(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+# ---- by keyboard ----
+
+NAMES = """() => [...document.querySelectorAll('a, button')].map(part => [
+  part.tagName + ' '
+    + (part.getAttribute('aria-label') || part.textContent).trim().replace(/\\s+/g, ' '),
+  part.getAttribute('href') || JSON.stringify({...part.dataset, g: part.closest('tr')?.dataset.g})
+    + (part.closest('figure')?.id || '') + part.id,
+])"""
+
+
+@pytest.mark.parametrize("kind", ["audit", "search", "mitigation", "reproduction"])
+def test_what_is_named_alike_does_the_same(browser: Any, page_of: dict[str, Path], kind: str):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(page_of[kind].as_uri())
+    does: dict[str, set[str]] = {}
+    for name, action in page.evaluate(NAMES):
+        does.setdefault(name, set()).add(action)
+    assert {name: actions for name, actions in does.items() if len(actions) > 1} == {}
+    assert not {"A ", "BUTTON "} & does.keys()
+    context.close()
+
+
+def test_the_table_is_passed_with_one_key_and_its_rows_stand_for_points(wide: Opened):
+    page = wide.page
+    page.locator("#print-all").focus()
+    page.keyboard.press("Tab")
+    skip = page.locator(".skip.here")
+    assert page.evaluate("document.activeElement.textContent") == "Skip the table"
+    assert skip.bounding_box()["x"] >= 0
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "more"
+    page.locator("#groups .note a[href='#table']").wait_for()
+    page.locator("#all tbody button").nth(3).focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#chosen").is_visible()
+
+
+SMALL = """() => [
+  ...document.querySelectorAll('a, button, select, input, summary')
+].filter(part => {
+  const box = (part.closest('label') || part).getBoundingClientRect();
+  const isShown = box.width && box.height && !part.closest('.skip, [hidden]');
+  const isInSentence = part.tagName === 'A' && part.closest('.note, .lead');
+  return isShown && !isInSentence && Math.min(box.width, box.height) < 23.9;
+}).map(part => part.outerHTML.slice(0, 90))"""
+
+
+@pytest.mark.parametrize("kind", ["audit", "search", "mitigation", "reproduction"])
+def test_targets_are_large_enough(browser: Any, page_of: dict[str, Path], kind: str):
+    for viewport in (PHONE, {"width": 1280, "height": 900}):
+        context = browser.new_context(viewport=viewport)
+        page = context.new_page()
+        page.goto(page_of[kind].as_uri())
+        assert page.evaluate(SMALL) == []
+        context.close()
+
+
+# ---- without scripts ----
+
+
+def test_without_scripts_nothing_waits_for_one(browser: Any, audited: Path):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(audited.as_uri())
+    for part in (
+        "h1",
+        "#findings .finding",
+        "#all tbody tr",
+        "#chart-0 .words",
+        "main > noscript p",
+    ):
+        assert page.locator(part).first.is_visible(), part
+    for part in (".filters", ".plot", ".choose", "[data-do]", "#more", "#copy", "[data-zoom]"):
+        assert page.locator(part).count() > 0, part
+        for one in page.locator(part).all():
+            assert not one.is_visible(), part
+    context.close()
+
+
+# ---- as CSV ----
+
+
+def read_download(opened: Opened) -> list[dict[str, str]]:
+    with opened.page.expect_download() as waiting:
+        opened.page.locator("[data-do=csv]").last.click()
+    assert waiting.value.suggested_filename == "fairrec-groups.csv"
+    raw = Path(waiting.value.path()).read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf")
+    return [*csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))]
+
+
+def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened):
+    assert len(read_download(wide)) == 342
+    wide.page.check("#filter-findings")
+    row, *_ = rows = read_download(wide)
+    assert len(rows) == 2
+    assert row["group"] == "gender=F, age=65+"
+    assert row["marked as"] == "finding"
+    low, high = float(row["its confidence interval, low"]), row["its confidence interval, high"]
+    assert low < float(row["difference"]) < float(high) < 0
+    assert float(row["users"]) == 61
+
+
+def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path: Path):
+    values = ["=cmd|' /C calc'!A0", '"quoted", and\nbroken', "+1", "@x", "子供"]
+    ids = [f"u{i}" for i in range(100)]
+    users = pl.DataFrame({"user_id": ids, "=a": [values[i % 5] for i in range(100)]})
+    result = fairrec.audit(
+        one_each({user: 1 + i % 3 for i, user in enumerate(ids)}),
+        users=users,
+        by=["=a"],
+        metrics="mrr",
+        permutations=19,
+        min_support=2,
+    )
+    opened = Opened(browser, result.save(tmp_path) / "report.html", accept_downloads=True)
+    rows = read_download(opened)
+    assert len(rows) == 5
+    shown = opened.page.eval_on_selector_all(
+        "#all tbody button", "all => all.map(b => b.textContent)"
+    )
+    assert {row["group"] for row in rows} == {f"'{text}" for text in shown}
+    for row in rows:
+        for text in row.values():
+            assert not text.startswith(("=", "+1\n", "@")), text
+    assert opened.complaints == []
+    opened.context.close()
+
+
+# ---- reproduction, cards ----
+
+
+def test_every_column_of_a_reproduction_is_on_the_screen(browser: Any, page_of: dict[str, Path]):
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(page_of["reproduction"].as_uri())
+    for region in page.locator(".scroll").all():
+        assert region.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    here = page.locator("th", has_text=re.compile("^here$")).bounding_box()
+    assert here["x"] + here["width"] <= 1440
+    context.close()
+
+
+def test_no_label_of_a_picture_is_cut_off(browser: Any, page_of: dict[str, Path]):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto((page_of["reproduction"].parent / "bars.svg").as_uri())
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('text')].filter(text => {
+          const box = text.getBoundingClientRect();
+          const all = document.documentElement.getBoundingClientRect();
+          return box.width && (box.left < all.left || box.right > all.right);
+        }).map(text => text.textContent)"""
+    )
+    assert page.locator("text").count() > 5
+    assert outside == []
+    context.close()
+
+
+def test_the_name_of_a_metric_stays_on_one_line(browser: Any, audited: Path):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(audited.as_uri())
+    page.eval_on_selector_all(
+        ".verdict .status", "all => all.forEach(one => one.append(' by more than what matters'))"
+    )
+    for name in page.locator(".verdict h3").all():
+        assert name.bounding_box()["height"] < 34
+    context.close()
+
+
+# ---- axe ----
+
+
+@pytest.mark.skipif(not AXE, reason="no axe-core here: python3 .ci/fetch_axe.py")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["audit", "search", "mitigation", "reproduction"])
+def test_axe_reports_nothing(browser: Any, page_of: dict[str, Path], kind: str, scheme: str):
+    # a page without scripts of its own has nothing to wait for
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(page_of[kind].as_uri())
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_timeout(1500)
+    page.evaluate(AXE[-1].read_text("utf-8"))
+    look_through(page)
+    if kind == "audit":
+        page.locator("a.open").first.click()
+        assert page.locator("#drawer").is_visible()
+        look_through(page)
+    context.close()
+
+
+def look_through(page: Any) -> None:
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    assert [
+        (one["id"], one["help"], [node["html"][:120] for node in one["nodes"][:4]])
+        for one in found["violations"]
+    ] == []
+    assert len(found["passes"]) > 10

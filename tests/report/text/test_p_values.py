@@ -1,0 +1,32 @@
+"""P-values that more permutations might make smaller."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from fairrec.report.text.p_values import p_adjusted, p_of_gap
+from fairrec.result.schema import Chance
+
+
+@pytest.mark.parametrize(
+    ("correction", "adjusted", "by_itself", "text"),
+    [
+        # in each tail one of 1,000 is the least
+        ("max", 0.002, 0.001, "≤0.002"),
+        ("max", 0.004, 0.001, "0.004"),
+        # five of so many groups had the least p-value
+        ("bh", 0.0125, 0.001, "≤0.013"),
+        ("bh", 0.0125, 0.002, "0.013"),
+    ],
+)
+def test_the_least_that_can_be_shown_is_a_bound(correction, adjusted, by_itself, text):
+    summary = SimpleNamespace(correction=correction, permutations=999)
+    assert p_adjusted(adjusted, by_itself, summary) == text
+
+
+def test_a_gap_beyond_all_permutations_has_a_bound():
+    chance = Chance(mean=0.1, q95=0.2, p_value=0.01, permutations=99)
+    assert p_of_gap(chance) == "p ≤ 0.010"
+    assert p_of_gap(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
