@@ -45,7 +45,7 @@ def test_what_matters_is_beside_it():
     first = result.metrics["auc"].verdict.certificate[:1]
     alone = with_verdict(result, certificate=first, matters=0.0001)
     said = build_page_view(alone, result.group_table).certificates[0].alternative
-    assert "More than 0.0001, which matters, is ruled out for no size." in said
+    assert "More than 0.000100, which matters, is ruled out for no size." in said
 
 
 def test_its_section_is_after_the_verdicts_and_not_there_without_a_test():

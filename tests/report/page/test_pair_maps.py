@@ -25,6 +25,8 @@ def test_pairs_hold_the_groups_of_two_attributes():
     worst = min(first.cells, key=lambda cell: cell.shade)
     assert (worst.row, worst.column, worst.shade, worst.is_finding) == ("F", "65+", -1.0, True)
     assert worst.text == signed(worst.difference)
+    decimals = {cell.text.partition(".")[2] for cell in first.cells}
+    assert {len(text) for text in decimals} == {3}
 
 
 def test_cells_are_faded_where_chance_explains_them():
@@ -54,9 +56,9 @@ def test_a_metric_has_one_scale_over_all_pairs_that_ends_at_what_is_beyond_chanc
 @pytest.mark.parametrize(
     ("better", "ends"),
     [
-        ("higher", ("worse -", "better")),
+        ("higher", ("worse \N{MINUS SIGN}", "better")),
         ("lower", ("worse +", "better")),
-        (None, ("lower -", "higher")),
+        (None, ("lower \N{MINUS SIGN}", "higher")),
     ],
 )
 def test_the_ends_of_the_scale_follow_the_direction(better, ends):

@@ -164,7 +164,7 @@ def _hexagons(alt: Any, density: Density) -> Any:
             y="at_value:Q",
             order="corner:Q",
             detail="cell:N",
-            fillOpacity=alt.FillOpacity(
+            opacity=alt.Opacity(
                 "n:Q",
                 scale=alt.Scale(type="log", range=list(COUNTED)),
                 legend=alt.Legend(

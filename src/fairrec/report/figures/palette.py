@@ -31,7 +31,7 @@ STILL_INK = "#222222"
 STILL_STYLES = {
     INK_STYLE: {"color": STILL_INK},
     HALO_STYLE: {"stroke": "#ffffff"},
-    COUNT_STYLE: {"fill": STILL_INK},
+    COUNT_STYLE: {"color": STILL_INK},
 }
 """These styles on white."""
 NOBODY = -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -15,7 +16,7 @@ from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
 from fairrec.report.text.overview import found_groups
-from fairrec.report.words import plural, shown, signed
+from fairrec.report.words import MINUS, plural, shown, signed, with_sign
 
 Pair = tuple[int, int]
 """Positions of two attributes."""
@@ -135,7 +136,7 @@ def _pair_map(
                 difference=None if row.difference is None else short(row.difference),
                 p_adjusted=None if row.p_adjusted is None else short(row.p_adjusted),
                 shade=_shade(row.difference or 0.0, result.higher_is_better, ramp),
-                text="" if row.difference is None else signed(row.difference),
+                text="" if row.difference is None else _in_a_cell(row.difference, ramp),
                 is_finding=row.key in findings,
                 is_faded=row.p_adjusted is not None and row.p_adjusted > alpha,
             )
@@ -143,6 +144,12 @@ def _pair_map(
         ),
         ramp=ramp,
     )
+
+
+def _in_a_cell(difference: float, ramp: Ramp) -> str:
+    """As many decimals in every cell of a metric as its largest difference needs."""
+    decimals = max(0, 2 - math.floor(math.log10(ramp.reach)))
+    return with_sign(f"{difference:,.{decimals}f}".replace("-", MINUS))
 
 
 def _drawn_values(part: pl.DataFrame, axis: str, alpha: float) -> pl.DataFrame:

@@ -32,7 +32,7 @@
       labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12,
       titleFontWeight: "normal", labelFont: font, symbolFillColor: ink,
     },
-    style: { ink: { color: ink }, halo: { stroke: "var(--card)" }, count: { fill: ink } },
+    style: { ink: { color: ink }, halo: { stroke: "var(--card)" }, count: { color: ink } },
     axis: {
       labelColor: soft, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 11.5, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
