@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import fairrec
+from tests.end_to_end.opened_page import Opened
 from tests.worlds import ATTRIBUTES, random_world
 
 
@@ -39,3 +40,20 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
         min_support=10,
     )
     return result.save(tmp_path_factory.mktemp("audited")) / "report.html"
+
+
+@pytest.fixture(scope="module")
+def drawn(browser: Any, audited: Path) -> Iterator[Opened]:
+    """The page with all its charts, as the tests before have left it."""
+    opened = Opened(browser, audited)
+    opened.draw_everything()
+    yield opened
+    opened.context.close()
+
+
+@pytest.fixture
+def opened(drawn: Opened, audited: Path) -> Iterator[Opened]:
+    drawn.forget()
+    yield drawn
+    assert drawn.complaints == []
+    assert {*drawn.requests} == {audited.as_uri()}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.end_to_end.test_page import Opened, audited, browser, drawn, opened
-
-__all__ = ["audited", "browser", "drawn", "opened"]
+from tests.end_to_end.opened_page import Opened
 
 
 def test_the_answer_stands_above_the_fold(opened: Opened):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,6 @@ from tests.builders import make_tables, one_each, two_groups
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, WIDE, Opened
 from tests.worlds import random_world
-
-
-@pytest.fixture(scope="module")
-def drawn(browser: Any, audited: Path) -> Iterator[Opened]:
-    """The page with all its charts, as the tests before have left it."""
-    opened = Opened(browser, audited)
-    opened.draw_everything()
-    yield opened
-    opened.context.close()
-
-
-@pytest.fixture
-def opened(drawn: Opened, audited: Path) -> Iterator[Opened]:
-    drawn.forget()
-    yield drawn
-    assert drawn.complaints == []
-    assert {*drawn.requests} == {audited.as_uri()}
 
 
 def test_the_page_draws_every_chart_without_complaint_and_without_the_network(opened: Opened):

@@ -316,7 +316,8 @@ def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened):
     assert len(rows) == 2
     assert row["group"] == "gender=F, age=65+"
     assert row["marked as"] == "finding"
-    low, high = float(row["its confidence interval, low"]), row["its confidence interval, high"]
+    interval = "its 95% interval, one at a time"
+    low, high = float(row[f"{interval}, low"]), row[f"{interval}, high"]
     assert low < float(row["difference"]) < float(high) < 0
     assert float(row["users"]) == 61
 
