@@ -91,3 +91,9 @@ def test_no_colour_means_two_things():
         for other in names:
             apart = sum(abs(int(one[i : i + 2], 16) - int(other[i : i + 2], 16)) for i in (1, 3, 5))
             assert one == other or apart > 80, (one, other)
+
+
+def test_series_are_neither_better_nor_worse_and_stand_out():
+    assert not {*palette.SERIES} & {palette.WORSE, palette.BETTER, palette.CHOSEN}
+    for card in (theme(is_dark)["card"] for is_dark in (False, True)):
+        assert min(contrast(colour, card) for colour in palette.SERIES) >= 3

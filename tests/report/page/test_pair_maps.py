@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.report.page.build import build_page_view
 from fairrec.report.words import signed
 from fairrec.result.audit_result import AuditResult
 from tests.report.page.planted_page import planted, planted_result, view_of
@@ -51,6 +52,21 @@ def test_a_metric_has_one_scale_over_all_pairs_that_ends_at_what_is_beyond_chanc
         for cell in cells:
             shade = max(-1, min(1, cell.difference / beyond))
             assert cell.shade == pytest.approx(shade, abs=1e-3)
+
+
+def test_a_large_difference_that_chance_explains_does_not_stretch_the_scale():
+    table = planted().group_table.with_columns(
+        # all but one that is not the largest
+        p_adjusted=pl.when(pl.col("gender") == "M", pl.col("age") == "65+")
+        .then(0.01)
+        .otherwise(1.0)
+    )
+    view = build_page_view(planted().summary, table)
+    ramps = {pair.metric: pair.ramp.reach for pair in view.pairs}
+    whole = {pair.metric: pair.ramp.reach for pair in view_of(planted()).pairs}
+    assert all(ramps[name] < whole[name] / 1.2 for name in whole)
+    cell = min(view.pairs[0].cells, key=lambda cell: cell.difference)
+    assert (cell.label, cell.shade, cell.is_faded) == ("gender=F, age=65+", -1.0, True)
 
 
 @pytest.mark.parametrize(

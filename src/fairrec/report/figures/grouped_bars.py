@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.report.figures.palette import BETTER, GROUP
+from fairrec.report.figures.palette import GROUP
+from fairrec.report.figures.palette import SERIES as LINES
 from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
         color=alt.Color(
             "series:N",
             title=None,
-            scale=alt.Scale(domain=list(SERIES), range=[BETTER, GROUP]),
+            scale=alt.Scale(domain=list(SERIES), range=[LINES[1], GROUP]),
         )
     )
     numbers = base.mark_text(align="left", dx=4).encode(

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.report.figures.palette import BETTER, CHOSEN, WORSE
+from fairrec.report.figures.palette import CHOSEN, SERIES
 from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:
     import altair as alt
 
 PANELS = (
-    ("accuracy", "share of the exact gap", BETTER, ".0%"),
-    ("seconds", "seconds", WORSE, "~g"),
+    ("accuracy", "share of the exact gap", SERIES[1], ".0%"),
+    ("seconds", "seconds", SERIES[2], "~g"),
 )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.report.figures.palette import BETTER, WORSE
+from fairrec.report.figures.palette import SERIES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,7 +47,7 @@ def initial_positions(
     dots = base.mark_circle(opacity=0.9, stroke="white").encode(
         size=alt.Size("particles:Q", title="particles", scale=alt.Scale(range=[0, 320])),
         fill=alt.Fill(
-            "way:N", scale=alt.Scale(domain=ways.to_list(), range=[WORSE, BETTER]), legend=None
+            "way:N", scale=alt.Scale(domain=ways.to_list(), range=list(SERIES[1:])), legend=None
         ),
         tooltip=["first:N", "second:N", "users:Q", "particles:Q"],
     )

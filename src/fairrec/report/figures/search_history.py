@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.figures.figure import Figure
-from fairrec.report.figures.palette import BETTER
+from fairrec.report.figures.palette import SERIES
 from fairrec.report.page.chart_view import SearchHistory
 
 
@@ -24,8 +24,8 @@ def search_history(view: SearchHistory, height: int = 200) -> Figure:
             alt.Tooltip("gap:Q", title="gap", format=".3~r"),
         ],
     )
-    line = base.mark_line(interpolate="step-after", strokeWidth=2, color=BETTER, aria=False)
-    dots = base.mark_point(filled=True, size=36, color=BETTER, aria=False)
+    line = base.mark_line(interpolate="step-after", strokeWidth=2, color=SERIES[1], aria=False)
+    dots = base.mark_point(filled=True, size=36, color=SERIES[1], aria=False)
     layered = alt.layer(line, dots).properties(
         width="container", height=height, autosize={"type": "fit", "contains": "padding"}
     )

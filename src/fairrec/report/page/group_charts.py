@@ -105,10 +105,10 @@ def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Dens
     )
     low, high = end_names(result)
     ends = "".join(
-        f" {word.capitalize()} full combination: {groups.label(key)}, "
+        f" {word.capitalize()} full combination: {groups.label(groups.frame.key(end.group))}, "
         f"{number(end.value, result.mean)}."
         for word, end in ((high, result.advantaged), (low, result.disadvantaged))
-        if end is not None and (key := groups.frame.key(end.group)) in groups.roles(metric)
+        if end is not None
     )
     return (
         f"{plain(metric)} of {plural(len(sizes), 'group')}{span}, against their size; the "

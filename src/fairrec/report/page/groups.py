@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.shown_groups import GroupFrame, Key
@@ -35,19 +34,13 @@ class PageGroups:
         return self._labels[key]
 
     def roles(self, metric: str) -> dict[Key, Role]:
-        """The groups of a metric that are more than one among many.
-
-        Of few full combinations both ends may name the same: then it belongs to the end at which
-        it comes first, and the only one to none.
-        """
+        """The groups of a metric that are more than one among many."""
         result = self.summary.metrics[metric]
         roles: dict[Key, Role] = {}
-        ends = zip_longest(result.most_advantaged, result.most_disadvantaged)
-        for best, worst in ends if result.gap and not result.is_constant else ():
-            if best is not None:
-                roles.setdefault(self.frame.key(best.group), "best end")
-            if worst is not None:
-                roles.setdefault(self.frame.key(worst.group), "worst end")
+        for end in result.most_advantaged:
+            roles[self.frame.key(end.group)] = "best end"
+        for end in result.most_disadvantaged:
+            roles[self.frame.key(end.group)] = "worst end"
         for finding in result.findings:
             roles[self.frame.key(finding.group)] = "finding"
         return roles
