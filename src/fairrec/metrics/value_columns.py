@@ -36,6 +36,7 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
             + ("" if known is None else f" {known.definition}"),
             has_cutoff=False,
             bounds=known.bounds if known else None,
+            called=known.called if known else "",
             ratio_scale=known.ratio_scale if known else None,
         ),
         None,
