@@ -40,21 +40,30 @@ def draw_demo() -> None:
 
 
 def draw_report() -> None:
-    """The top of a page, down to the charts: the demo's tables by two metrics, in Chromium."""
+    """The first screen of a page, the drawer of a group in the dark, and a phone, in Chromium."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         run_demo(folder, seed=0, report=False)
-        tables = {"predictions": folder / "predictions.parquet", "users": folder / "users.parquet"}
-        audit(**tables, by=BY, metrics="auc,ndcg@5").save(folder / "page")
+        parts = ("predictions", "users", "items", "history")
+        tables = {part: folder / f"{part}.parquet" for part in parts}
+        audit(**tables, by=BY, title="Demo", model_name="EASE").save(folder / "page")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1840})
-        page.goto((folder / "page/report.html").as_uri())
-        page.wait_for_selector("#chart-1 .plot[data-drawn] svg")
-        page.wait_for_timeout(500)
-        page.screenshot(path=IMAGES / "report.png")
+        for file, width, height, scheme in (
+            ("report.png", 1140, 760, "light"),
+            ("report-drawer.png", 1140, 860, "dark"),
+            ("report-phone.png", 390, 844, "light"),
+        ):
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme=scheme
+            )
+            page.goto((folder / "page/report.html").as_uri())
+            if "drawer" in file:
+                page.locator("a.open").first.click()
+            page.wait_for_timeout(500)
+            page.screenshot(path=IMAGES / file)
         browser.close()
 
 

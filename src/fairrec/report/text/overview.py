@@ -327,11 +327,11 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         else:
             steps.append("look at what these users got")
     elif summary.search.users_scored < summary.search.users_total:
-        steps.append(f"score more users: {spelled('budget_users')}")
+        steps.append(f"score more users: raise {spelled('budget_users')}")
     elif not groups:
         steps.append("fairrec plan says how many users it takes to rule out a harm")
     if summary.matters is None:
-        steps.append(f"say which harm matters: {spelled('matters')}")
+        steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)
 
 
