@@ -16,7 +16,7 @@ from fairrec.report.page.distributions import distributions
 from fairrec.report.page.dot_plot import about_rows, dot_plots
 from fairrec.report.page.findings import group_cards, no_findings
 from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import PageGroups
+from fairrec.report.page.groups import PageGroups, direction
 from fairrec.report.page.pair_maps import pair_maps
 from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
@@ -137,10 +137,7 @@ def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:
 
 
 def _definition(name: str, result: MetricResult) -> Definition:
-    directions = {True: "higher is better", False: "lower is better", None: "no end is better"}
-    return Definition(
-        plain(name), plain(result.definition, 500), directions[result.higher_is_better]
-    )
+    return Definition(plain(name), plain(result.definition, 500), direction(result))
 
 
 def _reproduce(summary: AuditSummary) -> Reproduce:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.report.page.groups import PageGroups
+from fairrec.report.page.groups import PageGroups, direction
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
 from fairrec.report.text.overview import FoundGroup, Mark, found_groups, served_in
@@ -102,6 +102,7 @@ def _plot(
     return DotPlot(
         metric=plain(metric),
         called=plain(result.called),
+        direction=direction(result),
         ticks=tuple((place(at), tick(at)) for at in ticks(low, high)),
         zero=place(0.0),
         rows=tuple(rows),

@@ -61,3 +61,9 @@ def end_names(result: MetricResult) -> tuple[str, str]:
 def short(value: float) -> float:
     """Digits enough for a drawing."""
     return float(f"{value:.{ROUNDED}g}")
+
+
+def direction(result: MetricResult) -> str:
+    """Which end of a metric is better, in words."""
+    words = {True: "higher is better", False: "lower is better", None: "no end is better"}
+    return words[result.higher_is_better]

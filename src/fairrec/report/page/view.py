@@ -106,6 +106,7 @@ class DotPlot:
 
     metric: str
     called: str
+    direction: str
     ticks: tuple[tuple[float, str], ...]
     zero: float
     rows: tuple[DotRow, ...]
