@@ -98,8 +98,9 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
         best, worst = best_and_worst(
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
-        bins = bin_edges(analysis.measured.values[i])
-        findings, n_not_listed = _findings(i, metric, bins, analysis)
+        selection = _selected(i, analysis.is_significant[i], analysis)
+        bins = bin_edges(analysis.measured.values[i]) if selection.groups else np.zeros(0)
+        findings = _findings(i, metric, selection, bins, analysis)
         # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
         found.append(
@@ -109,13 +110,13 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
                 worst=full[worst],
                 chance=_chance(i, float(gaps[i]), float(spans[i]), analysis),
                 findings=findings,
-                n_not_listed=n_not_listed,
+                n_not_listed=selection.n_left,
                 detectable=_detectable(i, analysis),
                 varying=_varying(i, analysis),
                 unknown=unknown_bounds(
                     i, [group.position for group in findings], analysis.measured, analysis.grouping
                 ),
-                bins=bins if findings else np.zeros(0),
+                bins=bins,
             )
         )
     return tuple(found)
@@ -151,13 +152,10 @@ def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel 
 
 
 def _findings(
-    i: int, metric: MetricAtK, bins: FloatArray, analysis: Analysis
-) -> tuple[tuple[FoundGroup, ...], int]:
-    """The findings, worst first, and how many groups there was no more room for."""
-    if analysis.test is None:
-        return (), 0
+    i: int, metric: MetricAtK, selection: Selection, bins: FloatArray, analysis: Analysis
+) -> tuple[FoundGroup, ...]:
+    """The findings, worst first."""
     moments, grouping = analysis.moments, analysis.grouping
-    selection = _selected(i, analysis.is_significant[i], analysis)
     carried = interactions(i, selection.groups, analysis.measured, grouping)
     spread = histograms(i, selection.groups, bins, analysis.measured, grouping)
     found = [
@@ -173,7 +171,7 @@ def _findings(
     ]
     harm = metric.metric.harm(moments.difference[i])
     found.sort(key=lambda group: float(harm[group.position]), reverse=True)
-    return tuple(found), selection.n_left
+    return tuple(found)
 
 
 def _varying(i: int, analysis: Analysis) -> tuple[int, ...]:
