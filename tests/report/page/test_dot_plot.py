@@ -38,6 +38,7 @@ def test_a_row_has_the_numbers_of_its_group():
             share, abs=0.01
         )
         assert row.served == "worse"
+        assert row.measured < row.at
 
 
 def test_the_band_is_where_random_groups_of_the_size_are():

@@ -76,7 +76,7 @@ def _plot(
 
     rows = []
     for key, marked in zip(keys, marks, strict=True):
-        support, size, lower, upper = at.get(key, (0, None, None, None))
+        support, size, raw, lower, upper = at.get(key, (0, None, None, None, None))
         below, above = _chance(result, support)
         rows.append(
             DotRow(
@@ -89,6 +89,7 @@ def _plot(
                 if size is None or (lower is None and upper is None)
                 else signed_interval(lower, upper, size),
                 at=None if size is None else place(size),
+                measured=None if raw is None else place(raw),
                 span=None
                 if size is None
                 else (
@@ -111,8 +112,8 @@ def _plot(
 
 def _numbers(
     metric: str, keys: Sequence[Key], groups: PageGroups
-) -> dict[Key, tuple[int, float | None, float | None, float | None]]:
-    """Users, shrunken difference and simultaneous interval of each group that has a value."""
+) -> dict[Key, tuple[int, float | None, float | None, float | None, float | None]]:
+    """Users, both differences and the simultaneous interval of each group that has a value."""
     frame = groups.frame.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
     if size not in frame.columns:  # a result from before there were these
@@ -124,7 +125,9 @@ def _numbers(
     n_axes = len(groups.frame.axes)
     return {
         row[:n_axes]: row[n_axes:]
-        for row in part.select(*groups.frame.axes, "support", size, low, high).iter_rows()
+        for row in part.select(
+            *groups.frame.axes, "support", size, "difference", low, high
+        ).iter_rows()
     }
 
 
