@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.end_to_end.opened_page import Opened
+from tests.end_to_end.opened_page import PHONE, Opened
 
 
 def test_the_answer_stands_above_the_fold(opened: Opened):
@@ -28,6 +28,18 @@ def test_the_metric_of_the_rows_can_be_chosen(opened: Opened):
     assert shown.count() == 1
     assert shown.locator("thead").inner_text() != before
     page.locator("#dots-metric").select_option("0")
+
+
+def test_on_a_phone_the_rows_have_their_scale(opened: Opened):
+    page = opened.page
+    page.set_viewport_size(PHONE)
+    table = page.locator(".dot-table:visible")
+    assert table.locator("thead .ticks i").first.is_visible()
+    zero = table.locator("thead .ticks i", has_text="0").and_(page.get_by_text("0", exact=True))
+    over = zero.bounding_box()
+    line = table.locator(".zero").first.bounding_box()
+    assert over["x"] + over["width"] / 2 == pytest.approx(line["x"], abs=2)
+    opened.forget()
 
 
 @pytest.mark.parametrize("how", ["click", "Enter"])

@@ -10,8 +10,8 @@ import pytest
 
 import fairrec
 from fairrec.report.page.dot_plot import ticks
-from fairrec.report.words import signed
-from tests.report.page.planted_page import planted, view_of
+from fairrec.report.words import numbers, signed, with_sign
+from tests.report.page.planted_page import planted, planted_result, view_of
 
 
 def test_the_plot_of_the_answer_comes_first_and_all_have_the_same_groups():
@@ -72,6 +72,24 @@ def test_where_none_stands_out_the_largest_groups_of_one_attribute_are_shown():
     assert {row.label for row in plot.rows} == {"g=a", "g=b", "g=c", "h=x", "h=y"}
     assert all(row.served == "" and row.marks == () for row in plot.rows)
     assert "No group stands out" in view.dots_note
+    # nobody was picked out, so nothing is taken off
+    by_one = result.group_table.filter(depth=1).rows(named=True)
+    wanted = {f"{axis}={row[axis]}": row for row in by_one for axis in "gh" if row[axis]}
+    for row in plot.rows:
+        about = wanted[row.label]
+        ends = about["simultaneous_low"], about["simultaneous_high"]
+        assert row.difference == with_sign(numbers(about["difference"], *ends)[0])
+
+
+def test_after_a_search_a_fully_scored_group_has_a_band_too():
+    search = fairrec.SearchOptions("adaptive", budget_users="30%", reference=0.1)
+    result = planted_result(search=search)
+    view = view_of(result)
+    row = view.dots[0].rows[0]
+    # more users than were drawn at random
+    assert int(row.users) > result.metrics[view.dots[0].metric].n_compared
+    assert row.chance[0] < view.dots[0].zero < row.chance[1]
+    assert " instead of about " in view.overview.headline
 
 
 def test_without_a_test_there_is_no_plot():

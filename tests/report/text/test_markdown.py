@@ -35,7 +35,7 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     assert lines[0].startswith("# ")
     assert lines[2:8:2] == [r"**the \[i\]answer\[/i\]**", r"in \*detail\*", "10 users"]
     assert lines[8:14] == [
-        "| group | users | metric | difference | all at once | beyond chance in |",
+        "| group | users | metric | difference | all at once | finding in |",
         "|---|---:|---|---:|---:|---|",
         r"| who=a\|b | 7 | auc | -0.2 | -0.3 to -0.1 | auc▼ |",
         *("", "and 2 more below", ""),

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 import fairrec
+from fairrec.report.text.interaction import carried_by
 from fairrec.report.text.overview import found_groups, overview
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number
@@ -55,7 +56,7 @@ def test_a_group_is_told_once_with_all_its_metrics():
     ]
     assert line.metric == "b"
     assert found.who == ("1 group worse", "0 better")
-    assert "beyond chance in 3 of 3 metrics" in found.how_much
+    assert "finding in 3 of 3 metrics" in found.how_much
 
 
 def test_worse_groups_come_before_better_ones():
@@ -136,3 +137,85 @@ def test_a_list_too_long_for_the_first_screen_is_counted():
     found = overview(result.summary, view.verdicts)
     assert found.headline.startswith("15 groups are served worse, most of all g=")
     assert (len(found.lines), found.n_more) == (10, 5)
+
+
+def given_result():
+    """Men are served better as they are, for they stay longer; those of the north are worse."""
+    rng = np.random.default_rng(0)
+    gender, place = rng.choice(["F", "M"], 3000), rng.choice(["north", "south", "west"], 3000)
+    tenure = rng.poisson(np.where(gender == "F", 6, 12))
+    is_hit = (gender == "M") & (place == "north")
+    q = 0.3 + 0.02 * np.minimum(tenure, 15) + rng.normal(0, 0.1, 3000) - 0.05 * is_hit
+    table = pl.DataFrame({"user_id": range(3000), "gender": gender, "place": place, "q": q})
+    return fairrec.audit(
+        values=table.with_columns(tenure=pl.Series(tenure)),
+        by="gender,place",
+        metrics="q",
+        better="q=higher",
+        given="tenure:q5",
+        permutations=199,
+    )
+
+
+def test_in_given_circumstances_the_headline_has_the_adjusted_difference():
+    result = given_result()
+    finding = result.metrics["q"].findings[0]
+    # as it is the group is served better
+    assert finding.group == {"gender": "M", "place": "north"}
+    assert finding.difference < 0 < finding.raw_difference
+    found = answer_of(result)
+    assert found.headline == (
+        "gender=M, place=north is served worse: q "
+        f"{number(-finding.difference)} lower than that of others with the same tenure"
+    )
+    assert found.detail.endswith("whatever the circumstances")
+
+
+def test_in_given_circumstances_raw_neighbours_carry_nothing():
+    result = given_result()
+    said, distances = carried_by(result.metrics["q"].findings[0], result.summary)
+    assert said.startswith("Whether it is the combination was not looked at")
+    assert distances.startswith("Whatever these are: compared with")
+
+
+def test_where_users_are_missing_the_next_step_is_to_find_out_why():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"user_id": range(500), "gender": rng.choice(["F", "M"], 500)})
+    table = table.with_columns(q=pl.Series([None, 1.0, 2.0, 3.0, 4.0] * 100))
+    result = fairrec.audit(values=table, by="gender", better="q=higher", permutations=99)
+    found = answer_of(result)
+    assert found.headline.startswith("Inconclusive: ")
+    assert found.next_steps[0] == "find out who is missing, and why"
+
+
+def test_one_group_of_which_something_is_ruled_out_is_said_to_be_one():
+    rng = np.random.default_rng(0)
+    gender = np.array(["F", "M"] * 500)
+    q = rng.normal(size=1000) + 0.02 * (gender == "M")
+    table = pl.DataFrame({"user_id": range(1000), "gender": gender, "q": q})
+    result = fairrec.audit(values=table, by="gender", better="q=higher", permutations=99)
+    verdict = result.metrics["q"].verdict
+    points = tuple(point.model_copy(update={"n_groups": 1}) for point in verdict.certificate)
+    alone = verdict.model_copy(update={"certificate": points})
+    metric = result.metrics["q"].model_copy(update={"verdict": alone})
+    summary = result.summary.model_copy(update={"metrics": {"q": metric}})
+    assert "The one group of 500 users or more is not worse by more than" in (
+        build_view(summary).overview.ruled_out
+    )
+
+
+def test_more_findings_than_are_listed_are_not_said_to_be_all():
+    rng = np.random.default_rng(0)
+    city = np.arange(20000) % 200
+    q = rng.normal(0, 0.3, 200)[city] + rng.normal(0, 0.05, 20000)
+    table = pl.DataFrame({"user_id": range(20000), "city": [f"C{at}" for at in city], "q": q})
+    result = fairrec.audit(values=table, by="city", better="q=higher", permutations=199)
+    verdict, findings = result.metrics["q"].verdict, result.metrics["q"].findings
+    assert verdict.n_worse + verdict.n_better > len(findings) == 50
+    found = answer_of(result)
+    n_worse = sum(finding.difference < 0 for finding in findings)
+    assert found.headline.startswith(f"At least {n_worse} groups are served worse")
+    assert found.who[0] == f"at least {n_worse} groups worse"
+    (said,) = build_view(result.summary).verdicts
+    # cities do not overlap
+    assert "or are beyond the 50 findings listed" in said.headline

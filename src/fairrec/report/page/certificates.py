@@ -56,10 +56,12 @@ def _in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummar
         first, last = steps[0], steps[-1]
         by = f"by more than {number(last.harm)}" if last.harm else "at all"
         larger = f"; of those of {last.support:,} or more none {by}" if len(steps) > 1 else ""
+        is_scored = summary.search.users_scored == summary.search.users_total
+        users = "users" if is_scored else "scored users"
         said.append(
-            f"Of {plural(first.n_groups, 'group')} of {first.support:,} users or more that are not "
-            f"shown to be {worse}, none is {worse} by more than {number(first.harm)}{larger}; at "
-            f"{confidence(summary.alpha)} for all at once."
+            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {users} or more that are "
+            f"not shown to be {worse}, none is {worse} by more than {number(first.harm)}{larger}; "
+            f"at {confidence(summary.alpha)} for all at once."
         )
     if verdict.matters is not None and steps:
         below = next((step for step in steps if step.harm < verdict.matters), None)

@@ -56,17 +56,17 @@ def _plot(
     metric: str, keys: Sequence[Key], marks: Sequence[tuple[Mark, ...]], groups: PageGroups
 ) -> DotPlot:
     result = groups.summary.metrics[metric]
-    at = _numbers(metric, keys, groups)
+    at = _numbers(metric, keys, groups, is_picked_out=any(marks))
     ends = [
         end
         for key in keys
-        for end in (at[key][1:] if key in at else ())
+        for end in ((*at[key][1:4], at[key][5]) if key in at else ())
         if end is not None and math.isfinite(end)
     ]
     # the bands too, but those of small groups not beyond what the intervals reach
     most = max(map(abs, ends), default=0.0)
-    bands = [_chance(result, at[key][0]) for key in keys if key in at]
-    ends += [min(most, max(-most, end)) for band in bands for end in band]
+    bands = {key: _chance(result, groups.summary, at[key][0], at[key][4]) for key in at}
+    ends += [min(most, max(-most, end)) for band in bands.values() for end in band or ()]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     padding = _PADDING * (high - low) or 1.0
     low, high = low - padding, high + padding
@@ -76,8 +76,8 @@ def _plot(
 
     rows = []
     for key, marked in zip(keys, marks, strict=True):
-        support, size, raw, lower, upper = at.get(key, (0, None, None, None, None))
-        below, above = _chance(result, support)
+        support, size, lower, upper, _, raw = at.get(key, (0, None, None, None, True, None))
+        band = bands.get(key)
         rows.append(
             DotRow(
                 group=groups.number(key),
@@ -89,14 +89,14 @@ def _plot(
                 if size is None or (lower is None and upper is None)
                 else signed_interval(lower, upper, size),
                 at=None if size is None else place(size),
-                measured=None if raw is None else place(raw),
+                measured=None if raw is None or not any(marks) else place(raw),
                 span=None
                 if size is None
                 else (
                     place(low if lower is None else lower),
                     place(high if upper is None else upper),
                 ),
-                chance=(place(below), place(above)) if support else None,
+                chance=None if band is None else (place(band[0]), place(band[1])),
                 marks=marked,
             )
         )
@@ -111,13 +111,18 @@ def _plot(
 
 
 def _numbers(
-    metric: str, keys: Sequence[Key], groups: PageGroups
-) -> dict[Key, tuple[int, float | None, float | None, float | None, float | None]]:
-    """Users, both differences and the simultaneous interval of each group that has a value."""
+    metric: str, keys: Sequence[Key], groups: PageGroups, *, is_picked_out: bool
+) -> dict[Key, tuple[int, float | None, float | None, float | None, bool, float | None]]:
+    """Users, difference, simultaneous interval, whether all are scored, and what was measured.
+
+    A group that was picked out has its shrunken difference.
+    """
     frame = groups.frame.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
     if size not in frame.columns:  # a result from before there were these
         size, low, high = "difference", "difference_low", "difference_high"
+    if not is_picked_out:
+        size = "difference"
     wanted = pl.DataFrame(
         keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
     ).unique()
@@ -126,17 +131,27 @@ def _numbers(
     return {
         row[:n_axes]: row[n_axes:]
         for row in part.select(
-            *groups.frame.axes, "support", size, "difference", low, high
+            *groups.frame.axes, "support", size, low, high, "is_fully_scored", "difference"
         ).iter_rows()
     }
 
 
-def _chance(result: MetricResult, n: int) -> tuple[float, float]:
-    """How far a random group of `n` users is from all others, adjusted for all groups."""
-    tails = result.critical_tails or (result.critical or 0.0, result.critical or 0.0)
-    n_others = result.n_compared - n
+def _chance(
+    result: MetricResult, summary: AuditSummary, n: int, is_fully_scored: bool
+) -> tuple[float, float] | None:
+    """How far a random group of `n` users is from all others, adjusted for all groups.
+
+    None among users in the same circumstances, where it takes more than its size to tell.
+    """
+    if summary.given is not None or result.critical is None:
+        return None
+    tails = result.critical_tails or (result.critical, result.critical)
+    is_sample = summary.search.users_scored < summary.search.users_total
+    # of a group that a search has fully scored, the sample of all holds its share
+    share = result.n_compared / summary.n_users if is_sample and is_fully_scored else 1.0
+    n_others = result.n_compared - share * n
     if n <= 0 or n_others <= 0:
-        return 0.0, 0.0
+        return None
     error = (result.sd or 0.0) * math.sqrt(1 / n + 1 / n_others)
     return -tails[1] * error, tails[0] * error
 

@@ -155,11 +155,15 @@ def _kept(finding: Finding) -> str:
 
 
 def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
+    as_is, alike = map(with_sign, numbers(raw, adjusted))
+    return f"{as_is} as it is, {alike} among users with the same {names_of_given(summary)}"
+
+
+def names_of_given(summary: AuditSummary) -> str:
+    """What users are alike in when groups are compared."""
     assert summary.given is not None
     *others, last = map(plain, summary.given.circumstances)
-    names = f"{', '.join(others)} and {last}" if others else last
-    as_is, alike = map(with_sign, numbers(raw, adjusted))
-    return f"{as_is} as it is, {alike} among users with the same {names}"
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _share(raw: float, adjusted: float) -> str:

@@ -14,7 +14,15 @@ def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
     found = finding.interaction
     if found is None:
         return "", ""
-    return _verdict(finding, found), _distances(finding, found, summary)
+    distances = _distances(finding, found, summary)
+    if summary.given is not None:
+        # neighbours are as they are, so their distances need not even have the sign of the finding
+        return (
+            "Whether it is the combination was not looked at among users in the same "
+            "circumstances.",
+            f"Whatever these are: {distances[0].lower()}{distances[1:]}",
+        )
+    return _verdict(finding, found), distances
 
 
 def neighbour_rows(finding: Finding, summary: AuditSummary) -> tuple[tuple[str, ...], ...]:

@@ -67,7 +67,7 @@ def _group_lines(view: Overview) -> list[str]:
         for line in view.lines
     )
     if rows:
-        columns = ("group", "users", "metric", "difference", "all at once", "beyond chance in")
+        columns = ("group", "users", "metric", "difference", "all at once", "finding in")
         numeric = (False, True, False, True, True, False)
         more = f"and {view.n_more:,} more below" if view.n_more else ""
         lines += [*table_lines(TableView("", columns, numeric, rows, more)), ""]

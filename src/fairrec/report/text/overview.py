@@ -8,11 +8,13 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.inputs.users import Value
+from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.verdict import (
     Tone,
     Verdict,
     difference_of,
+    is_cut,
     is_worse,
     simultaneous_interval,
     users_known,
@@ -92,7 +94,7 @@ class Overview:
 
     Parameters
     ----------
-    named : the group that the headline is about; empty where it is about none
+    named, called : the group and the metric that the headline is about; empty where it is none
     who, how_much, how_sure, next_steps : in a few short lines each
     ruled_out : what none of the other groups is
     """
@@ -108,6 +110,7 @@ class Overview:
     ruled_out: str
     lines: tuple[GroupLine, ...]
     n_more: int
+    called: str = ""
 
 
 def served_in(finding: Finding, result: MetricResult) -> Served:
@@ -166,7 +169,12 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         ruled_out=_ruled_out(groups, summary),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
+        called=_called(groups[0].first[0], summary) if is_found else "",
     )
+
+
+def _called(metric: str, summary: AuditSummary) -> str:
+    return summary.metrics[metric].called or plain(metric)
 
 
 def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
@@ -199,27 +207,44 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     """Headline and detail where groups stand out."""
     first = groups[0]
     name, finding = first.first
-    result = summary.metrics[name]
     label = group_label(first.group)
     n_alike = sum(group.served == first.served for group in groups)
     verb = {"worse": "served worse", "better": "served better", "differs": "different"}
     if n_alike == 1:
         who = f"{label} is {verb[first.served]}"
     else:
-        who = f"{n_alike:,} groups are {verb[first.served]}, most of all {label}"
+        at_least = "at least " if _is_cut(summary) else ""
+        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, most of all {label}"
     if first.served == "better":
         who = f"No group is shown to be worse off; {who}"
+    elif n_alike > 1:
+        who = who[0].upper() + who[1:]
     raw = finding.difference if finding.raw_difference is None else finding.raw_difference
-    called = result.called or plain(name)
+    called = _called(name, summary)
     here, there = numbers(finding.value, finding.value - raw)
-    headline = f"{who}: {called} {here} instead of {there}"
+    about = _about(summary)
+    headline = f"{who}: {called} {here} instead of {about}{there}"
+    if summary.given is not None:
+        # values are as they are, and may well be the other way round
+        lower = "lower" if finding.difference < 0 else "higher"
+        headline = (
+            f"{who}: {called} {number(abs(finding.difference))} {lower} than that of others with "
+            f"the same {names_of_given(summary)}"
+        )
     share = percent(finding.n_users / summary.n_users)
     p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
     detail = (
         f"{users_known(finding)} of {plural(summary.n_users, 'user')} ({share}) · {plain(name)} · "
         f"not chance ({p}, {_family(summary)})"
     )
+    if summary.given is not None:
+        detail += f" · {here} against {there} whatever the circumstances"
     return headline, detail
+
+
+def _about(summary: AuditSummary) -> str:
+    """What stands before a mean over all others, of whom a search scores some."""
+    return "about " if summary.search.users_scored < summary.search.users_total else ""
 
 
 def _family(summary: AuditSummary) -> str:
@@ -269,12 +294,18 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
     return "" if summary.given else "Groups are too small for any possible harm to be seen"
 
 
+def _is_cut(summary: AuditSummary) -> bool:
+    return any(is_cut(result) for result in summary.metrics.values())
+
+
 def _who(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
     counts = {served: sum(group.served == served for group in groups) for served in SERVED}
     has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
     said = []
     if has_end:
         said += [f"{plural(counts['worse'], 'group')} worse", f"{counts['better']:,} better"]
+        if _is_cut(summary):
+            said = [f"at least {line}" for line in said]
     if counts["differs"]:
         said.append(f"{plural(counts['differs'], 'group')} differing, no end is better")
     return tuple(said)
@@ -294,7 +325,7 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
         said.append(f"what matters: {number(matters)}")
     tested = [one for one in summary.metrics.values() if one.is_tested]
     if len(tested) > 1:
-        said.append(f"beyond chance in {len(group.findings)} of {len(tested)} metrics")
+        said.append(f"finding in {len(group.findings)} of {len(tested)} metrics")
     return tuple(said)
 
 
@@ -303,7 +334,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
     if not tested:
         return ("not tested against chance",)
     n_groups = max(result.n_groups for result in tested)
-    said = [f"{plural(n_groups, 'group')} x {plural(len(tested), 'metric')} tested"]
+    said = [f"{plural(n_groups, 'group')} \u00d7 {plural(len(tested), 'metric')} tested"]
     if summary.correction == "max":
         said.append(f"{percent(summary.alpha)} risk of any false finding")
     else:
@@ -328,6 +359,9 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
             steps.append("look at what these users got")
     elif summary.search.users_scored < summary.search.users_total:
         steps.append(f"score more users: raise {spelled('budget_users')}")
+    elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
+        # more users would be missing as these are
+        steps.append("find out who is missing, and why")
     elif not groups:
         steps.append("fairrec plan says how many users it takes to rule out a harm")
     if summary.matters is None:
@@ -347,10 +381,12 @@ def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
         other = "other " if verdict.n_worse + verdict.n_worse_by_more else ""
         if point.harm == 0:
             continue
-        return (
-            f"None of the {other}{plural(point.n_groups, 'group')} of {point.support:,} users or "
-            f"more is {worse} by more than {number(point.harm)} in {plain(name)}"
-        )
+        is_scored = summary.search.users_scored == summary.search.users_total
+        users = f"{point.support:,} {'users' if is_scored else 'scored users'} or more"
+        by = f"{worse} by more than {number(point.harm)} in {plain(name)}"
+        if point.n_groups == 1:
+            return f"The one {other}group of {users} is not {by}"
+        return f"None of the {other}{plural(point.n_groups, 'group')} of {users} is {by}"
     return ""
 
 

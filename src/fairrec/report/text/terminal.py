@@ -66,7 +66,7 @@ def _print_groups(view: Overview, console: Console) -> None:
     if view.lines:
         console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for name in ("group", "users", "metric", "difference", "all at once", "beyond chance in"):
+        for name in ("group", "users", "metric", "difference", "all at once", "finding in"):
             table.add_column(name, justify="right" if name == "users" else "left", overflow="fold")
         for line in view.lines:
             marks = " ".join(f"{mark.metric}{mark.sign}" for mark in line.marks)

@@ -26,6 +26,7 @@ from fairrec.result.schema import (
     MetricResult,
     MetricVerdict,
 )
+from fairrec.statistics.findings import MAX_FINDINGS
 from fairrec.statistics.outcome import Outcome
 
 Status = Literal[
@@ -172,7 +173,8 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         )
     if better:
         are = "group is" if len(better) == 1 else "groups are"
-        said.append(f"{len(better)} {are} served better: {_named(better[-1], summary)}.")
+        at_least = "At least " if is_cut(result) else ""
+        said.append(f"{at_least}{len(better)} {are} served better: {_named(better[-1], summary)}.")
     return " ".join(said)
 
 
@@ -207,7 +209,14 @@ def _overlapping(worse: list[Finding], result: MetricResult) -> str:
     if n_more <= 0:
         return ""
     it = "it" if len(worse) == 1 else "them"
+    if is_cut(result):
+        return f" ({n_more:,} more overlap {it}, or are beyond the {MAX_FINDINGS} findings listed)"
     return f" ({n_more:,} more {'overlaps' if n_more == 1 else 'overlap'} {it})"
+
+
+def is_cut(result: MetricResult) -> bool:
+    """Whether there may be more findings than are listed."""
+    return len(result.findings) >= MAX_FINDINGS
 
 
 def _of_what_matters(worse: list[Finding], matters: float) -> str:
