@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
 from fairrec.report.page.groups import PageGroups, direction
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
-from fairrec.report.text.overview import FoundGroup, Mark, found_groups, served_in
+from fairrec.report.text.overview import Mark, found_groups, marks_of
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -21,6 +24,17 @@ _TICKS = 5
 _PADDING = 0.04
 
 
+class _OfGroup(NamedTuple):
+    """Users, shrunken difference with simultaneous interval, and what chance shows."""
+
+    support: int
+    ends: tuple[float | None, float | None, float | None]
+    chance: tuple[float, float]
+
+
+_NO_VALUE = _OfGroup(0, (None, None, None), (0.0, 0.0))
+
+
 def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     """A plot a metric, that of the answer first; every one has the same groups."""
     found = found_groups(groups.summary)[: limits.findings]
@@ -28,7 +42,7 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
         keys = [groups.frame.key(group.group) for group in found]
-        marks = [_marks(group, groups.summary) for group in found]
+        marks = [marks_of(group, groups.summary) for group in found]
     else:
         keys = _single(groups, metrics[0]) if metrics else []
         marks = [()] * len(keys)
@@ -36,13 +50,6 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
         _plot(name, keys, marks, groups)
         for name in metrics[:MOST_METRICS]
         if keys and groups.summary.metrics[name].sd
-    )
-
-
-def _marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
-    return tuple(
-        Mark(plain(name), served_in(finding, summary.metrics[name]))
-        for name, finding in group.findings
     )
 
 
@@ -60,13 +67,12 @@ def _plot(
     ends = [
         end
         for key in keys
-        for end in (at[key][1:] if key in at else ())
+        for end in (at[key].ends if key in at else ())
         if end is not None and math.isfinite(end)
     ]
     # the bands too, but those of small groups not beyond what the intervals reach
     most = max(map(abs, ends), default=0.0)
-    bands = [_chance(result, at[key][0]) for key in keys if key in at]
-    ends += [min(most, max(-most, end)) for band in bands for end in band]
+    ends += [min(most, max(-most, end)) for key in keys if key in at for end in at[key].chance]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     padding = _PADDING * (high - low) or 1.0
     low, high = low - padding, high + padding
@@ -76,8 +82,7 @@ def _plot(
 
     rows = []
     for key, marked in zip(keys, marks, strict=True):
-        support, size, lower, upper = at.get(key, (0, None, None, None))
-        below, above = _chance(result, support)
+        support, (size, lower, upper), (below, above) = at.get(key, _NO_VALUE)
         rows.append(
             DotRow(
                 group=groups.number(key),
@@ -109,11 +114,9 @@ def _plot(
     )
 
 
-def _numbers(
-    metric: str, keys: Sequence[Key], groups: PageGroups
-) -> dict[Key, tuple[int, float | None, float | None, float | None]]:
-    """Users, shrunken difference and simultaneous interval of each group that has a value."""
-    frame = groups.frame.of_metric[metric]
+def _numbers(metric: str, keys: Sequence[Key], groups: PageGroups) -> dict[Key, _OfGroup]:
+    """What is drawn of each group that has a value."""
+    result, frame = groups.summary.metrics[metric], groups.frame.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
     if size not in frame.columns:  # a result from before there were these
         size, low, high = "difference", "difference_low", "difference_high"
@@ -121,21 +124,26 @@ def _numbers(
         keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
     ).unique()
     part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
+    columns = (*groups.frame.axes, "support", "is_fully_scored", size, low, high)
     n_axes = len(groups.frame.axes)
-    return {
-        row[:n_axes]: row[n_axes:]
-        for row in part.select(*groups.frame.axes, "support", size, low, high).iter_rows()
-    }
+    drawn = {}
+    for row in part.select(columns).iter_rows():
+        support, is_fully_scored, *ends = row[n_axes:]
+        chance = _chance(result, groups.summary, support, is_fully_scored)
+        drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2]), chance)
+    return drawn
 
 
-def _chance(result: MetricResult, n: int) -> tuple[float, float]:
-    """How far a random group of `n` users is from all others, adjusted for all groups."""
-    tails = result.critical_tails or (result.critical or 0.0, result.critical or 0.0)
-    n_others = result.n_compared - n
-    if n <= 0 or n_others <= 0:
-        return 0.0, 0.0
-    error = (result.sd or 0.0) * math.sqrt(1 / n + 1 / n_others)
-    return -tails[1] * error, tails[0] * error
+def _chance(
+    result: MetricResult, summary: AuditSummary, n: int, is_fully_scored: bool
+) -> tuple[float, float]:
+    """Where a random group of `n` users would be."""
+    size = np.array(float(n))
+    others = result.n_compared - size
+    if is_fully_scored:
+        others = others_of_fully_scored(result, summary, size)
+    low, high = chance_band(result, size, others)
+    return float(low), float(high)
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:

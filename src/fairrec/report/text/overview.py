@@ -16,6 +16,7 @@ from fairrec.report.text.verdict import (
     is_worse,
     simultaneous_interval,
     users_known,
+    value_of_others,
 )
 from fairrec.report.words import (
     confidence,
@@ -132,6 +133,14 @@ def found_groups(summary: AuditSummary) -> list[FoundGroup]:
     return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
 
 
+def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
+    """All metrics in which a group differs, the one that says most first."""
+    return tuple(
+        Mark(plain(name), served_in(finding, summary.metrics[name]))
+        for name, finding in group.findings
+    )
+
+
 def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, int, float]:
     """What is told first: worse before better, what is sure to matter, then the larger effect."""
     result = summary.metrics[name]
@@ -155,7 +164,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     is_found = bool(groups)
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
     return Overview(
-        tone=_tone(groups, verdicts),
+        tone=_tone(verdicts),
         headline=headline,
         named=group_label(groups[0].group) if is_found else "",
         detail=detail,
@@ -169,7 +178,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     )
 
 
-def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
+def _tone(verdicts: tuple[Verdict, ...]) -> Tone:
     tones = {verdict.tone for verdict in verdicts}
     if "found" in tones:
         return "found"
@@ -180,10 +189,6 @@ def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
 def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
     name, finding = group.first
     size = finding.shrunken_difference
-    marks = (
-        Mark(plain(metric), served_in(one, summary.metrics[metric]))
-        for metric, one in group.findings
-    )
     return GroupLine(
         label=group_label(group.group),
         users=users_known(finding),
@@ -191,7 +196,7 @@ def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
         metric=plain(name),
         difference=difference_of(finding, size),
         interval=simultaneous_interval(finding),
-        marks=tuple(marks),
+        marks=marks_of(group, summary),
     )
 
 
@@ -209,9 +214,8 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         who = f"{n_alike:,} groups are {verb[first.served]}, most of all {label}"
     if first.served == "better":
         who = f"No group is shown to be worse off; {who}"
-    raw = finding.difference if finding.raw_difference is None else finding.raw_difference
     called = result.called or plain(name)
-    here, there = numbers(finding.value, finding.value - raw)
+    here, there = numbers(finding.value, value_of_others(finding))
     headline = f"{who}: {called} {here} instead of {there}"
     share = percent(finding.n_users / summary.n_users)
     p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
