@@ -68,13 +68,17 @@ class FoundGroup:
         return self.findings[0]
 
 
+GROUP_COLUMNS = ("group", "users", "metric", "shrunken", "all at once", "beyond chance in")
+"""Of the groups in lines; the shrunken difference and its interval are of the metric named."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupLine:
     """One group in a line.
 
     Parameters
     ----------
-    metric, difference, interval : of the finding that says most
+    metric, shrunken, interval : of the finding that says most
     marks : all metrics in which it differs
     """
 
@@ -82,9 +86,15 @@ class GroupLine:
     users: str
     served: Served
     metric: str
-    difference: str
+    shrunken: str
     interval: str
     marks: tuple[Mark, ...]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its text under each of `GROUP_COLUMNS`."""
+        marks = " ".join(f"{mark.metric}{mark.sign}" for mark in self.marks)
+        return self.label, self.users, self.metric, self.shrunken, self.interval, marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +198,12 @@ def _tone(verdicts: tuple[Verdict, ...]) -> Tone:
 
 def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
     name, finding = group.first
-    size = finding.shrunken_difference
     return GroupLine(
         label=group_label(group.group),
         users=users_known(finding),
         served=group.served,
         metric=plain(name),
-        difference=difference_of(finding, size),
+        shrunken=difference_of(finding, finding.shrunken_difference),
         interval=simultaneous_interval(finding),
         marks=marks_of(group, summary),
     )
@@ -223,7 +232,16 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         f"{users_known(finding)} of {plural(summary.n_users, 'user')} ({share}) · {plain(name)} · "
         f"not chance ({p}, {_family(summary)})"
     )
+    if _is_sampled(summary):
+        detail += (
+            f" · all others estimated from {plural(result.n_compared, 'user')} drawn at random"
+        )
     return headline, detail
+
+
+def _is_sampled(summary: AuditSummary) -> bool:
+    """Whether a search has left users out, so that all others are known by a random sample."""
+    return summary.search.users_scored < summary.search.users_total
 
 
 def _family(summary: AuditSummary) -> str:
@@ -264,7 +282,10 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
     for name, result in summary.metrics.items():
         if not result.detectable:
             continue
-        at = min(result.detectable, key=lambda one: abs(one.support - SIZE_CERTIFIED))
+        certificate = () if result.verdict is None else result.verdict.certificate
+        # of a size that groups have
+        size = max(SIZE_CERTIFIED, certificate[0].support if certificate else 0)
+        at = min(result.detectable, key=lambda one: abs(one.support - size))
         what = "harm" if result.higher_is_better is not None else "difference"
         return (
             f"A {what} of {number(at.difference)} in {plain(name)} in a group of "
@@ -289,7 +310,7 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.difference}{interval}"]
+    said = [f"{line.shrunken}{interval}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")
@@ -314,7 +335,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
         said.append(f"{percent(summary.alpha)} of findings expected to be false")
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
-    if search.users_scored < search.users_total:
+    if _is_sampled(summary):
         said.append(f"{percent(search.users_scored / search.users_total)} of users scored")
     return tuple(said)
 
@@ -330,7 +351,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
             steps.append("look at their lists, then fairrec mitigate")
         else:
             steps.append("look at what these users got")
-    elif summary.search.users_scored < summary.search.users_total:
+    elif _is_sampled(summary):
         steps.append(f"score more users: raise {spelled('budget_users')}")
     elif not groups:
         steps.append("fairrec plan says how many users it takes to rule out a harm")
@@ -347,13 +368,19 @@ def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
         if verdict is None or not verdict.certificate:
             continue
         point = _certified(verdict.certificate)
-        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
-        other = "other " if verdict.n_worse + verdict.n_worse_by_more else ""
         if point.harm == 0:
             continue
+        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
+        is_named = verdict.n_worse + verdict.n_worse_by_more > 0
+        if point.n_groups == 1:
+            who, are = f"The {'other' if is_named else 'one'} group", "is not"
+        else:
+            other = "other " if is_named else ""
+            who, are = f"None of the {other}{plural(point.n_groups, 'group')}", "is"
+        users = "scored users" if _is_sampled(summary) else "users"
         return (
-            f"None of the {other}{plural(point.n_groups, 'group')} of {point.support:,} users or "
-            f"more is {worse} by more than {number(point.harm)} in {plain(name)}"
+            f"{who} of {point.support:,} {users} or more {are} {worse} by more than "
+            f"{number(point.harm)} in {plain(name)}"
         )
     return ""
 
