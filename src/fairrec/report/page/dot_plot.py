@@ -25,14 +25,14 @@ _PADDING = 0.04
 
 
 class _OfGroup(NamedTuple):
-    """Users, shrunken difference with simultaneous interval, and what chance shows."""
+    """Users, both differences with the simultaneous interval, and what chance shows."""
 
     support: int
-    ends: tuple[float | None, float | None, float | None]
+    ends: tuple[float | None, float | None, float | None, float | None]
     chance: tuple[float, float]
 
 
-_NO_VALUE = _OfGroup(0, (None, None, None), (0.0, 0.0))
+_NO_VALUE = _OfGroup(0, (None, None, None, None), (0.0, 0.0))
 
 
 def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
@@ -82,7 +82,7 @@ def _plot(
 
     rows = []
     for key, marked in zip(keys, marks, strict=True):
-        support, (size, lower, upper), (below, above) = at.get(key, _NO_VALUE)
+        support, (size, raw, lower, upper), (below, above) = at.get(key, _NO_VALUE)
         rows.append(
             DotRow(
                 group=groups.number(key),
@@ -94,6 +94,7 @@ def _plot(
                 if size is None or (lower is None and upper is None)
                 else signed_interval(lower, upper, size),
                 at=None if size is None else place(size),
+                measured=None if raw is None else place(raw),
                 span=None
                 if size is None
                 else (
@@ -124,13 +125,17 @@ def _numbers(metric: str, keys: Sequence[Key], groups: PageGroups) -> dict[Key, 
         keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
     ).unique()
     part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
-    columns = (*groups.frame.axes, "support", "is_fully_scored", size, low, high)
+    drawn_of = part.select(
+        *(*groups.frame.axes, "support", "is_fully_scored", size),
+        # in an older result the same column
+        *(pl.col("difference").alias("raw_difference"), low, high),
+    )
     n_axes = len(groups.frame.axes)
     drawn = {}
-    for row in part.select(columns).iter_rows():
+    for row in drawn_of.iter_rows():
         support, is_fully_scored, *ends = row[n_axes:]
         chance = _chance(result, groups.summary, support, is_fully_scored)
-        drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2]), chance)
+        drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2], ends[3]), chance)
     return drawn
 
 

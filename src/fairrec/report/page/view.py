@@ -82,7 +82,8 @@ class DotRow:
     Parameters
     ----------
     served : how in this metric, beyond chance; empty where it is not
-    at : of the shrunken difference; None where the group has no value
+    at, measured : of the shrunken difference, and of that which was measured; None where the group
+        has no value
     span : of the interval that holds for all groups at once
     chance : how far random groups of its size reach
     marks : the metrics in which it differs beyond chance
@@ -95,6 +96,7 @@ class DotRow:
     difference: str
     interval: str
     at: float | None
+    measured: float | None
     span: tuple[float, float] | None
     chance: tuple[float, float] | None
     marks: tuple[Mark, ...]
