@@ -11,12 +11,14 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import from_command_line
 
 
-def test_signs_of_numbers_can_be_read_where_only_ascii_can_be_shown(monkeypatch):
+def test_signs_can_be_read_where_only_ascii_can_be_shown(monkeypatch):
     shown = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding="ascii"))
-    stdout().print("−0.5 ≤0.002 naïve")
+    stdout().print("−0.5 ≤0.002 naïve · auc▼ urd▲ urp◆")
     sys.stdout.flush()
-    assert shown.getvalue() == rb"-0.5 <=0.002 na\xefve" + b"\n"
+    assert (
+        shown.getvalue() == rb"-0.5 <=0.002 na\xefve | auc(worse) urd(better) urp(differs)" + b"\n"
+    )
 
 
 def test_an_error_of_ours_is_said_in_a_line_with_its_exit_code(capsys):

@@ -62,5 +62,7 @@ def test_repr_is_a_few_lines_of_plain_text():
     assert first.startswith(r"a\x1b[31m\nb: audit of 48 users by gender")
     mean = result.metric("auc").mean
     assert lines[0] == f"  auc: mean {mean:.4g}, findings: 0 of 3 groups"
+    untested = audit(tables.predictions, tables.users, "gender", metrics="auc", permutations=0)
+    assert repr(untested).endswith(f"auc: mean {mean:.4g}, 3 groups, not tested")
     assert len(lines) == 11 and lines[-1] == "  and 3 more metrics"
     assert all(line.isprintable() for line in lines)

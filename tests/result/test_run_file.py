@@ -132,8 +132,11 @@ def test_a_result_from_before_there_were_runs_is_read(tmp_path):
 
 def test_a_trained_run_is_not_overwritten(tmp_path):
     (tmp_path / "run.json").write_text('{"model": "deepfm"}')
-    with pytest.raises(InputError, match="is no run of an audit"):
+    with pytest.raises(InputError, match="is no run of an audit") as said:
         load_audit_run(tmp_path)
+    # what to do, and not a page of the validator's
+    assert str(said.value).endswith("a result can be read without it.")
+    assert "\n" not in str(said.value)
     with pytest.raises(OutputError, match="as of a trained run, and would be overwritten"):
         audit(*two_groups(), by="group").save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]

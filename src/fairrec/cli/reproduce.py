@@ -109,7 +109,7 @@ def _print(done: list[Reproduced], quiet: bool) -> None:
     console = stdout()
     for one in done:
         console.print(Text(one.title, style="bold"), soft_wrap=True)
-        console.print(rich_table(one.outcome.tables[0].view))
+        console.print(rich_table(one.outcome.tables[0].view, console.width))
         for note in one.outcome.notes:
             console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
         if not quiet:

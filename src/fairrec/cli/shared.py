@@ -77,11 +77,16 @@ def print_result(result: AuditResult, output_format: Format) -> None:
 
 
 _PLAINER = "fairrec.plainer"
-_IN_ASCII = {"\u2212": "-", "\u2264": "<="}
+_IN_ASCII = {
+    "\u2212": "-",
+    "\u2264": "<=",
+    "·": "|",
+    **{"▼": "(worse)", "▲": "(better)", "◆": "(differs)"},
+}
 
 
 def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Signs of numbers as ASCII has them, the rest escaped."""
+    """Signs of ours as ASCII has them, the rest escaped."""
     if isinstance(error, UnicodeEncodeError):
         sign = _IN_ASCII.get(error.object[error.start])
         if sign is not None:

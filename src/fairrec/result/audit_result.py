@@ -61,11 +61,11 @@ class AuditResult:
         title = f"{plain(summary.title)}: " if summary.title else ""
         outcome = f", {summary.outcome}" if summary.outcome else ""
         lines = [f"{title}audit of {summary.n_users:,} users by {listed(summary.by)}{outcome}"]
-        lines += [
-            f"  {plain(name)}: mean {found.mean:.4g}, findings: {len(found.findings):,} of "
-            f"{found.n_groups:,} groups"
-            for name, found in [*self.metrics.items()][:MOST_LINES]
-        ]
+        for name, found in [*self.metrics.items()][:MOST_LINES]:
+            groups = f"{found.n_groups:,} groups"
+            said = f"findings: {len(found.findings):,} of {groups}"
+            said = said if found.is_tested else f"{groups}, not tested"
+            lines.append(f"  {plain(name)}: mean {found.mean:.4g}, {said}")
         more = len(self.metrics) - MOST_LINES
         return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
 

@@ -114,7 +114,8 @@ def load_audit_run(folder: str | Path) -> AuditRun | None:
         raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise InputError(
-            f"{plain(path, 300)}: is no run of an audit by this version of FairRec ({error})."
+            f"{plain(path, 300)}: is no run of an audit by this version of FairRec. Audit again, "
+            "or set it aside: a result can be read without it."
         ) from error
 
 

@@ -26,8 +26,8 @@ def test_four_questions_are_answered_in_order():
     assert how_sure.answer == "Improvement shown" and "p = 0.010" in how_sure.details
     assert cost.answer == "None for 60 other users"
     assert cost.details[1:] == (
-        "ndcg@5 of the chosen groups: -10.00% (significant)",
-        "ndcg@5 of all users: -1.00% (significant)",
+        "ndcg@5 of the chosen groups: −10.00% (significant)",
+        "ndcg@5 of all users: −1.00% (significant)",
     )
 
 

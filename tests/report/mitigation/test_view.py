@@ -13,7 +13,7 @@ from pytest import approx
 
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.report.mitigation.view import GROUPS_SHOWN, TradeOffLine, build_mitigation_view
-from fairrec.report.words import number, signed
+from fairrec.report.words import MINUS, number, signed
 from fairrec.result.mitigation_schema import GapChange, HarmedGroup
 from tests.mitigation.planted import mitigate, planted
 from tests.report.mitigation.small_summary import (
@@ -147,7 +147,7 @@ def numbers_in(part: Any) -> Iterator[float]:
 def made_of(kept: dict[str, Any]) -> set[str]:
     """Every number that may be shown: those of the file, and what is reckoned from them."""
     shares = {
-        f"{100 * change['change'] / change['before']:+.2f}"
+        f"{100 * change['change'] / change['before']:+.2f}".replace("-", MINUS)
         for effect in kept["effects"].values()
         for change in (effect["chosen"], effect["everyone"])
         if change["before"]

@@ -134,7 +134,7 @@ def test_each_gap_is_weighed_against_chance_by_its_own_p_value():
 def test_the_cost_is_a_share_of_what_there_was():
     said = sentence(summary_of(), "ndcg@5 changed")
     # 0.5 to 0.45, and 0.6 to 0.594
-    assert "-10.00% for the chosen groups" in said and "-1.00% for all users" in said
+    assert "−10.00% for the chosen groups" in said and "−1.00% for all users" in said
     # more than the 2% allowed, but only a tuned strength promised that
     assert "2%" in said.split("all users")[1]
     assert "2%" not in sentence(summary_of(is_tuned=False), "ndcg@5 changed")

@@ -65,6 +65,7 @@ def test_the_head_names_audit_model_and_date(model, says):
     view = build_page_view(summary, planted().group_table, run=run)
     assert (view.heading, view.about_model) == (r"Spring\n", says)
     assert view.made_at == "2026-11-15 14:02 UTC"
+    assert "<title>FairRec audit: Spring\\n</title>" in lay_out(view)
     brand = lay_out(view).partition('class="brand"')[2].partition("</p>")[0]
     shown = [r"Spring\n", escape(says), view.made_at] if says else [r"Spring\n", view.made_at]
     assert re.findall("<bdi>(.*?)</bdi>", brand) == shown

@@ -51,3 +51,13 @@ def test_without_findings_there_is_no_table():
     card = Tags(card_html(audit(*two_groups(), by="group", permutations=0).summary))
     assert "table" not in card.tags
     assert "Nothing was tested against chance" in card.text
+
+
+def test_who_is_missing_is_said_on_the_card_too():
+    predictions, users = two_groups(40)
+    is_served = ~predictions["user_id"].is_in(users["user_id"][:9].implode())
+    undefined = predictions.with_columns(label=predictions["label"] * is_served)
+    summary = audit(undefined, users, by="group", permutations=99).summary
+    missing = build_view(summary).missing
+    assert missing
+    assert all(line in Tags(card_html(summary)).text for line in missing)

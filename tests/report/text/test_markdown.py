@@ -35,13 +35,14 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     assert lines[0].startswith("# ")
     assert lines[2:8:2] == [r"**the \[i\]answer\[/i\]**", r"in \*detail\*", "10 users"]
     assert lines[8:14] == [
-        "| group | users | metric | difference | all at once | finding in |",
+        "| group | users | metric | shrunken | all at once | finding in |",
         "|---|---:|---|---:|---:|---|",
         r"| who=a\|b | 7 | auc | -0.2 | -0.3 to -0.1 | auc▼ |",
         *("", "and 2 more below", ""),
     ]
     assert lines[14] == "Ruled out: none of the others."
-    assert lines[18:20] == [
+    assert lines[16] == r"Next: do \[b\]it\[/b\]."
+    assert lines[20:22] == [
         "| auc | **worse** | headline one. ruled out one. gap one. |",
         r"| m\|r | **inconclusive** | headline two. |",
     ]

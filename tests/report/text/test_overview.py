@@ -10,6 +10,7 @@ from fairrec.report.text.interaction import carried_by
 from fairrec.report.text.overview import found_groups, overview
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number
+from fairrec.search.options import SearchOptions
 from tests.report.text.planted_report import planted_result
 
 
@@ -219,3 +220,36 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all():
     (said,) = build_view(result.summary).verdicts
     # cities do not overlap
     assert "or are beyond the 50 findings listed" in said.headline
+
+
+def test_after_a_search_the_others_are_said_to_be_an_estimate():
+    search = SearchOptions("adaptive", budget_users="30%")
+    result = planted_result(search=search)
+    n_drawn = result.metrics["auc"].n_compared
+    assert n_drawn < 2000
+    found = answer_of(result)
+    assert found.detail.endswith(f"all others estimated from {n_drawn:,} users drawn at random")
+    assert "scored users or more" in found.ruled_out
+    assert "estimated" not in answer_of(planted_result()).detail
+
+
+def test_one_group_is_not_counted_as_none_of_one():
+    summary = planted_result().summary
+    result = summary.metrics["auc"]
+    certificate = tuple(
+        point.model_copy(update={"n_groups": 1}) for point in result.verdict.certificate
+    )
+    one = result.model_copy(
+        update={"verdict": result.verdict.model_copy(update={"certificate": certificate})}
+    )
+    changed = summary.model_copy(update={"metrics": {**summary.metrics, "auc": one}})
+    said = build_view(changed).overview.ruled_out
+    assert said.startswith("The other group of ") and " is not worse by more than " in said
+
+
+def test_what_would_have_been_seen_is_said_of_a_size_that_groups_have():
+    rng = np.random.default_rng(2)
+    table = pl.DataFrame({"user_id": range(4000), "g": [*"ab"] * 2000, "m": rng.normal(size=4000)})
+    result = fairrec.audit(values=table, by="g", better="m=higher", permutations=199)
+    assert [at.support for at in result.metrics["m"].detectable] == [10, 100, 1000]
+    assert "in a group of 1,000 users would have been seen" in answer_of(result).detail

@@ -5,9 +5,11 @@ from __future__ import annotations
 from io import StringIO
 from typing import get_args
 
+import pytest
 from rich.console import Console
 
 from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_mitigation, print_text, rich_table
 from fairrec.report.text.verdict import Status, Verdict
 from fairrec.report.text.view import CarriedView
@@ -91,10 +93,49 @@ def test_a_mitigation_begins_with_its_headline_and_its_stamps():
 
 
 def test_numbers_stand_to_the_right():
-    table = rich_table(TABLE)
+    table = rich_table(TABLE, 100)
     assert [column.justify for column in table.columns] == ["left", "right"]
     assert [[str(cell) for cell in column.cells] for column in table.columns] == [
         ["who=a|b", "[red]x[/red]"],
         ["7", "12"],
     ]
     assert str(table.caption) == "a note"
+
+
+WIDE = TableView(
+    "t",
+    ("metric", "group", "difference", "one at a time"),
+    (False, False, True, True),
+    (("ndcg@5", "gender=F, age=56+", "−0.257", "−0.310 to −0.207"),),
+    "A note.",
+    spare=("one at a time", "metric"),
+)
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        (100, ()),
+        (60, ()),
+        (50, ()),
+        (44, ()),
+        (43, ("one at a time",)),
+        (34, ("one at a time", "metric")),
+    ],
+)
+def test_where_words_would_be_broken_columns_are_left_out_and_it_is_said(width, left_out):
+    table = rich_table(WIDE, width)
+    kept = [name for name in WIDE.columns if name not in left_out]
+    assert [column.header for column in table.columns] == kept
+    said = f" Left out, for want of width: {', '.join(left_out)}." if left_out else ""
+    assert str(table.caption) == f"A note.{said}"
+    console = Console(file=StringIO(), width=width)
+    console.print(table)
+    assert all(len(line) <= width for line in console.file.getvalue().splitlines())
+    words = {*console.file.getvalue().split()}
+    assert {"gender=F,", "age=56+", "−0.257"} <= words
+
+
+def test_what_the_auditor_calls_it_is_said_below_the_answer():
+    text = printed(print_text, report_view(called="spring [b] · ranker@2"))
+    assert in_order(text, "in *detail*", "spring [b] · ranker@2", "10 users")

@@ -7,7 +7,7 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.words import number, plural
+from fairrec.report.words import MINUS, number, plural
 from fairrec.result.mitigation_schema import (
     Change,
     ChangeVerdict,
@@ -216,7 +216,7 @@ def cost_shares(summary: MitigationSummary) -> list[tuple[str, float, Change]]:
 
 def share_words(share: float) -> str:
     """A change as a share of what there was."""
-    return f"{100 * share:+.2f}%"
+    return f"{100 * share:+.2f}%".replace("-", MINUS)
 
 
 def _cost(summary: MitigationSummary) -> str:

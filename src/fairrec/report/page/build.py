@@ -25,14 +25,13 @@ from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView
 from fairrec.report.text.circumstances import no_longer_lines
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
-from fairrec.report.text.view import build_view
+from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
 from fairrec.report.words import confidence, number, plural
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary, MetricResult
 
 LONGEST_COMMAND = 4000
-LONGEST_NAME = 200
 
 
 def build_page_view(
@@ -103,15 +102,6 @@ def build_page_view(
         about_model=about_model(summary),
         made_at=f"{run.made_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if run else "",
     )
-
-
-def about_model(summary: AuditSummary) -> str:
-    """The model and its version, as the auditor calls them: `ranker@2`."""
-    model = summary.model
-    if model is None:
-        return ""
-    name, version = plain(model.name, LONGEST_NAME), plain(model.version, LONGEST_NAME)
-    return "@".join(filter(None, (name, version)))
 
 
 def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fairrec.core.errors import plain
-from fairrec.report.page.build import about_model
 from fairrec.report.page.html import page_template
 from fairrec.report.text.view import build_view
 from fairrec.result.schema import AuditSummary
@@ -14,6 +12,7 @@ def card_html(summary: AuditSummary) -> str:
     view = build_view(summary)
     return page_template("card.html.j2").render(
         answer=view.overview,
-        about=[*filter(None, (plain(summary.title, 200), about_model(summary), view.title))],
+        about=[*filter(None, (view.called, view.title))],
+        first=(*view.plan, *view.missing, *view.circumstances),
         findings=view.findings,
     )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
 from fairrec.report.page.groups import PageGroups, direction
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
-from fairrec.report.text.overview import FoundGroup, Mark, found_groups, served_in
+from fairrec.report.text.overview import Mark, found_groups, marks_of
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -21,6 +24,17 @@ _TICKS = 5
 _PADDING = 0.04
 
 
+class _OfGroup(NamedTuple):
+    """Users, both differences with the simultaneous interval, and what chance shows."""
+
+    support: int
+    ends: tuple[float | None, float | None, float | None, float | None]
+    chance: tuple[float, float] | None
+
+
+_NO_VALUE = _OfGroup(0, (None, None, None, None), None)
+
+
 def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     """A plot a metric, that of the answer first; every one has the same groups."""
     found = found_groups(groups.summary)[: limits.findings]
@@ -28,7 +42,7 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
     if found:
         metrics.sort(key=lambda name: name != found[0].first[0])
         keys = [groups.frame.key(group.group) for group in found]
-        marks = [_marks(group, groups.summary) for group in found]
+        marks = [marks_of(group, groups.summary) for group in found]
     else:
         keys = _single(groups, metrics[0]) if metrics else []
         marks = [()] * len(keys)
@@ -36,13 +50,6 @@ def dot_plots(groups: PageGroups, limits: PageLimits) -> tuple[DotPlot, ...]:
         _plot(name, keys, marks, groups)
         for name in metrics[:MOST_METRICS]
         if keys and groups.summary.metrics[name].sd
-    )
-
-
-def _marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
-    return tuple(
-        Mark(plain(name), served_in(finding, summary.metrics[name]))
-        for name, finding in group.findings
     )
 
 
@@ -60,13 +67,14 @@ def _plot(
     ends = [
         end
         for key in keys
-        for end in ((*at[key][1:4], at[key][5]) if key in at else ())
+        for end in (at[key].ends if key in at else ())
         if end is not None and math.isfinite(end)
     ]
     # the bands too, but those of small groups not beyond what the intervals reach
     most = max(map(abs, ends), default=0.0)
-    bands = {key: _chance(result, groups.summary, at[key][0], at[key][4]) for key in at}
-    ends += [min(most, max(-most, end)) for band in bands.values() for end in band or ()]
+    ends += [
+        min(most, max(-most, end)) for key in keys if key in at for end in at[key].chance or ()
+    ]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     padding = _PADDING * (high - low) or 1.0
     low, high = low - padding, high + padding
@@ -76,8 +84,7 @@ def _plot(
 
     rows = []
     for key, marked in zip(keys, marks, strict=True):
-        support, size, lower, upper, _, raw = at.get(key, (0, None, None, None, True, None))
-        band = bands.get(key)
+        support, (size, raw, lower, upper), band = at.get(key, _NO_VALUE)
         rows.append(
             DotRow(
                 group=groups.number(key),
@@ -112,12 +119,12 @@ def _plot(
 
 def _numbers(
     metric: str, keys: Sequence[Key], groups: PageGroups, *, is_picked_out: bool
-) -> dict[Key, tuple[int, float | None, float | None, float | None, bool, float | None]]:
-    """Users, difference, simultaneous interval, whether all are scored, and what was measured.
+) -> dict[Key, _OfGroup]:
+    """What is drawn of each group that has a value.
 
     A group that was picked out has its shrunken difference.
     """
-    frame = groups.frame.of_metric[metric]
+    result, frame = groups.summary.metrics[metric], groups.frame.of_metric[metric]
     size, low, high = "shrunken_difference", "simultaneous_low", "simultaneous_high"
     if size not in frame.columns:  # a result from before there were these
         size, low, high = "difference", "difference_low", "difference_high"
@@ -127,33 +134,37 @@ def _numbers(
         keys, schema=dict.fromkeys(groups.frame.axes, pl.String), orient="row"
     ).unique()
     part = frame.join(wanted, on=groups.frame.axes, how="semi", nulls_equal=True)
+    drawn_of = part.select(
+        *(*groups.frame.axes, "support", "is_fully_scored", size),
+        # in an older result the same column
+        *(pl.col("difference").alias("raw_difference"), low, high),
+    )
     n_axes = len(groups.frame.axes)
-    return {
-        row[:n_axes]: row[n_axes:]
-        for row in part.select(
-            *groups.frame.axes, "support", size, low, high, "is_fully_scored", "difference"
-        ).iter_rows()
-    }
+    drawn = {}
+    for row in drawn_of.iter_rows():
+        support, is_fully_scored, *ends = row[n_axes:]
+        chance = _chance(result, groups.summary, support, is_fully_scored)
+        drawn[row[:n_axes]] = _OfGroup(support, (ends[0], ends[1], ends[2], ends[3]), chance)
+    return drawn
 
 
 def _chance(
     result: MetricResult, summary: AuditSummary, n: int, is_fully_scored: bool
 ) -> tuple[float, float] | None:
-    """How far a random group of `n` users is from all others, adjusted for all groups.
+    """Where a random group of `n` users would be.
 
     None among users in the same circumstances, where it takes more than its size to tell.
     """
     if summary.given is not None or result.critical is None:
         return None
-    tails = result.critical_tails or (result.critical, result.critical)
-    is_sample = summary.search.users_scored < summary.search.users_total
-    # of a group that a search has fully scored, the sample of all holds its share
-    share = result.n_compared / summary.n_users if is_sample and is_fully_scored else 1.0
-    n_others = result.n_compared - share * n
-    if n <= 0 or n_others <= 0:
+    size = np.array(float(n))
+    others = result.n_compared - size
+    if is_fully_scored:
+        others = others_of_fully_scored(result, summary, size)
+    if others <= 0:
         return None
-    error = (result.sd or 0.0) * math.sqrt(1 / n + 1 / n_others)
-    return -tails[1] * error, tails[0] * error
+    low, high = chance_band(result, size, others)
+    return float(low), float(high)
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:

@@ -18,6 +18,7 @@ from fairrec.report.text.verdict import (
     outcome_words,
     simultaneous_interval,
     users_known,
+    value_of_others,
 )
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.schema import Finding, MetricResult
@@ -83,7 +84,7 @@ def _finding(
     metric: str, result: MetricResult, finding: Finding, groups: PageGroups
 ) -> FindingCard:
     carried, distances = carried_by(finding, groups.summary)
-    value, others = numbers(finding.value, finding.value - _raw(finding))
+    value, others = numbers(finding.value, value_of_others(finding))
     return FindingCard(
         metric=plain(metric),
         served=served_in(finding, result),
@@ -111,15 +112,10 @@ def _finding(
     )
 
 
-def _raw(finding: Finding) -> float:
-    return finding.difference if finding.raw_difference is None else finding.raw_difference
-
-
 def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: bool) -> str:
     """How much worse or better, in words."""
-    # values are of all users, whatever their circumstances
-    raw = _raw(finding)
-    others = finding.value - raw
+    others = value_of_others(finding)
+    raw = finding.value - others
     lower = "lower" if raw < 0 else "higher"
     how_much = number(abs(raw))
     if result.is_ratio_scale and others > 0:

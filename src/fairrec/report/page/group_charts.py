@@ -10,6 +10,7 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
+from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
 from fairrec.report.page.chart_view import (
     Density,
     FunnelPoint,
@@ -170,14 +171,9 @@ def _value_range(values: Sequence[float], funnel: Sequence[FunnelPoint]) -> tupl
 
 
 def _funnel(result: MetricResult, first: float) -> tuple[FunnelPoint, ...]:
-    """Around the mean of those compared, for a group that is part of them.
-
-    A difference to all others that is c standard errors wide is a deviation from the mean of all
-    N of c * sd * sqrt((N - n) / (N n)) for a group of n.
-    """
-    n_all = result.n_compared
-    sizes = _sizes(first, n_all - 1)
-    return _around(result, sizes, np.sqrt((n_all - sizes) / (n_all * sizes)))
+    """Around the mean of those compared, for a group that is part of them."""
+    sizes = _sizes(first, result.n_compared - 1)
+    return _around(result, sizes, result.n_compared - sizes)
 
 
 def _funnel_of_fully_scored(
@@ -187,14 +183,8 @@ def _funnel_of_fully_scored(
     search = summary.search
     if search.users_scored == search.users_total or not result.n_compared:
         return ()
-    share = result.n_compared / summary.n_users
     sizes = _sizes(first, max(search.users_scored, 1))
-    others = result.n_compared - share * sizes
-    return _around(
-        result,
-        sizes,
-        np.sqrt((sizes + others) / (sizes * others)) * others / result.n_compared,
-    )
+    return _around(result, sizes, others_of_fully_scored(result, summary, sizes))
 
 
 def _sizes(first: float, last: int) -> FloatArray:
@@ -202,14 +192,20 @@ def _sizes(first: float, last: int) -> FloatArray:
     return np.geomspace(first, last, FUNNEL_POINTS) if last > first else np.zeros(0)
 
 
-def _around(result: MetricResult, sizes: FloatArray, errors: FloatArray) -> tuple[FunnelPoint, ...]:
+def _around(
+    result: MetricResult, sizes: FloatArray, n_others: FloatArray
+) -> tuple[FunnelPoint, ...]:
+    """The band around the mean of all N.
+
+    A group that is apart from n others by d is apart from the mean of all by d * n / N.
+    """
     if result.sd is None or result.critical is None:
         return ()
-    above, below = result.critical_tails or (result.critical, result.critical)
-    widths = (result.sd * errors).tolist()
+    ends = [
+        result.mean + width * n_others / result.n_compared
+        for width in chance_band(result, sizes, n_others)
+    ]
     return tuple(
-        FunnelPoint(
-            short(size), short(result.mean - below * width), short(result.mean + above * width)
-        )
-        for size, width in zip(sizes.tolist(), widths, strict=True)
+        FunnelPoint(short(size), short(low), short(high))
+        for size, low, high in zip(sizes.tolist(), *(end.tolist() for end in ends), strict=True)
     )

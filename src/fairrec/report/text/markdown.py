@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.overview import Overview
+from fairrec.report.text.overview import GROUP_COLUMNS, Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import said_of
@@ -23,6 +23,7 @@ def to_markdown(view: ReportView) -> str:
         f"**{escape(view.overview.headline)}**",
         "",
         *([escape(view.overview.detail), ""] if view.overview.detail else []),
+        *([escape(view.called), ""] if view.called else []),
         escape(view.title),
         "",
         *(f"{line}\n" for line in map(escape, (*view.plan, *view.missing, *view.circumstances))),
@@ -53,25 +54,15 @@ def to_markdown(view: ReportView) -> str:
 
 
 def _group_lines(view: Overview) -> list[str]:
-    """A row for each group, and what is ruled out."""
+    """A row for each group, what is ruled out, and what to do next."""
     lines = []
-    rows = tuple(
-        (
-            line.label,
-            line.users,
-            line.metric,
-            line.difference,
-            line.interval,
-            " ".join(f"{mark.metric}{mark.sign}" for mark in line.marks),
-        )
-        for line in view.lines
-    )
-    if rows:
-        columns = ("group", "users", "metric", "difference", "all at once", "finding in")
+    if view.lines:
         numeric = (False, True, False, True, True, False)
+        rows = tuple(line.cells for line in view.lines)
         more = f"and {view.n_more:,} more below" if view.n_more else ""
-        lines += [*table_lines(TableView("", columns, numeric, rows, more)), ""]
+        lines += [*table_lines(TableView("", GROUP_COLUMNS, numeric, rows, more)), ""]
     lines += [f"Ruled out: {escape(view.ruled_out)}.", ""] if view.ruled_out else []
+    lines += [f"Next: {escape('; '.join(view.next_steps))}.", ""] if view.next_steps else []
     return lines
 
 

@@ -18,6 +18,7 @@ from fairrec.report.text.verdict import (
     is_worse,
     simultaneous_interval,
     users_known,
+    value_of_others,
 )
 from fairrec.report.words import (
     confidence,
@@ -69,13 +70,17 @@ class FoundGroup:
         return self.findings[0]
 
 
+GROUP_COLUMNS = ("group", "users", "metric", "shrunken", "all at once", "finding in")
+"""Of the groups in lines; the shrunken difference and its interval are of the metric named."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupLine:
     """One group in a line.
 
     Parameters
     ----------
-    metric, difference, interval : of the finding that says most
+    metric, shrunken, interval : of the finding that says most
     marks : all metrics in which it differs
     """
 
@@ -83,9 +88,15 @@ class GroupLine:
     users: str
     served: Served
     metric: str
-    difference: str
+    shrunken: str
     interval: str
     marks: tuple[Mark, ...]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its text under each of `GROUP_COLUMNS`."""
+        marks = " ".join(f"{mark.metric}{mark.sign}" for mark in self.marks)
+        return self.label, self.users, self.metric, self.shrunken, self.interval, marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +146,14 @@ def found_groups(summary: AuditSummary) -> list[FoundGroup]:
     return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
 
 
+def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
+    """All metrics in which a group differs, the one that says most first."""
+    return tuple(
+        Mark(plain(name), served_in(finding, summary.metrics[name]))
+        for name, finding in group.findings
+    )
+
+
 def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, int, float]:
     """What is told first: worse before better, what is sure to matter, then the larger effect."""
     result = summary.metrics[name]
@@ -158,7 +177,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     is_found = bool(groups)
     headline, detail = _of_found(groups, summary) if is_found else _of_none(summary, verdicts)
     return Overview(
-        tone=_tone(groups, verdicts),
+        tone=_tone(verdicts),
         headline=headline,
         named=group_label(groups[0].group) if is_found else "",
         detail=detail,
@@ -177,7 +196,7 @@ def _called(metric: str, summary: AuditSummary) -> str:
     return summary.metrics[metric].called or plain(metric)
 
 
-def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
+def _tone(verdicts: tuple[Verdict, ...]) -> Tone:
     tones = {verdict.tone for verdict in verdicts}
     if "found" in tones:
         return "found"
@@ -187,19 +206,14 @@ def _tone(groups: list[FoundGroup], verdicts: tuple[Verdict, ...]) -> Tone:
 
 def _line(group: FoundGroup, summary: AuditSummary) -> GroupLine:
     name, finding = group.first
-    size = finding.shrunken_difference
-    marks = (
-        Mark(plain(metric), served_in(one, summary.metrics[metric]))
-        for metric, one in group.findings
-    )
     return GroupLine(
         label=group_label(group.group),
         users=users_known(finding),
         served=group.served,
         metric=plain(name),
-        difference=difference_of(finding, size),
+        shrunken=difference_of(finding, finding.shrunken_difference),
         interval=simultaneous_interval(finding),
-        marks=tuple(marks),
+        marks=marks_of(group, summary),
     )
 
 
@@ -219,10 +233,9 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
         who = who[0].upper() + who[1:]
-    raw = finding.difference if finding.raw_difference is None else finding.raw_difference
     called = _called(name, summary)
-    here, there = numbers(finding.value, finding.value - raw)
-    about = _about(summary)
+    here, there = numbers(finding.value, value_of_others(finding))
+    about = "about " if _is_sampled(summary) else ""
     headline = f"{who}: {called} {here} instead of {about}{there}"
     if summary.given is not None:
         # values are as they are, and may well be the other way round
@@ -239,12 +252,15 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     )
     if summary.given is not None:
         detail += f" · {here} against {there} whatever the circumstances"
+    if _is_sampled(summary):
+        n_sample = plural(summary.metrics[name].n_compared, "user")
+        detail += f" · all others estimated from {n_sample} drawn at random"
     return headline, detail
 
 
-def _about(summary: AuditSummary) -> str:
-    """What stands before a mean over all others, of whom a search scores some."""
-    return "about " if summary.search.users_scored < summary.search.users_total else ""
+def _is_sampled(summary: AuditSummary) -> bool:
+    """Whether a search has left users out, so that all others are known by a random sample."""
+    return summary.search.users_scored < summary.search.users_total
 
 
 def _family(summary: AuditSummary) -> str:
@@ -285,7 +301,10 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
     for name, result in summary.metrics.items():
         if not result.detectable:
             continue
-        at = min(result.detectable, key=lambda one: abs(one.support - SIZE_CERTIFIED))
+        certificate = () if result.verdict is None else result.verdict.certificate
+        # of a size that groups have
+        size = max(SIZE_CERTIFIED, certificate[0].support if certificate else 0)
+        at = min(result.detectable, key=lambda one: abs(one.support - size))
         what = "harm" if result.higher_is_better is not None else "difference"
         return (
             f"A {what} of {number(at.difference)} in {plain(name)} in a group of "
@@ -316,7 +335,7 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.difference}{interval}"]
+    said = [f"{line.shrunken}{interval}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")
@@ -341,7 +360,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
         said.append(f"{percent(summary.alpha)} of findings expected to be false")
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
-    if search.users_scored < search.users_total:
+    if _is_sampled(summary):
         said.append(f"{percent(search.users_scored / search.users_total)} of users scored")
     return tuple(said)
 
@@ -357,7 +376,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
             steps.append("look at their lists, then fairrec mitigate")
         else:
             steps.append("look at what these users got")
-    elif summary.search.users_scored < summary.search.users_total:
+    elif _is_sampled(summary):
         steps.append(f"score more users: raise {spelled('budget_users')}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
@@ -377,16 +396,20 @@ def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
         if verdict is None or not verdict.certificate:
             continue
         point = _certified(verdict.certificate)
-        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
-        other = "other " if verdict.n_worse + verdict.n_worse_by_more else ""
         if point.harm == 0:
             continue
-        is_scored = summary.search.users_scored == summary.search.users_total
-        users = f"{point.support:,} {'users' if is_scored else 'scored users'} or more"
-        by = f"{worse} by more than {number(point.harm)} in {plain(name)}"
+        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
+        is_named = verdict.n_worse + verdict.n_worse_by_more > 0
         if point.n_groups == 1:
-            return f"The one {other}group of {users} is not {by}"
-        return f"None of the {other}{plural(point.n_groups, 'group')} of {users} is {by}"
+            who, are = f"The {'other' if is_named else 'one'} group", "is not"
+        else:
+            other = "other " if is_named else ""
+            who, are = f"None of the {other}{plural(point.n_groups, 'group')}", "is"
+        users = "scored users" if _is_sampled(summary) else "users"
+        return (
+            f"{who} of {point.support:,} {users} or more {are} {worse} by more than "
+            f"{number(point.harm)} in {plain(name)}"
+        )
     return ""
 
 

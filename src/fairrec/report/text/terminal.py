@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.overview import Overview, Served
+from fairrec.report.text.overview import GROUP_COLUMNS, Overview, Served
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView
@@ -32,14 +35,14 @@ def print_text(view: ReportView, console: Console) -> None:
                 console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
     if view.findings.rows:
         console.print()
-        console.print(rich_table(view.findings))
+        console.print(rich_table(view.findings, console.width))
     for line in view.explained:
         console.print(Text(line))
     for carried in view.carried:
         console.print(Text(carried.sentence))
     if view.ends.rows:
         console.print()
-        console.print(rich_table(view.ends))
+        console.print(rich_table(view.ends, console.width))
     console.print()
     for line in filter(None, (view.ratios.below, *view.search, *view.coverage)):
         console.print(Text(line))
@@ -52,7 +55,8 @@ def _print_head(view: ReportView, console: Console) -> None:
     console.print(Text(view.overview.headline, style=_STYLE[view.overview.tone]))
     if view.overview.detail:
         console.print(Text(view.overview.detail))
-    console.print(Text(view.title, style="dim"))
+    for line in filter(None, (view.called, view.title)):
+        console.print(Text(line, style="dim"))
     for line in view.plan:
         console.print(Text(line))
     for line in view.missing:
@@ -66,12 +70,11 @@ def _print_groups(view: Overview, console: Console) -> None:
     if view.lines:
         console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for name in ("group", "users", "metric", "difference", "all at once", "finding in"):
+        for name in GROUP_COLUMNS:
             table.add_column(name, justify="right" if name == "users" else "left", overflow="fold")
         for line in view.lines:
-            marks = " ".join(f"{mark.metric}{mark.sign}" for mark in line.marks)
-            cells = (line.users, line.metric, line.difference, line.interval, marks)
-            table.add_row(Text(line.label, style=_SERVED[line.served]), *map(Text, cells))
+            label, *cells = line.cells
+            table.add_row(Text(label, style=_SERVED[line.served]), *map(Text, cells))
         console.print(table)
     if view.n_more:
         console.print(Text(f"and {plural(view.n_more, 'more group')} below"))
@@ -91,21 +94,68 @@ def print_mitigation(view: MitigationView, console: Console) -> None:
         console.print(Text(line))
     for table in view.tables:
         console.print()
-        console.print(rich_table(table))
+        console.print(rich_table(table, console.width))
     for note in view.notes:
         console.print(Text.assemble(("note: ", "yellow"), note))
 
 
-def rich_table(view: TableView) -> Table:
-    """A table of the view."""
+def rich_table(view: TableView, width: int) -> Table:
+    """A table of the view, as wide as a terminal at most.
+
+    Where words would be broken, columns that can be spared are left out, and it is said.
+    """
+    left_out: list[str] = []
+    for column in view.spare:
+        if _too_wide(_words(view), width) <= 0:
+            break
+        view = view.without(column)
+        left_out.append(column)
+    note = view.note
+    if left_out:
+        note = f"{note} Left out, for want of width: {', '.join(left_out)}.".strip()
     table = Table(
         title=Text(view.title, style="bold"),
         title_justify="left",
-        caption=Text(view.note) if view.note else None,
+        caption=Text(note) if note else None,
         caption_justify="left",
     )
-    for column, is_number in zip(view.columns, view.numeric, strict=True):
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    for column, is_number, own in zip(
+        view.columns, view.numeric, _widths(view, width), strict=True
+    ):
+        side: JustifyMethod = "right" if is_number else "left"
+        table.add_column(column, justify=side, overflow="fold", width=own)
     for row in view.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def _widths(view: TableView, width: int) -> Sequence[int | None]:
+    """Of each column, so that no word is broken; left to the table where that cannot be."""
+    widths = _words(view)
+    room = -_too_wide(widths, width)
+    if room < 0:
+        return [None] * len(widths)
+    texts = [max(map(cell_len, cells), default=0) for _, *cells in _by_column(view)]
+    # what is short first, so that what room is left goes to the longest text
+    for at in sorted(range(len(widths)), key=lambda at: texts[at]):
+        more = min(room, max(0, texts[at] - widths[at]))
+        widths[at] += more
+        room -= more
+    return widths
+
+
+def _too_wide(widths: list[int], width: int) -> int:
+    """By how much columns do not fit, with the lines between them."""
+    return sum(widths) + 3 * len(widths) + 1 - width
+
+
+def _words(view: TableView) -> list[int]:
+    """The longest word of each column."""
+    return [
+        max((cell_len(word) for text in texts for word in text.split()), default=0)
+        for texts in _by_column(view)
+    ]
+
+
+def _by_column(view: TableView) -> list[tuple[str, ...]]:
+    return [*zip(view.columns, *view.rows, strict=True)]

@@ -422,6 +422,12 @@ def difference_of(finding: Finding, shrunken: float | None = None) -> str:
     return with_sign(numbers(size, finding.difference, *beside)[0])
 
 
+def value_of_others(finding: Finding) -> float:
+    """The mean of all other users, whatever their circumstances, as that of the group is."""
+    raw = finding.raw_difference
+    return finding.value - (finding.difference if raw is None else raw)
+
+
 def simultaneous_interval(finding: Finding) -> str:
     """The interval that holds for all groups and metrics at once; empty where there is none."""
     if finding.simultaneous is None:

@@ -30,6 +30,7 @@ FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3
 """Of so many findings of a metric the neighbours are shown; the sentence has the main numbers."""
 LONGEST_LINE = 2000
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,12 @@ class CarriedView:
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report, ready to lay out."""
+    """A report, ready to lay out.
+
+    Parameters
+    ----------
+    called : what the auditor calls the audit and the model; empty where not said
+    """
 
     title: str
     overview: Overview
@@ -59,6 +65,7 @@ class ReportView:
     reproduce: str
     circumstances: tuple[str, ...] = ()
     explained: tuple[str, ...] = ()
+    called: str = ""
 
 
 def build_view(summary: AuditSummary) -> ReportView:
@@ -70,6 +77,7 @@ def build_view(summary: AuditSummary) -> ReportView:
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
+        called=" · ".join(filter(None, (plain(summary.title, LONGEST_NAME), about_model(summary)))),
         overview=overview(summary, verdicts),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
@@ -88,6 +96,15 @@ def build_view(summary: AuditSummary) -> ReportView:
             f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
         ),
     )
+
+
+def about_model(summary: AuditSummary) -> str:
+    """The model and its version, as the auditor calls them: `ranker@2`."""
+    model = summary.model
+    if model is None:
+        return ""
+    name, version = plain(model.name, LONGEST_NAME), plain(model.version, LONGEST_NAME)
+    return "@".join(filter(None, (name, version)))
 
 
 def _items(summary: AuditSummary) -> str:
@@ -120,17 +137,19 @@ def _findings(summary: AuditSummary) -> TableView:
                 )
             )
     level = confidence(summary.alpha)
+    one_by_one = f"{level} interval, one at a time"
     has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
     first = "worst first" if has_end else "furthest first"
     return TableView(
         title=f"Groups that differ from all other users by more than chance, {first}",
         columns=(
             *("metric", "group", "users", "value", "difference", "shrunken"),
-            *(f"{level} interval, all at once", f"{level} interval, one at a time"),
+            *(f"{level} interval, all at once", one_by_one),
             *("p adjusted", "verdict"),
         ),
         numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
+        spare=(one_by_one, "shrunken", "value"),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left once it is reckoned with that the group was picked out."]

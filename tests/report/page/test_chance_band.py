@@ -1,0 +1,65 @@
+"""What chance shows at a size, the same in rows and funnels."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
+from fairrec.result.audit_result import AuditResult
+from fairrec.search.options import SearchOptions
+from tests.report.page.planted_page import planted, planted_result, view_of
+
+
+@cache
+def searched() -> AuditResult:
+    return planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+
+
+def test_the_band_is_the_critical_score_times_the_error_of_a_difference():
+    result = planted().metrics["auc"]
+    above, below = result.critical_tails
+    n, others = np.array([50.0]), np.array([950.0])
+    error = result.sd * np.sqrt(1 / 50 + 1 / 950)
+    low, high = chance_band(result, n, others)
+    assert (low[0], high[0]) == pytest.approx((-below * error, above * error))
+
+
+def test_nobody_to_compare_with_has_no_band():
+    low, high = chance_band(planted().metrics["auc"], np.array([0.0, 9.0]), np.array([9.0, 0.0]))
+    assert not low.any() and not high.any()
+
+
+def test_where_all_are_scored_the_others_are_all_the_others():
+    summary = planted().summary
+    result = summary.metrics["auc"]
+    assert others_of_fully_scored(result, summary, np.array(150.0)) == result.n_compared - 150
+
+
+def test_a_fully_scored_group_is_beside_the_sample_without_its_share_of_it():
+    summary = searched().summary
+    found = summary.metrics["auc"].findings[0]
+    assert found.is_fully_scored
+    result, plot = summary.metrics["auc"], view_of(searched()).dots[0]
+    row = next(row for row in plot.rows if row.served == "worse")
+    in_sample = found.support * result.n_compared / summary.n_users
+    error = result.sd * np.sqrt(1 / found.support + 1 / (result.n_compared - in_sample))
+    unit = (row.at - plot.zero) / found.shrunken_difference
+    assert row.chance[0] - plot.zero == pytest.approx(
+        -result.critical_tails[1] * error * unit, rel=0.01
+    )
+
+
+def test_rows_and_funnel_show_the_same_chance():
+    view = view_of(searched())
+    plot, chart = view.dots[0], next(c for c in view.charts if c.metric == view.dots[0].metric)
+    summary = searched().summary
+    result = summary.metrics[plot.metric]
+    sizes = np.array([step.size for step in chart.funnel_fully_scored])
+    others = others_of_fully_scored(result, summary, sizes)
+    low, _ = chance_band(result, sizes, others)
+    drawn = np.array([step.low for step in chart.funnel_fully_scored])
+    # the mean of all is nearer than that of the others
+    assert result.mean - drawn == pytest.approx(-low * others / result.n_compared, rel=1e-3)
