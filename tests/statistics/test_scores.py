@@ -8,6 +8,7 @@ from scipy.stats import ttest_ind
 
 from fairrec.statistics.scores import (
     KNOWN,
+    Sums,
     compared_of,
     everyone_of,
     maxima,
@@ -15,7 +16,6 @@ from fairrec.statistics.scores import (
     own_spread,
     scores_of,
     student_scale,
-    sums_of,
 )
 from fairrec.statistics.simultaneous import size_classes
 from tests.statistics.small_population import population, random_population
@@ -86,7 +86,11 @@ def test_maxima_are_the_largest_scores_of_each_tail_and_class():
     moments = world.moments
     classes = size_classes(moments.n, world.is_tested)
     largest, largest_own = maxima(
-        everyone_of(moments), compared_of(moments), sums_of(moments), classes, 5
+        everyone_of(moments),
+        compared_of(moments),
+        Sums(moments.total, moments.squares, moments.total, moments.squares),
+        classes,
+        5,
     )
     scores = scores_of(moments)
     for tail, sign in enumerate((1, -1)):

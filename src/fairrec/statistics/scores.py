@@ -108,12 +108,6 @@ def compared_of(moments: Moments) -> Compared:
     )
 
 
-def sums_of(moments: Moments) -> Sums:
-    """The sums of each group."""
-    shared = moments if moments.sample is None else moments.sample
-    return Sums(moments.total, moments.squares, shared.total, shared.squares)
-
-
 def scores_of(moments: Moments) -> Scores:
     """The scores of all groups."""
     weights, difference = moments.weights, moments.difference

@@ -253,3 +253,16 @@ def test_what_would_have_been_seen_is_said_of_a_size_that_groups_have():
     result = fairrec.audit(values=table, by="g", better="m=higher", permutations=199)
     assert [at.support for at in result.metrics["m"].detectable] == [10, 100, 1000]
     assert "in a group of 1,000 users would have been seen" in answer_of(result).detail
+
+
+def test_who_is_worse_off_only_beside_a_group_served_better_is_told_with_it():
+    rng = np.random.default_rng(3)
+    gender, tier = rng.choice(["F", "M"], 4000), rng.choice(["free", "paid"], 4000)
+    q = rng.normal(size=4000) + 0.8 * ((gender == "M") & (tier == "paid"))
+    table = pl.DataFrame({"user_id": range(4000), "gender": gender, "tier": tier, "q": q})
+    result = fairrec.audit(values=table, by="gender,tier", better="q=higher", permutations=199)
+    found = answer_of(result)
+    assert "is served worse" in found.headline
+    assert found.detail.endswith(
+        "they would not stand out without gender=M, tier=paid, served better than they are"
+    )

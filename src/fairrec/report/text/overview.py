@@ -154,12 +154,16 @@ def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
     )
 
 
-def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, int, float]:
-    """What is told first: worse before better, what is sure to matter, then the larger effect."""
+def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:
+    """What is told first: worse before better, what is sure to matter, then the larger effect.
+
+    Who is worse off only because another group is served better comes after those who are anyway.
+    """
     result = summary.metrics[name]
     served = SERVED.index(served_in(finding, result))
     outcome = OUTCOMES.index(finding.outcome or "worse")
-    return served, outcome, -abs(effect_in_sd(finding, result) or 0.0)
+    size = -abs(effect_in_sd(finding, result) or 0.0)
+    return served, finding.because_of is not None, outcome, size
 
 
 def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:
@@ -255,6 +259,9 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     if _is_sampled(summary):
         n_sample = plural(summary.metrics[name].n_compared, "user")
         detail += f" · all others estimated from {n_sample} drawn at random"
+    if finding.because_of:
+        better = group_label(finding.because_of)
+        detail += f" · they would not stand out without {better}, served better than they are"
     return headline, detail
 
 
