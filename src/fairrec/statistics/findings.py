@@ -13,7 +13,7 @@ from fairrec.metrics.direction import harm
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.simultaneous import DOWN, UP
 
-MAX_FINDINGS = 50
+MAX_FINDINGS = 200
 """Findings listed for a metric; each costs a pass over the lattice to set aside."""
 WINDOW = 1.0
 """Scores by which a group at the worse end may stand out less and still come first."""

@@ -205,7 +205,9 @@ def test_one_group_of_which_something_is_ruled_out_is_said_to_be_one():
     )
 
 
-def test_more_findings_than_are_listed_are_not_said_to_be_all():
+def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
+    for module in ("fairrec.statistics.findings", "fairrec.report.text.verdict"):
+        monkeypatch.setattr(f"{module}.MAX_FINDINGS", 50)
     rng = np.random.default_rng(0)
     city = np.arange(20000) % 200
     q = rng.normal(0, 0.3, 200)[city] + rng.normal(0, 0.05, 20000)

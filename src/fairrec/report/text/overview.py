@@ -342,7 +342,7 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.shrunken}{interval}"]
+    said = [f"{line.shrunken}{interval}", f"shrunken; {signed(finding.difference)} as measured"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")

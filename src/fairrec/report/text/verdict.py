@@ -70,7 +70,8 @@ class Verdict:
         """How to show it."""
         if self.status in ("not worse by more than matters", "differs by no more than matters"):
             return "clear"
-        return "found" if self.status.startswith(("worse", "differs")) else "open"
+        # what differs without a better end is no alarm, and no all-clear either
+        return "found" if self.status.startswith("worse") else "open"
 
 
 def said_of(verdict: Verdict) -> tuple[str, ...]:
