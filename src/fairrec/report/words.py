@@ -92,8 +92,8 @@ def numbers(*values: float | None) -> tuple[str, ...]:
 def interval(low: float | None, high: float | None, *beside: float) -> str:
     """Two ends with digits that tell them apart, from each other and from what is beside them.
 
-    >>> interval(0.49912, 0.50088)
-    '0.4991 to 0.5009'
+    >>> interval(0.49991, 0.50009)
+    '0.4999 to 0.5001'
     """
     return " to ".join(numbers(low, high, *beside)[:2])
 
