@@ -34,7 +34,7 @@ class PageLimits:
     """
 
     points: int = 4000
-    rows: int = 2000
+    rows: int = 1000
     cells: int = 4000
     findings: int = 60
     values: int = 1000
