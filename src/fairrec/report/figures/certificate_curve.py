@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, fields_of
 from fairrec.report.figures.palette import GROUP, INK_STYLE, WORSE
 from fairrec.report.page.chart_view import Certificate
 
@@ -41,7 +40,7 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         axis=alt.Axis(tickCount=5, grid=not is_log),
     )
     # the last step holds for all larger groups
-    steps = [{**asdict(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
+    steps = [{**fields_of(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
     line = [*steps, {**steps[-1], "size": end}]
     data = {
         "steps": line,

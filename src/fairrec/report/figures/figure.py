@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, Any]]
 
 
+def fields_of(part: Any) -> dict[str, Any]:
+    """A part of a view by the names of its fields; `asdict` would copy every value, and is slow."""
+    return {name: getattr(part, name) for name in part.__slots__}
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A chart whose data sets have names, and the rows of each of them."""

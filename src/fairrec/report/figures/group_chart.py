@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, fields_of
 from fairrec.report.figures.palette import (
     BETTER,
     CHANCE,
@@ -57,11 +56,11 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         axis=alt.Axis(tickCount=6),
     )
     data = {
-        "points": [_row(point) for point in map(asdict, chart.points)],
-        "funnel": [asdict(step) for step in chart.funnel],
-        "funnel_fully_scored": [asdict(step) for step in chart.funnel_fully_scored],
+        "points": [_row(point) for point in map(fields_of, chart.points)],
+        "funnel": [fields_of(step) for step in chart.funnel],
+        "funnel_fully_scored": [fields_of(step) for step in chart.funnel_fully_scored],
         "density": [
-            {"cell": at, **asdict(cell)}
+            {"cell": at, **fields_of(cell)}
             for at, cell in enumerate(chart.density.cells if chart.density else ())
         ],
         "mean": [{"value": chart.mean}],

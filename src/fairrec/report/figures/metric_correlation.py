@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, fields_of
 from fairrec.report.figures.palette import DIVERGING_NEUTRAL, TEXT_ON_MAP
 from fairrec.report.page.chart_view import Correlation
 
@@ -55,4 +53,4 @@ def correlation_map(view: Correlation) -> Figure:
         )
         .configure_scale(bandPaddingInner=0.06)
     )
-    return Figure(layered, {"cells": [asdict(cell) for cell in view.cells]})
+    return Figure(layered, {"cells": [fields_of(cell) for cell in view.cells]})

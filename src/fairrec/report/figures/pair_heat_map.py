@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, fields_of
 from fairrec.report.figures.palette import (
     CHOSEN,
     DIVERGING,
@@ -36,7 +35,7 @@ def pair_heat_map(view: PairMap) -> Figure:
         view.ramp.is_neutral,
         max((len(cell.text) for cell in view.cells), default=0),
     )
-    return Figure(drawing, {"cells": [asdict(cell) for cell in view.cells]})
+    return Figure(drawing, {"cells": [fields_of(cell) for cell in view.cells]})
 
 
 @lru_cache(maxsize=16)

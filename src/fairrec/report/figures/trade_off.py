@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, fields_of
 from fairrec.report.figures.palette import CHOSEN, SERIES
 from fairrec.report.mitigation.view import TradeOff
 
@@ -56,7 +54,7 @@ def trade_off(view: TradeOff, height: int = 240) -> Figure:
     return Figure(
         layered,
         {
-            "lines": [asdict(line) for line in view.lines],
+            "lines": [fields_of(line) for line in view.lines],
             "taken": [{"strength": view.chosen}],
         },
     )

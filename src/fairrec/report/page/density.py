@@ -11,6 +11,8 @@ from fairrec.report.page.groups import short
 COLUMNS = 34
 ROWS = 21
 """Hexagons across the chart of a metric; about as wide as they are high on a wide screen."""
+STRIDE = ROWS + 2
+"""More than the number of any row: values on the edge belong to one half outside."""
 
 
 def density(
@@ -36,11 +38,14 @@ def density(
     even = np.stack([np.round(x), 2 * np.round(y / 2)])
     odd = np.stack([np.floor(x) + 0.5, 2 * np.floor(y / 2) + 1])
     centres = np.where(_apart(even, x, y) <= _apart(odd, x, y), even, odd)
-    cells, counts = np.unique(centres, axis=1, return_counts=True)
+    # one number a hexagon, as columns lie at halves: numbers are sorted far faster than pairs
+    at_half, at_row = (2 * centres[0]).astype(np.int64), centres[1].astype(np.int64)
+    cells, counts = np.unique(at_half * STRIDE + at_row, return_counts=True)
+    halves, rows = np.divmod(cells, STRIDE)
     return Density(
         cells=tuple(
-            DensityCell(short(10 ** (first + width * column)), short(low + row * at), n)
-            for column, at, n in zip(*cells.tolist(), counts.tolist(), strict=True)
+            DensityCell(short(10 ** (first + width * half / 2)), short(low + row * at), n)
+            for half, at, n in zip(halves.tolist(), rows.tolist(), counts.tolist(), strict=True)
         ),
         width=width,
         height=row * 4 / 3,

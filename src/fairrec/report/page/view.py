@@ -38,7 +38,7 @@ class PageLimits:
     cells: int = 4000
     findings: int = 60
     values: int = 1000
-    ratios: int = 1000
+    ratios: int = 300
 
     def scaled(self, share: float) -> PageLimits:
         """The same with less of everything."""

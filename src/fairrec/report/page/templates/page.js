@@ -82,12 +82,13 @@
     });
     if (hasChosen(spec)) drawn.view.signal("chosen", chosen).run();
   };
-  // one drawing of a place after the other, or an older one could end up on top
+  // one drawing after the other: the first is seen before the last is made, and no older one ends up on top
+  let last = Promise.resolve();
   const draw = (place, chart) => {
     watcher.unobserve(place);
-    const next = (waiting.get(place) || Promise.resolve()).then(() => drawNow(place, chart));
-    waiting.set(place, next);
-    return next;
+    waiting.set(place, chart);
+    last = last.then(() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))).then(() => drawNow(place, chart));
+    return last;
   };
   const places = all(".plot[data-chart]");
   const drawPlace = (place) => {
