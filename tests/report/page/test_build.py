@@ -38,6 +38,8 @@ def as_text(name: str, part: Any, indent: str = "") -> Iterator[str]:
         yield f"{indent}{name}: {len(part)}, first {part[:FIRST]}"
     elif isinstance(part, float):
         yield f"{indent}{name}: {part:.4g}"
+    elif name == "numbers":
+        yield f"{indent}{name}: {', '.join('-' if one is None else f'{one:.4g}' for one in part)}"
     else:
         yield f"{indent}{name}: {part}"
 

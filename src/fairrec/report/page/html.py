@@ -16,6 +16,7 @@ import polars as pl
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
+from fairrec.report.page.table import number_columns
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
@@ -122,18 +123,14 @@ def policy(*scripts: str, images: bool = False) -> str:
     )
 
 
-def _columns(level: str) -> tuple[tuple[str, bool], ...]:
-    """The columns of the table of groups, and whether they are numbers."""
-    return (
-        ("metric", False),
-        ("group", False),
-        ("users", True),
-        ("value", True),
-        (f"{level} interval, one at a time", True),
-        ("difference", True),
-        (f"its {level} interval, one at a time", True),
-        ("p adjusted", True),
-    )
+def _columns(level: str) -> tuple[tuple[str, int | None], ...]:
+    """The columns of the table of groups, and the place of the number each is sorted by."""
+    interval = f"{level} interval, one at a time"
+    shown = ("users", "value", interval, "difference", f"its {interval}", "p adjusted")
+    numbers = number_columns(level)
+    # intervals by their lower ends
+    places = (next(at for at, one in enumerate(numbers) if one.startswith(name)) for name in shown)
+    return (("metric", None), ("group", None), *zip(shown, places, strict=True))
 
 
 def _sections(view: PageView) -> list[tuple[str, str]]:

@@ -200,7 +200,13 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A group and a metric in the table; `attributes` are the positions of those it names."""
+    """A group and a metric in the table.
+
+    Parameters
+    ----------
+    attributes : the positions of those it names
+    numbers : what the page sorts by and gives away, one for each of `number_columns`
+    """
 
     group: int
     metric: str
@@ -212,6 +218,7 @@ class TableRow:
     difference: str
     difference_interval: str
     p_adjusted: str
+    numbers: tuple[float | None, ...]
     role: Role
     mark: str
 
