@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairrec.report.page.view import GapScale, VerdictCard
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.verdict import Status, Verdict, mean_over
-from fairrec.report.words import number
+from fairrec.report.words import number, with_and
 from fairrec.result.schema import AuditSummary, MetricResult
 
 _CLAUSES: dict[Status, str] = {
@@ -31,13 +31,9 @@ def answer(verdicts: tuple[Verdict, ...]) -> str:
     said = []
     for status, words in _CLAUSES.items():
         metrics = [verdict.metric for verdict in verdicts if verdict.status == status]
-        said += [f"{words} {_listed(metrics)}"] if metrics else []
+        said += [f"{words} {with_and(metrics)}"] if metrics else []
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def verdict_card(

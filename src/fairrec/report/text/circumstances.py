@@ -5,7 +5,16 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
-from fairrec.report.words import group_label, number, numbers, percent, plural, signed, with_sign
+from fairrec.report.words import (
+    group_label,
+    number,
+    numbers,
+    percent,
+    plural,
+    signed,
+    with_and,
+    with_sign,
+)
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -162,8 +171,7 @@ def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
 def names_of_given(summary: AuditSummary) -> str:
     """What users are alike in when groups are compared."""
     assert summary.given is not None
-    *others, last = map(plain, summary.given.circumstances)
-    return f"{', '.join(others)} and {last}" if others else last
+    return with_and([plain(name) for name in summary.given.circumstances])
 
 
 def _share(raw: float, adjusted: float) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
+from fairrec.report.text.certificate import ruled_out_in
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import (
@@ -21,7 +22,6 @@ from fairrec.report.words import (
 )
 from fairrec.result.schema import (
     AuditSummary,
-    CertifiedSize,
     Finding,
     MetricResult,
     MetricVerdict,
@@ -44,7 +44,6 @@ Status = Literal[
 ]
 """What matters most first."""
 Tone = Literal["found", "open", "clear"]
-SIZES_CERTIFIED = (100, 1000)
 VARYING_SHOWN = 3
 
 
@@ -271,7 +270,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
             "Further from the others than groups of everyone's spread would be, but varying more "
             f"than others, so not shown to {be}: {shown}{rest}."
         )
-    said = (_scope(verdict, result, summary), _certified(verdict, result, summary), varying)
+    said = (_scope(verdict, result, summary), ruled_out_in(result, summary), varying)
     return " ".join(filter(None, said))
 
 
@@ -296,51 +295,6 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
         f"{by} for groups of {verdict.ruled_out_from:,} {users} or more{unless}; open for "
         f"{plural(verdict.n_open, 'smaller one')}{share}."
     )
-
-
-def _certified(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
-    """The largest harm that is not ruled out, by size of group."""
-    if not verdict.certificate:
-        return ""
-    smallest = verdict.certificate[0]
-    later = [
-        next((point for point in verdict.certificate if point.support >= size), None)
-        for size in SIZES_CERTIFIED
-    ]
-    steps = [
-        point
-        for point in dict.fromkeys(later)
-        if point is not None and point != smallest and point.harm > 0
-    ]
-    if smallest.harm == 0:
-        # all others are shown to be better off, which the findings say
-        return ""
-    worse = "worse" if result.higher_is_better is not None else "different"
-    of_sd = f" ({number(smallest.harm / result.sd)} standard deviations)" if result.sd else ""
-    said = (
-        f"{_those_certified(smallest, verdict, summary)} {worse} by more than "
-        f"{number(smallest.harm)}{of_sd}, at {confidence(summary.alpha)} for all at once"
-    )
-    parts = [f"of those of {point.support:,} and more by {number(point.harm)}" for point in steps]
-    if verdict.n_not_compared:
-        n = verdict.n_not_compared
-        parts.append(f"of {plural(n, 'group')} that cannot be compared nothing is ruled out")
-    return f"{'; '.join([said, *parts])}."
-
-
-def _those_certified(smallest: CertifiedSize, verdict: MetricVerdict, summary: AuditSummary) -> str:
-    """For whom a harm is ruled out."""
-    which = "intersections of all attributes, "
-    if summary.depth != "full":
-        depth = min(summary.depth, len(summary.attributes))
-        which = f"up to {depth} attributes, " if depth > 1 else ""
-    users = "user" if summary.search.users_scored == summary.search.users_total else "scored user"
-    scope = f"({which}at least {plural(smallest.support, users)})"
-    is_named = verdict.n_worse + verdict.n_worse_by_more > 0
-    if smallest.n_groups == 1:
-        return f"The {'other' if is_named else 'one'} group tested {scope} is not"
-    other = "other " if is_named else ""
-    return f"None of the {other}{plural(smallest.n_groups, 'group')} tested {scope} is"
 
 
 def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
