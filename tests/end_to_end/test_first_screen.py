@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.end_to_end.opened_page import PHONE, Opened
+from tests.report.text.planted_report import given_result
 
 
 def test_the_answer_stands_above_the_fold(opened: Opened):
@@ -86,3 +87,15 @@ def test_without_scripts_the_answer_its_rows_and_cards_are_readable(browser, aud
     assert page.url.endswith(link.get_attribute("href"))
     assert page.locator("article.finding").first.is_visible()
     context.close()
+
+
+def test_in_given_circumstances_a_difference_beside_a_value_is_called_adjusted(browser, tmp_path):
+    opened = Opened(browser, given_result().save(tmp_path / "given") / "report.html")
+    page = opened.page
+    assert page.locator("#dots-title").inner_text() == (
+        "Adjusted difference from other users with the same tenure"
+    )
+    page.locator("#all tbody button").first.click()
+    assert "(adjusted difference −0.0" in page.locator("#chosen-values").inner_text()
+    assert opened.complaints == []
+    opened.context.close()

@@ -11,9 +11,9 @@ import fairrec
 from fairrec.report.text.interaction import carried_by
 from fairrec.report.text.overview import found_groups, overview
 from fairrec.report.text.view import build_view
-from fairrec.report.words import number
+from fairrec.report.words import number, signed
 from fairrec.search.options import SearchOptions
-from tests.report.text.planted_report import planted_result
+from tests.report.text.planted_report import given_result, planted_result
 
 
 def audit_of(harms: dict[str, float], n_users: int = 2000, **options):
@@ -144,24 +144,6 @@ def test_a_list_too_long_for_the_first_screen_is_counted():
     assert (len(found.lines), found.n_more) == (10, 5)
 
 
-def given_result():
-    """Men are served better as they are, for they stay longer; those of the north are worse."""
-    rng = np.random.default_rng(0)
-    gender, place = rng.choice(["F", "M"], 3000), rng.choice(["north", "south", "west"], 3000)
-    tenure = rng.poisson(np.where(gender == "F", 6, 12))
-    is_hit = (gender == "M") & (place == "north")
-    q = 0.3 + 0.02 * np.minimum(tenure, 15) + rng.normal(0, 0.1, 3000) - 0.05 * is_hit
-    table = pl.DataFrame({"user_id": range(3000), "gender": gender, "place": place, "q": q})
-    return fairrec.audit(
-        values=table.with_columns(tenure=pl.Series(tenure)),
-        by="gender,place",
-        metrics="q",
-        better="q=higher",
-        given="tenure:q5",
-        permutations=199,
-    )
-
-
 def test_in_given_circumstances_the_headline_has_the_adjusted_difference():
     result = given_result()
     finding = result.metrics["q"].findings[0]
@@ -174,6 +156,8 @@ def test_in_given_circumstances_the_headline_has_the_adjusted_difference():
         f"{number(-finding.difference)} lower than that of others with the same tenure"
     )
     assert found.detail.endswith("whatever the circumstances")
+    adjusted, as_it_is = signed(finding.difference), signed(finding.raw_difference)
+    assert f"shrunken; {adjusted} adjusted, {as_it_is} as it is" in found.how_much
 
 
 def test_in_given_circumstances_raw_neighbours_carry_nothing():

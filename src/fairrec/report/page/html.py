@@ -16,7 +16,7 @@ import polars as pl
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
-from fairrec.report.page.table import number_columns
+from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
@@ -92,7 +92,7 @@ def lay_out(view: PageView) -> str:
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
-        columns=_columns(view.confidence),
+        columns=table_columns(view.confidence, view.difference),
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
@@ -121,16 +121,6 @@ def policy(*scripts: str, images: bool = False) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {pictures}"
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _columns(level: str) -> tuple[tuple[str, int | None], ...]:
-    """The columns of the table of groups, and the place of the number each is sorted by."""
-    interval = f"{level} interval, one at a time"
-    shown = ("users", "value", interval, "difference", f"its {interval}", "p adjusted")
-    numbers = number_columns(level)
-    # intervals by their lower ends
-    places = (next(at for at, one in enumerate(numbers) if one.startswith(name)) for name in shown)
-    return (("metric", None), ("group", None), *zip(shown, places, strict=True))
 
 
 def _sections(view: PageView) -> list[tuple[str, str]]:

@@ -47,6 +47,8 @@ def chart_payload(view: PageView) -> str:
         "charts": charts,
         "pairs": pairs,
         "table": _table(view),
+        # what a difference beside a value as it is has to be called
+        "adjusted": view.difference if view.is_adjusted else "",
         "specs": packer.specs,
         "texts": [*packer.texts],
     }
@@ -56,7 +58,7 @@ def chart_payload(view: PageView) -> str:
 
 def _table(view: PageView) -> dict[str, Any]:
     """The numbers behind the rows of the table, in columns."""
-    names = number_columns(view.confidence)
+    names = number_columns(view.confidence, view.difference)
     columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
     return {"names": names, "columns": columns}
 

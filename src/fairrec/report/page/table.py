@@ -20,13 +20,36 @@ _KEPT_DIGITS = 9
 """Of a number that is sorted by or downloaded."""
 
 
-def number_columns(level: str) -> tuple[str, ...]:
-    """What the numbers of a row are; `level` is the confidence of the intervals."""
+def number_columns(level: str, difference: str) -> tuple[str, ...]:
+    """What the numbers of a row are.
+
+    Parameters
+    ----------
+    level : the confidence of the intervals
+    difference : what a difference is called
+    """
     each, all_at_once = f"{level} interval, one at a time", f"its {level} interval, all at once"
     return (
         *("users", "value", f"{each}, low", f"{each}, high"),
-        *("difference", f"its {each}, low", f"its {each}, high"),
-        *("shrunken difference", f"{all_at_once}, low", f"{all_at_once}, high", "p adjusted"),
+        *(difference, f"its {each}, low", f"its {each}, high"),
+        *(f"shrunken {difference}", f"{all_at_once}, low", f"{all_at_once}, high", "p adjusted"),
+    )
+
+
+def table_columns(level: str, difference: str) -> tuple[tuple[str, int | None], ...]:
+    """The columns of the table, and the place of the number each is sorted by.
+
+    Of the intervals that for one group at a time is shown, and sorted by its lower end.
+    """
+    numbers = enumerate(number_columns(level, difference))
+    spared = ("shrunken", f"its {level} interval, all at once")
+    return (
+        *(("metric", None), ("group", None)),
+        *(
+            (name.removesuffix(", low"), at)
+            for at, name in numbers
+            if not name.startswith(spared) and not name.endswith(", high")
+        ),
     )
 
 

@@ -168,6 +168,18 @@ def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
     return f"{as_is} as it is, {alike} among users with the same {names_of_given(summary)}"
 
 
+def compared_with(summary: AuditSummary) -> str:
+    """Whom groups are compared with: all others, or those in the same circumstances."""
+    if summary.given is None:
+        return "all other users"
+    return f"other users with the same {names_of_given(summary)}"
+
+
+def difference_name(summary: AuditSummary) -> str:
+    """What a difference from them is called."""
+    return "difference" if summary.given is None else "adjusted difference"
+
+
 def names_of_given(summary: AuditSummary) -> str:
     """What users are alike in when groups are compared."""
     assert summary.given is not None

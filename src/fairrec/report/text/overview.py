@@ -341,7 +341,11 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.shrunken}{interval}", f"shrunken; {signed(finding.difference)} as measured"]
+    measured = f"{signed(finding.difference)} as measured"
+    if summary.given is not None and finding.raw_difference is not None:
+        raw, adjusted = signed(finding.raw_difference), signed(finding.difference)
+        measured = f"{adjusted} adjusted, {raw} as it is"
+    said = [f"{line.shrunken}{interval}", f"shrunken; {measured}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")

@@ -48,7 +48,7 @@
       if (text === "" || text === "null" || text === "NaN" || text === "undefined") continue;
       const term = document.createElement("dt");
       const words = document.createElement("dd");
-      term.textContent = name;
+      term.textContent = name === "difference to others" && payload.adjusted ? payload.adjusted : name;
       words.textContent = String(text);
       words.dir = "auto";
       list.append(term, words);
@@ -167,7 +167,7 @@
         const item = document.createElement("li");
         const number = document.createElement("b");
         number.textContent = short(value);
-        const sign = difference == null ? "" : ` (${difference > 0 ? "+" : ""}${short(difference)})`;
+        const sign = difference == null ? "" : ` (${payload.adjusted ? `${payload.adjusted} ` : ""}${difference > 0 ? "+" : ""}${short(difference)})`;
         item.append(`${metric} `, number, sign);
         return item;
       })
