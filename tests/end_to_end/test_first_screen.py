@@ -76,7 +76,16 @@ def test_a_group_can_be_marked_from_its_drawer(opened: Opened):
     page.locator("#drawer .choose").click()
     assert page.locator("#drawer").is_hidden()
     assert page.locator("#chosen-label").inner_text() == "gender=F, age=65+"
+    # the chart of the metric that the group is told by
+    opened.wait("Math.abs(document.querySelector('#chart-0').getBoundingClientRect().top) < 100")
     page.keyboard.press("Escape")
+    page.locator("article.finding .choose").first.click()
+    opened.wait("Math.abs(document.querySelector('#chart-0').getBoundingClientRect().top) < 100")
+    # marked no more, it leads nowhere
+    page.evaluate("scrollTo(0, 0)")
+    page.locator("article.finding .choose").first.evaluate("one => one.click()")
+    assert page.locator("#chosen").is_hidden()
+    assert page.evaluate("scrollY") == 0
 
 
 def test_without_scripts_the_answer_its_rows_and_cards_are_readable(browser, audited):

@@ -278,6 +278,7 @@
     } else if (target.matches(".choose, article.finding")) {
       const group = +target.dataset.group;
       choose(group === chosen ? NOBODY : group);
+      if (chosen === group && target.dataset.shows) $(target.dataset.shows).scrollIntoView();
     } else if (target.closest("tr[data-g]")) {
       const group = +target.closest("tr[data-g]").dataset.g;
       choose(group === chosen ? NOBODY : group);
