@@ -8,8 +8,8 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.certificate import ruled_out_in
+from fairrec.report.text.gap import gap_words
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
-from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import (
     confidence,
     group_label,
@@ -125,9 +125,7 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         status=status,
         headline=_headline(name, status, result, summary),
         ruled_out=_ruled_out(status, result, summary),
-        gap=" ".join(
-            filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
-        ),
+        gap=gap_words(name, result, summary),
         power=_power_sentence(result, summary)
         if status == "inconclusive" and result.is_conclusive
         else "",
@@ -294,59 +292,6 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     return (
         f"{by} for groups of {verdict.ruled_out_from:,} {users} or more{unless}; open for "
         f"{plural(verdict.n_open, 'smaller one')}{share}."
-    )
-
-
-def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if result.is_constant:
-        return ""
-    if result.gap is None or not result.most_advantaged:
-        return _no_gap(result, summary)
-    which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
-    ends = f"{which} full combination are {number(result.gap)} apart"
-    if result.chance is None:
-        return f"{ends}."
-    chance = result.chance
-    if summary.given is not None:
-        # the gap is as it is, and what chance shows is within circumstances
-        return (
-            f"{ends}, whatever the circumstances; among users in the same ones "
-            f"{p_of_gap(chance)} for this metric by itself."
-        )
-    # no verdict in these words: findings are adjusted for all metrics, this p-value is not
-    return (
-        f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
-        f"{number(chance.q95)} in 95% of cases ({p_of_gap(chance)} for this metric by "
-        "itself, where a gap counts in standard errors)."
-    )
-
-
-def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
-    if result.gap is not None:
-        ends = "best or worst" if result.higher_is_better is not None else "highest or lowest"
-        return f"No two full combinations with enough users differ in it, so none is {ends}."
-    if summary.search.n_not_fully_scored:
-        return "Fewer than two full combinations are fully scored, and a gap needs two."
-    return "No full combination of attributes has enough users for a gap between them."
-
-
-def _bound_sentence(name: str, summary: AuditSummary) -> str:
-    """What a search may have missed."""
-    search = summary.search
-    gap = summary.metrics[name].gap
-    if not search.n_not_fully_scored or name not in search.metrics or gap is None:
-        return ""
-    bound = search.metrics[name].may_be_larger_by
-    if bound is None:
-        return (
-            f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
-            "beyond."
-        )
-    if number(bound, beside=gap) == "0":
-        return f"As far as the search can tell ({search.confidence:.0%}), that is the exact gap."
-    return (
-        f"The exact gap is at most {number(gap + bound)}, as far as the search can tell "
-        f"({search.confidence:.0%})."
     )
 
 
