@@ -73,6 +73,7 @@ class MetricVerdict:
     ----------
     matters : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in OUTCOMES; OPEN where a group is not tested
+    is_known : (n_groups,), whether its interval holds, so that something can be said
     harm : the interval of each group's harm
     certificate : by size, from the smallest group up; empty where nothing is ruled out
     """
@@ -80,6 +81,7 @@ class MetricVerdict:
     outcome: Outcome
     matters: float | None
     of_groups: IntArray
+    is_known: BoolArray
     harm: Interval
     scope: Scope
     certificate: tuple[CertifiedPoint, ...]
@@ -107,7 +109,7 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
     is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
-    is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
+    is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
     is_better = analysis.is_beyond_chance[i] & (size < 0)
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
     is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
@@ -115,12 +117,18 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
         outcome=_metric_outcome(of_groups, is_tested, analysis),
         matters=matters,
         of_groups=of_groups,
+        is_known=is_known,
         harm=harm,
         scope=_scope(of_groups, analysis.moments.n[i], is_better, is_not_compared, analysis),
         certificate=_certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
     )
+
+
+def is_shown_worse(harm: FloatArray, is_beyond_chance: BoolArray, is_known: BoolArray) -> BoolArray:
+    """(n_groups,), groups that stand out at the worse end."""
+    return is_known & is_beyond_chance & (harm > 0)
 
 
 def group_outcomes(

@@ -272,7 +272,9 @@ def _of_reranked(result: AuditResult) -> AuditResult:
 
 def _with_run(result: MitigationResult, split: TargetSplit, seconds: float) -> MitigationResult:
     """The same, with how long all of it took, and where the targets lie that it chose by."""
-    run = result.audit.run.model_copy(update={"seconds": round(seconds, 3)})
+    run = result.audit.run
+    assert run is not None, "an audit that has just been made"
+    run = run.model_copy(update={"seconds": round(seconds, 3)})
     if split.protocol == "validation targets":
         read = {"validation": split.choosing.tables["predictions"]}
         run = run.with_inputs(places_of(read))

@@ -12,13 +12,13 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import Value
 from fairrec.report.words import group_label
-from fairrec.result.group_table import ADJUSTED, NUMBERS
+from fairrec.result.group_table import ADJUSTED, FACTS, JUDGED, NUMBERS
 from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
-_KNOWN = {"depth", "support", "is_fully_scored", "outcome", *NUMBERS}
-_ADDED_LATER = {"outcome", "shrunken_difference", "simultaneous_low", "simultaneous_high"}
+_KNOWN = {*FACTS, *NUMBERS}
+_ADDED_LATER = {"outcome", "shrunken_difference", "simultaneous_low", "simultaneous_high", *JUDGED}
 """Columns that results of earlier versions do not have."""
 
 
