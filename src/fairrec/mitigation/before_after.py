@@ -14,7 +14,8 @@ from fairrec.mitigation.effect import change_among, change_of, distance_change
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.mitigation_schema import Change, MitigatedGroup, Regression, TradeOffPoint
+from fairrec.result.change_schema import Change
+from fairrec.result.mitigation_schema import MitigatedGroup, Regression, TradeOffPoint
 
 
 @dataclass(frozen=True, slots=True)
