@@ -19,10 +19,10 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import change_of
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import aim_of
+from fairrec.result.changes import change_of
 from fairrec.statistics.changes import GroupChanges, group_changes
 
 ALPHA, SKEWED = 0.05, 0.08

@@ -14,7 +14,6 @@ from fairrec.mitigation import effect
 from fairrec.mitigation.effect import (
     RESERVED,
     change_among,
-    change_of,
     change_table,
     distance_change,
     harmed_groups,
@@ -23,18 +22,6 @@ from fairrec.mitigation.effect import (
 from fairrec.statistics.changes import group_changes
 
 NAN = np.nan
-
-
-def test_change_of_one_user_or_none_claims_nothing():
-    one = change_of(np.array([0.1]), np.array([0.9]), True, 0.05)
-    assert (one.n_users, one.interval, one.p_value, one.verdict) == (
-        1,
-        None,
-        None,
-        "not significant",
-    )
-    none = change_of(np.array([NAN]), np.array([0.9]), True, 0.05)
-    assert (none.n_users, none.before, none.change, none.verdict) == (0, None, None, "unchanged")
 
 
 def three_groups():

@@ -8,23 +8,17 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics.direction import badness
 from fairrec.result.change_schema import Change
+from fairrec.result.changes import change_of, change_part
 from fairrec.result.group_table import conditions_of
 from fairrec.result.mitigation_schema import GroupCounts, HarmedGroup, OrderedChanges
-from fairrec.statistics.changes import GroupChanges, change_verdict
-from fairrec.statistics.paired import PairedChanges, PairedSums, paired_change, paired_sums
+from fairrec.statistics.changes import GroupChanges
+from fairrec.statistics.paired import PairedSums, paired_sums
 
 HARMED_SHOWN = 20
 MARKS_SHOWN = 150
 NUMBERS = ("before", "after", "change", "change_low", "change_high", "p_value", "p_adjusted")
 RESERVED = ("metric", "depth", "support", *NUMBERS, "verdict")
 """Names an attribute cannot have beside them in the table of changes."""
-
-
-def change_of(
-    before: FloatArray, after: FloatArray, higher_is_better: bool | None, alpha: float
-) -> Change:
-    """The change of a set of users that is all there is to know of."""
-    return _change(paired_change(before, after, alpha), 0, higher_is_better, alpha)
 
 
 def distance_change(before: FloatArray, after: FloatArray, alpha: float) -> Change:
@@ -57,7 +51,7 @@ def change_among(
     """The change of some of the users, as `group_changes` has it."""
     parts = paired_sums(before, after, pool)
     sums = PairedSums(*(np.array([part[is_in].sum()]) for part in parts))
-    return _change(sums.changes(alpha), 0, higher_is_better, alpha)
+    return change_part(sums.changes(alpha), 0, higher_is_better, alpha)
 
 
 def counts_of(changes: GroupChanges, metric: int) -> GroupCounts:
@@ -107,7 +101,7 @@ def harmed_groups(changes: GroupChanges) -> tuple[HarmedGroup, ...]:
         HarmedGroup(
             metric=metrics[m][0],
             group=changes.grouping.group(g).as_dict(),
-            change=_change(changes.changes[m], g, metrics[m][1], changes.alpha),
+            change=change_part(changes.changes[m], g, metrics[m][1], changes.alpha),
         )
         for _, m, g in sorted(found)[:HARMED_SHOWN]
     )
@@ -130,23 +124,3 @@ def change_table(changes: GroupChanges) -> pl.DataFrame:
             ).filter(pl.col("support") > 0)
         )
     return pl.concat(tables)
-
-
-def _change(changes: PairedChanges, at: int, higher_is_better: bool | None, alpha: float) -> Change:
-    n = int(changes.n[at])
-    has_interval = n > 1 and not np.isnan(changes.low[at])
-    return Change(
-        n_users=n,
-        before=float(changes.before[at]) if n else None,
-        after=float(changes.after[at]) if n else None,
-        change=float(changes.change[at]) if n else None,
-        interval=(float(changes.low[at]), float(changes.high[at])) if has_interval else None,
-        p_value=float(changes.p_value[at]) if n > 1 else None,
-        verdict=(
-            change_verdict(
-                float(changes.change[at]), float(changes.p_value[at]), higher_is_better, alpha
-            )
-            if n
-            else "unchanged"
-        ),
-    )

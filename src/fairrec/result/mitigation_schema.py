@@ -7,19 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.inputs.users import Value
-from fairrec.result.change_schema import Change
+from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.parts import Part
-from fairrec.result.schema import Chance
 from fairrec.statistics.changes import ChangeVerdict
-
-
-class GapChange(Part):
-    """The gap between the best and the worst served intersection of all attributes."""
-
-    before: float | None
-    after: float | None
-    chance_before: Chance | None
-    chance_after: Chance | None
 
 
 class GroupCounts(Part):
