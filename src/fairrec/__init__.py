@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
     from fairrec.workflows.compare import compare
+    from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
     from fairrec.workflows.plan import plan
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "gate",
     "load",
     "metric",
     "mitigate",
@@ -64,6 +66,7 @@ __getattr__ = loaded_on_use(
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
         "compare": "fairrec.workflows.compare",
+        "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
