@@ -64,6 +64,11 @@ class Comparison:
         """Comparisons by metric."""
         return self.summary.metrics
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Those that both audits have: the columns of `changes` after the metric."""
+        return self.summary.attributes
+
     def groups(self, metric: str | None = None) -> Any:
         """One row a group; those that became worse by more than matters first.
 

@@ -12,11 +12,12 @@ import polars as pl
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, as_unicode
 from fairrec.core.matters import Matters
-from fairrec.core.options import declared, documented
+from fairrec.core.options import declared, documented, invalid
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics.matters import by_name
 from fairrec.metrics.value_columns import metric_named
+from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.change_schema import Change
@@ -40,11 +41,13 @@ from fairrec.workflows.pairing import (
     shared_users,
 )
 
+Audited = AuditResult | MitigationResult | str | Path
+
 
 @documented(AuditOptions)
 def compare(
-    base: AuditResult | str | Path,
-    candidate: AuditResult | str | Path,
+    base: Audited,
+    candidate: Audited,
     *,
     matters: Any = None,
     command: str | None = None,
@@ -56,7 +59,8 @@ def compare(
 
     Parameters
     ----------
-    base, candidate : results, or the folders they were saved in
+    base, candidate : results, or the folders they were saved in; of a mitigation the re-ranked
+        lists
     matters : see AuditOptions
     command : what was typed, for `comparison.json`
 
@@ -73,9 +77,9 @@ def compare(
     >>> [(group.group, group.outcome) for group in found.metrics["clicks"].worse]
     [({'plan': 'free'}, 'worse by more')]
     """
-    names = [_name_of(side) for side in (base, candidate)]
-    first, last = (
-        side if isinstance(side, AuditResult) else load_audit(side) for side in (base, candidate)
+    (first, base_name), (last, candidate_name) = (
+        _audit("base", base),
+        _audit("candidate", candidate),
     )
     common = in_common(first, last)
     refuse_reserved(common.attributes)
@@ -99,8 +103,8 @@ def compare(
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.compare(base, candidate)"),
-        base=compared_audit(first.summary, names[0]),
-        candidate=compared_audit(last.summary, names[1]),
+        base=compared_audit(first.summary, base_name),
+        candidate=compared_audit(last.summary, candidate_name),
         pairing=pairing,
         attributes=common.attributes,
         alpha=last.summary.alpha,
@@ -190,7 +194,12 @@ def _amount(matters: Matters | None, result: MetricResult, name: str) -> float |
     return None if matters is None else matters.of(name, result.mean)
 
 
-def _name_of(side: AuditResult | str | Path) -> str:
-    if isinstance(side, AuditResult):
-        return ""
-    return as_unicode(Path(os.path.normpath(side)).name)
+def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
+    """One of the two, and the name of its folder."""
+    if isinstance(given, AuditResult):
+        return given, ""
+    if isinstance(given, MitigationResult):
+        return given.audit, ""
+    if not isinstance(given, str | Path):
+        raise invalid(which, "a result, or the folder of one", given)
+    return load_audit(given), as_unicode(Path(os.path.normpath(given)).name)
