@@ -7,9 +7,11 @@ from pathlib import Path
 from fairrec.core.errors import InputError, plain
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
+from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -20,8 +22,8 @@ from fairrec.result.saved import (
 )
 
 
-def load(folder: str | Path) -> AuditResult | MitigationResult:
-    """The result that was saved in a folder: an audit, or a mitigation where it is one.
+def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
+    """The result that was saved in a folder: an audit, a mitigation or a comparison.
 
     Parameters
     ----------
@@ -38,6 +40,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult:
     1.0
     """
     folder = Path(folder)
+    comparison = load_comparison(folder)
+    if comparison is not None:
+        return Comparison(*comparison, comparison_page, comparison_card)
     mitigation = load_mitigation(folder)
     audit = load_audit(folder)
     if mitigation is None:
