@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.comparison import Comparison
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
+    from fairrec.workflows.compare import compare
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditPlan",
     "AuditResult",
+    "Comparison",
     "Endpoint",
     "FairRecError",
     "Group",
@@ -40,6 +43,7 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "audit",
+    "compare",
     "gate",
     "load",
     "metric",
@@ -53,6 +57,7 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
+        "Comparison": "fairrec.result.comparison",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
@@ -60,6 +65,7 @@ __getattr__ = loaded_on_use(
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
+        "compare": "fairrec.workflows.compare",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
