@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
+    from fairrec.workflows.schemas import schema
 
 __all__ = [
     "AuditPlan",
@@ -44,6 +45,7 @@ __all__ = [
     "mitigate",
     "plan",
     "rerank",
+    "schema",
 ]
 
 __getattr__ = loaded_on_use(
@@ -63,6 +65,7 @@ __getattr__ = loaded_on_use(
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
+        "schema": "fairrec.workflows.schemas",
     },
 )
 
