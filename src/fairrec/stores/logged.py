@@ -1,0 +1,150 @@
+"""What a run tracker is told of an audit: numbers, settings and the verdict, by name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from fairrec.core.errors import plain
+from fairrec.metrics.direction import harm
+from fairrec.report.text.view import about_model, build_view
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.schema import AuditSummary, MetricResult, MetricVerdict
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import harm_interval, is_shown_worse
+
+PREFIX = "fairrec"
+HARM_SHOWN = "harm_shown"
+SIZES_CERTIFIED = (100, 1000)
+_LONGEST_NAME, _LONGEST_VALUE = 100, 500
+"""Trackers refuse longer ones."""
+_UNFIT = re.compile(r"[^\w.\- ]")
+
+
+def keys_of(metrics: Iterable[str]) -> dict[str, str]:
+    """Metric -> a name of letters that trackers take, each its own.
+
+    >>> keys_of(["ndcg@10", "time (s)", "time [s]"])
+    {'ndcg@10': 'ndcg_at_10', 'time (s)': 'time _s_', 'time [s]': 'time _s_2'}
+    """
+    keys: dict[str, str] = {}
+    for metric in metrics:
+        fit = _UNFIT.sub("_", metric.replace("@", "_at_"))[:_LONGEST_NAME].strip(". ") or "_"
+        key, n = fit, 1
+        while key in keys.values():
+            n += 1
+            key = f"{fit}{n}" if fit.endswith("_") else f"{fit}_{n}"
+        keys[metric] = key
+    return keys
+
+
+def metric_key(key: str, quantity: str) -> str:
+    """The full name of a number."""
+    return f"{PREFIX}/{key}/{quantity}"
+
+
+def numbers_of(result: AuditResult) -> dict[str, float]:
+    """All numbers, by full name; what is not known has none."""
+    found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
+    keys = keys_of(result.metrics)
+    for metric, about in result.metrics.items():
+        numbers = {
+            **_of_metric(about),
+            **({} if about.verdict is None else _of_verdict(about.verdict)),
+            HARM_SHOWN: _harm_shown(metric, about, result),
+        }
+        found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}
+    return {
+        name: float(value)
+        for name, value in found.items()
+        if value is not None and math.isfinite(value)
+    }
+
+
+def _of_metric(about: MetricResult) -> dict[str, float | None]:
+    return {
+        "mean": about.mean,
+        "sd": about.sd,
+        "gap": about.gap,
+        "n_groups": about.n_groups,
+        "n_findings": len(about.findings),
+        "n_defined": about.n_defined,
+        "undefined_share": about.undefined_share,
+    }
+
+
+def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
+    counted = (
+        *("matters", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"),
+        *("n_not_compared", "open_share", "ruled_out_from"),
+    )
+    numbers: dict[str, float | None] = {name: getattr(verdict, name) for name in counted}
+    sizes = {"harm_not_ruled_out": 0}
+    sizes |= {f"harm_not_ruled_out_from_{size}": size for size in SIZES_CERTIFIED}
+    for name, size in sizes.items():
+        points = (point.harm for point in verdict.certificate if point.support >= size)
+        numbers[name] = next(points, None)
+    return numbers
+
+
+def _harm_shown(metric: str, about: MetricResult, result: AuditResult) -> float | None:
+    """The largest harm that some group is shown to have at least; 0 where none is shown worse.
+
+    It exceeds a limit where a group is worse by more than the limit, in the sense of the verdict.
+    None where nothing was tested, and where the table of an older version does not say.
+    """
+    table = result.group_table
+    if about.verdict is None or "is_beyond_chance" not in table.columns:
+        return None
+    rows = table.filter(table["metric"] == metric)
+    ends = zip(("simultaneous_low", "simultaneous_high"), (-math.inf, math.inf), strict=True)
+    # an end without a limit is null in the table
+    interval = Interval(*(rows[name].fill_null(limit).to_numpy() for name, limit in ends))
+    size = harm(rows["difference"].fill_null(0.0).to_numpy(), about.higher_is_better)
+    judged = (rows[name].fill_null(False).to_numpy() for name in ("is_beyond_chance", "is_known"))
+    is_worse = is_shown_worse(size, *judged)
+    least = harm_interval(interval, about.higher_is_better).low
+    return float(np.max(least[is_worse], initial=0.0))
+
+
+def settings_of(summary: AuditSummary) -> dict[str, str]:
+    """What was asked for and of which data: the same for the same audit."""
+    asked = {
+        "by": ", ".join(summary.by),
+        "metrics": ", ".join(summary.metrics),
+        "depth": summary.depth,
+        "min_users": summary.coverage.min_users,
+        "alpha": summary.alpha,
+        "correction": summary.correction,
+        "permutations": summary.permutations,
+        "matters": summary.matters,
+        "given": None if summary.given is None else ", ".join(summary.given.named),
+        "seed": summary.seed,
+        "version": summary.fairrec_version,
+        **{f"sha256.{name}": table.sha256 for name, table in summary.inputs.items()},
+    }
+    return {
+        f"{PREFIX}.{name}": plain(value, _LONGEST_VALUE)
+        for name, value in asked.items()
+        if value not in (None, "")
+    }
+
+
+def verdict_of(summary: AuditSummary) -> dict[str, str]:
+    """The verdict in words: of the audit, of each metric, and the headline of its page."""
+    keys = keys_of(summary.metrics)
+    said = {
+        "outcome": summary.outcome or "not tested",
+        "headline": build_view(summary).overview.headline,
+        "title": summary.title,
+        "model": about_model(summary),
+        **{
+            f"outcome.{keys[metric]}": about.verdict.outcome
+            for metric, about in summary.metrics.items()
+            if about.verdict is not None
+        },
+    }
+    return {f"{PREFIX}.{name}": plain(text, _LONGEST_VALUE) for name, text in said.items() if text}
