@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
+    from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
     from fairrec.workflows.plan import plan
@@ -40,6 +41,7 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "audit",
+    "gate",
     "load",
     "metric",
     "mitigate",
@@ -60,6 +62,7 @@ __getattr__ = loaded_on_use(
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
+        "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
