@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError, OutputError, UnknownNameError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.result.audit_result import AuditResult
 from fairrec.stores.logged import numbers_of
 from fairrec.stores.mlflow import log_audit, metric_thresholds
@@ -137,20 +137,51 @@ def _fails(*_: object) -> None:
     raise OutputError("the disk is full")
 
 
-def test_limits_are_checked_by_mlflow_as_the_verdict_would(mlflow):
+def rules(*given: dict[str, Any]) -> dict[str, Any]:
+    return {"rule": [*given]}
+
+
+def test_limits_are_checked_by_mlflow_as_the_gate_does(mlflow):
     result = worse_off()
     logged = mlflow.get_run(log_audit(result)).data.metrics
     shown = logged["fairrec/mrr_at_2/harm_shown"]
     assert 0.1 < shown < 0.5
     candidate = mlflow.models.EvaluationResult(metrics=logged, artifacts={})
-    kept = metric_thresholds(result, {"mrr@2": shown + 0.01, "urp@2": 1.0})
-    assert {*kept} == {"fairrec/mrr_at_2/harm_shown", "fairrec/urp_at_2/harm_shown"}
-    mlflow.validate_evaluation_results(kept, candidate)
-    broken = metric_thresholds(result, {"mrr@2": 0.1})
-    with pytest.raises(mlflow.exceptions.MlflowException, match="harm_shown"):
-        mlflow.validate_evaluation_results(broken, candidate)
-    with pytest.raises(UnknownNameError, match="Did you mean 'mrr@2'"):
-        metric_thresholds(result, {"mrr@3": 0.1})
+    other = {"metric": "urp@2", "max_difference": 1.0}
+    for limit, outcome in ((shown + 0.01, None), (shown - 0.01, "failed")):
+        policy = rules({"metric": "mrr@2", "max_worse": limit}, other)
+        thresholds = metric_thresholds(result, policy)
+        assert {*thresholds} == {
+            *("fairrec/mrr_at_2/harm_shown", "fairrec/urp_at_2/difference_shown")
+        }
+        assert (fairrec.gate(result, policy).outcome == "failed") is (outcome == "failed")
+        if outcome is None:
+            mlflow.validate_evaluation_results(thresholds, candidate)
+            continue
+        with pytest.raises(mlflow.exceptions.MlflowException, match="harm_shown"):
+            mlflow.validate_evaluation_results(thresholds, candidate)
+
+
+def test_of_two_limits_the_tighter_one_is_asked_for_and_warnings_are_not(mlflow):
+    rule = {"metric": "mrr@2", "max_worse": 0.2}
+    policy = rules({**rule, "max_worse": 0.3}, rule, {**rule, "max_worse": 0.1, "severity": "warn"})
+    ((key, threshold),) = metric_thresholds(worse_off(), policy).items()
+    assert (key, threshold.threshold) == ("fairrec/mrr_at_2/harm_shown", 0.2)
+    assert threshold.greater_is_better is False
+    required = metric_thresholds(worse_off(), {**rules(rule), "require": {"max_undefined": 0.2}})
+    assert required["fairrec/mrr_at_2/undefined_share"].threshold == 0.2
+    # without a limit it is what matters
+    ((_, threshold),) = metric_thresholds(worse_off(), rules({"metric": "mrr@2"})).items()
+    assert threshold.threshold == 0.1
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{"min_ratio": 0.8}, {"max_worse": 0.1, "groups": ["group=odd"]}],
+)
+def test_a_rule_that_is_about_no_single_number_is_refused(mlflow, rule):
+    with pytest.raises(InputError, match=r"rule 1 .* Leave it to fairrec gate"):
+        metric_thresholds(worse_off(), rules({"metric": "mrr@2", **rule}))
 
 
 def test_a_server_that_is_not_there_is_told_of_without_its_password(mlflow, capfd):

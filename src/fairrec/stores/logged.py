@@ -9,15 +9,20 @@ from collections.abc import Iterable
 import numpy as np
 
 from fairrec.core.errors import plain
-from fairrec.metrics.direction import harm
+from fairrec.policy.harms import difference_harms
 from fairrec.report.text.view import about_model, build_view
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.group_table import JUDGED
 from fairrec.result.schema import AuditSummary, MetricResult, MetricVerdict
-from fairrec.statistics.intervals import Interval
-from fairrec.statistics.verdict import harm_interval, is_shown_worse
+from fairrec.statistics.verdict import is_shown_worse
 
 PREFIX = "fairrec"
-HARM_SHOWN = "harm_shown"
+LIMITED = {
+    "max_worse": "harm_shown",
+    "max_difference": "difference_shown",
+    "max_undefined": "undefined_share",
+}
+"""Kind of rule -> the number that its limit is about."""
 SIZES_CERTIFIED = (100, 1000)
 _LONGEST_NAME, _LONGEST_VALUE = 100, 500
 """Trackers refuse longer ones."""
@@ -54,7 +59,8 @@ def numbers_of(result: AuditResult) -> dict[str, float]:
         numbers = {
             **_of_metric(about),
             **({} if about.verdict is None else _of_verdict(about.verdict)),
-            HARM_SHOWN: _harm_shown(metric, about, result),
+            LIMITED["max_worse"]: _shown(metric, result, either_way=False),
+            LIMITED["max_difference"]: _shown(metric, result, either_way=True),
         }
         found |= {metric_key(keys[metric], name): value for name, value in numbers.items()}
     return {
@@ -90,24 +96,22 @@ def _of_verdict(verdict: MetricVerdict) -> dict[str, float | None]:
     return numbers
 
 
-def _harm_shown(metric: str, about: MetricResult, result: AuditResult) -> float | None:
+def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | None:
     """The largest harm that some group is shown to have at least; 0 where none is shown worse.
 
-    It exceeds a limit where a group is worse by more than the limit, in the sense of the verdict.
-    None where nothing was tested, and where the table of an older version does not say.
+    It exceeds a limit where a group is worse by more than the limit, in the sense of the verdict
+    and of the gate. None where nothing was tested, and where a table of before does not say.
+
+    Parameters
+    ----------
+    either_way : whether a difference counts in both directions, whatever is better
     """
-    table = result.group_table
-    if about.verdict is None or "is_beyond_chance" not in table.columns:
+    is_told = {*JUDGED} <= {*result.group_table.columns}
+    if result.metrics[metric].verdict is None or not is_told:
         return None
-    rows = table.filter(table["metric"] == metric)
-    ends = zip(("simultaneous_low", "simultaneous_high"), (-math.inf, math.inf), strict=True)
-    # an end without a limit is null in the table
-    interval = Interval(*(rows[name].fill_null(limit).to_numpy() for name, limit in ends))
-    size = harm(rows["difference"].fill_null(0.0).to_numpy(), about.higher_is_better)
-    judged = (rows[name].fill_null(False).to_numpy() for name in ("is_beyond_chance", "is_known"))
-    is_worse = is_shown_worse(size, *judged)
-    least = harm_interval(interval, about.higher_is_better).low
-    return float(np.max(least[is_worse], initial=0.0))
+    harms = difference_harms(result.group_table, result.summary, metric, either_way=either_way)
+    is_worse = is_shown_worse(harms.size, harms.is_beyond_chance, harms.is_known)
+    return float(np.max(harms.interval.low[is_worse], initial=0.0))
 
 
 def settings_of(summary: AuditSummary) -> dict[str, str]:

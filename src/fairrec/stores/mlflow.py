@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
 from typing import Any, TypeVar
 
-from fairrec.core.errors import FairRecError, InputError, OutputError, plain, unknown_name
+from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spelled
 from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.policy.rules import Policy
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.http.secrets import Secrets
 from fairrec.stores.logged import (
-    HARM_SHOWN,
+    LIMITED,
     PREFIX,
     keys_of,
     metric_key,
@@ -28,6 +28,7 @@ from fairrec.stores.logged import (
     settings_of,
     verdict_of,
 )
+from fairrec.workflows.gate import gate
 
 T = TypeVar("T", str, float)
 _PER_USER = ("per_user.parquet", "predictions.parquet")
@@ -79,26 +80,39 @@ def log_audit(
         return new
 
 
-def metric_thresholds(result: AuditResult, limits: Mapping[str, float]) -> dict[str, Any]:
-    """Limits as `MetricThreshold`s of MLflow, by the names under which `log_audit` logs.
+def metric_thresholds(
+    result: AuditResult | MitigationResult, policy: Policy | Mapping[str, Any] | str | Path
+) -> dict[str, Any]:
+    """The rules of a policy as `MetricThreshold`s of MLflow, by the names that `log_audit` gives.
 
-    A limit is kept where no group is shown to be worse by more than it. Inconclusive passes here:
-    MLflow knows passed and failed only.
+    A limit is kept where no group is shown to be beyond it. Inconclusive passes here, because
+    MLflow knows passed and failed only, and warnings are left out: `fairrec.gate` has all four.
 
     Parameters
     ----------
-    limits : metric -> the largest harm that is let pass, in units of the metric
+    result : in whose metrics limits are told; "5%" is a share of its mean
+    policy : as of `fairrec.gate`; rules about max_worse or max_difference, of all groups
     """
     mlflow = _mlflow()
-    keys = keys_of(result.metrics)
-    thresholds = {}
-    for metric, limit in limits.items():
-        if metric not in keys:
-            raise unknown_name("metric in this result", metric, keys)
-        thresholds[metric_key(keys[metric], HARM_SHOWN)] = mlflow.models.MetricThreshold(
-            threshold=float(limit), greater_is_better=False
+    judged = gate(result, policy)
+    audit = result.audit if isinstance(result, MitigationResult) else result
+    keys = keys_of(audit.metrics)
+    limits: dict[str, float] = {}
+    for rule in judged.rules:
+        if rule.severity == "warn":
+            continue
+        is_named = 0 < rule.number <= len(judged.policy.rule) and (
+            judged.policy.rule[rule.number - 1].groups
         )
-    return thresholds
+        if rule.kind not in LIMITED or is_named:
+            raise InputError(
+                f"policy: rule {rule.number} ({plain(rule.what)}) is no limit on one number of a "
+                f"run. Leave it to fairrec gate; MLflow takes {', '.join(LIMITED)} of all groups."
+            )
+        key = metric_key(keys[rule.metric], LIMITED[rule.kind])
+        limits[key] = min(rule.limit, limits.get(key, rule.limit))
+    threshold = mlflow.models.MetricThreshold
+    return {key: threshold(threshold=most, greater_is_better=False) for key, most in limits.items()}
 
 
 def _mlflow() -> Any:
@@ -161,9 +175,9 @@ def _log(
 
 def _batches(pairs: Iterable[tuple[str, T]]) -> Iterator[list[tuple[str, T]]]:
     """As many at a time as a server takes in one request."""
-    left = iter(pairs)
-    while batch := [*islice(left, _MOST_AT_ONCE)]:
-        yield batch
+    left = list(pairs)
+    for start in range(0, len(left), _MOST_AT_ONCE):
+        yield left[start : start + _MOST_AT_ONCE]
 
 
 def _files(result: AuditResult | MitigationResult, folder: Path, per_user: bool) -> Path:

@@ -19,12 +19,14 @@ class JsonFile:
     Parameters
     ----------
     home : module and name of the model behind it, which is loaded when its schema is asked for; it
-        has a field `schema_version`
+        has a field `schema_version`, unless people write the file
     about : what it holds, in a line
+    is_written_by_people : as a policy is, in a file that may hold other things too
     """
 
     home: str
     about: str
+    is_written_by_people: bool = False
 
     def model(self) -> type[BaseModel]:
         """The model behind the file."""
@@ -53,6 +55,14 @@ FILES = {
     "trained-run": JsonFile(
         "fairrec.models.runs.record:RunRecord", "run.json of a model that was trained here"
     ),
+    "gate": JsonFile(
+        "fairrec.policy.outcome:GateResult", "fairrec gate --format json: the outcome of each rule"
+    ),
+    "policy": JsonFile(
+        "fairrec.policy.rules:Policy",
+        "rule and require of a fairrec.toml: what a gate asks for",
+        is_written_by_people=True,
+    ),
 }
 """By name; whoever adds a JSON file adds it here."""
 
@@ -72,15 +82,22 @@ def schema(name: str) -> dict[str, Any]:
     """
     if name not in FILES:
         raise unknown_name("schema", name, FILES)
-    model = FILES[name].model()
-    version = model.model_fields["schema_version"].default
-    described = model.model_json_schema(mode="serialization")
+    file = FILES[name]
+    model = file.model()
+    described = model.model_json_schema(
+        mode="validation" if file.is_written_by_people else "serialization"
+    )
+    version = "1"
+    if file.is_written_by_people:
+        del described["additionalProperties"]
+    else:
+        version = model.model_fields["schema_version"].default
+        # parts that came later may be missing from older files, what says the version may not
+        described["required"] = ["schema_version", *described["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         # a name that stays, and no address: there is nothing to fetch
         "$id": f"urn:fairrec:schema:{name}:{version}",
         **described,
-        "title": f"{FILES[name].about.partition(':')[0]}, schema version {version}",
-        # parts that came later may be missing from older files, what says the version may not
-        "required": ["schema_version", *described["required"]],
+        "title": f"{file.about.partition(':')[0]}, schema version {version}",
     }

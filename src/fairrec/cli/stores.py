@@ -1,0 +1,53 @@
+"""`fairrec mlflow` and `fairrec card`: results in tools that people have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairrec.cli.parameters import takes_options
+from fairrec.cli.shared import DebugOption, QuietOption, say
+from fairrec.core.kinds import NAME, SWITCH, TEXT
+from fairrec.core.options import OUTPUT, Option
+
+AuditArgument = Annotated[
+    Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
+]
+
+
+@takes_options
+def mlflow_command(
+    *,
+    audit: AuditArgument,
+    tracking_uri: Annotated[
+        str | None,
+        Option(TEXT, "The server or store to log to", default="as MLFLOW_TRACKING_URI says"),
+    ] = None,
+    experiment: Annotated[
+        str | None, Option(NAME, "The experiment of the new run, made where there is none")
+    ] = None,
+    run_id: Annotated[
+        str | None, Option(NAME, "A run to log to, such as that of the model", default="a new one")
+    ] = None,
+    per_user: Annotated[
+        bool, Option(SWITCH, "Log files with a row for each user too", OUTPUT)
+    ] = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Log a saved audit to a run of MLflow, and print the id of the run."""
+    from fairrec.stores.mlflow import log_audit
+    from fairrec.workflows.load import load
+
+    logged = log_audit(
+        load(audit),
+        run_id,
+        tracking_uri=tracking_uri,
+        experiment=experiment,
+        per_user=per_user,
+    )
+    typer.echo(logged)
+    if not quiet:
+        say("Logged: metrics, params and tags under fairrec, and files under fairrec/.")

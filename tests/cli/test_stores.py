@@ -1,0 +1,47 @@
+"""`fairrec mlflow` and `fairrec card`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.command_line import AUDIT, run_here, write_tables
+from tests.stores.tracking import mlflow
+
+__all__ = ["mlflow"]
+
+
+@pytest.fixture
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
+    assert run_here(*AUDIT, "--by", "gender", "--out", "out", "--no-report").code == 0
+    return tmp_path / "out"
+
+
+def test_a_saved_audit_is_logged_and_the_run_is_printed(mlflow, saved: Path):
+    ran = run_here("mlflow", "out", "--experiment", "audits")
+    assert ran.code == 0, ran.stderr
+    run = mlflow.get_run(ran.stdout.strip())
+    assert run.data.params["fairrec.by"] == "gender"
+    assert mlflow.get_experiment(run.info.experiment_id).name == "audits"
+    assert "Logged" in ran.stderr
+    again = run_here("mlflow", "out", "--run-id", run.info.run_id, "--per-user", "--quiet")
+    assert (again.stdout, again.stderr) == (ran.stdout, "")
+    files = mlflow.MlflowClient().list_artifacts(run.info.run_id, "fairrec")
+    assert "fairrec/per_user.parquet" in {file.path for file in files}
+
+
+def test_a_server_that_cannot_be_reached_is_an_error_without_its_password(mlflow, saved: Path):
+    address = "http://ann:s3cr3t-pass@127.0.0.1:9"
+    ran = run_here("mlflow", "out", "--tracking-uri", address)
+    assert ran.code == 2
+    assert "MLflow: " in ran.stderr and "127.0.0.1" in ran.stderr
+    assert "s3cr3t-pass" not in ran.stderr + ran.stdout
+
+
+def test_what_is_no_audit_is_not_logged(mlflow, saved: Path):
+    ran = run_here("mlflow", "nowhere")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "nowhere" in ran.stderr
