@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
+    from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
@@ -41,6 +42,7 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "audit",
+    "card",
     "gate",
     "load",
     "metric",
@@ -62,6 +64,7 @@ __getattr__ = loaded_on_use(
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
+        "card": "fairrec.stores.card_file",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",

@@ -45,3 +45,17 @@ def test_what_is_no_audit_is_not_logged(mlflow, saved: Path):
     ran = run_here("mlflow", "nowhere")
     assert (ran.code, ran.stdout) == (2, "")
     assert "nowhere" in ran.stderr
+
+
+def test_a_card_is_printed_written_or_put_into_a_file(saved: Path):
+    printed = run_here("card", "out")
+    assert printed.code == 0 and printed.stdout.startswith("## Fairness evaluation\n")
+    ran = run_here("card", "out", "--out", "section.md")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "Written: section.md\n")
+    assert Path("section.md").read_text("utf-8") == printed.stdout
+    Path("README.md").write_text("# Ranker\n")
+    assert run_here("card", "out", "--into", "README.md", "--quiet").stderr == ""
+    text = Path("README.md").read_text("utf-8")
+    assert text.startswith("# Ranker\n") and printed.stdout in text
+    both = run_here("card", "out", "--into", "README.md", "--out", "section.md")
+    assert both.code == 2 and "--out and --into" in both.stderr

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from fairrec.cli.parameters import takes_options
-from fairrec.cli.shared import DebugOption, QuietOption, say
-from fairrec.core.kinds import NAME, SWITCH, TEXT
-from fairrec.core.options import OUTPUT, Option
+from fairrec.cli.shared import DebugOption, QuietOption, print_markdown, say
+from fairrec.core.errors import InputError
+from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
+from fairrec.core.options import OUTPUT, Option, spelled
 
 AuditArgument = Annotated[
     Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
@@ -51,3 +52,36 @@ def mlflow_command(
     typer.echo(logged)
     if not quiet:
         say("Logged: metrics, params and tags under fairrec, and files under fairrec/.")
+
+
+@takes_options
+def card_command(
+    *,
+    audit: AuditArgument,
+    out: Annotated[
+        Path | None, Option(FILE, "A file for the section alone", OUTPUT, default="printed")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        Option(FILE, "A model card, as README.md, to put it into; the rest of it stays", OUTPUT),
+    ] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Write a section of a model card from a saved audit, in Markdown."""
+    from fairrec.core.files import write_text
+    from fairrec.stores.card_file import card, put_card
+    from fairrec.workflows.load import load
+
+    if out is not None and into is not None:
+        raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
+    section = card(load(audit))
+    if into is not None:
+        put_card(into, section)
+    elif out is not None:
+        write_text(out, section)
+    else:
+        print_markdown(section)
+        return
+    if not quiet:
+        say(f"Written: {into or out}")
