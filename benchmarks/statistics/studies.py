@@ -6,6 +6,7 @@ from benchmarks.statistics import (
     all_at_once,
     changes,
     circumstances,
+    comparison,
     given,
     interaction,
     intervals,
@@ -25,5 +26,6 @@ STUDIES = (
     *power.STUDIES,
     *interaction.STUDIES,
     *changes.STUDIES,
+    *comparison.STUDIES,
     *unseen.STUDIES,
 )

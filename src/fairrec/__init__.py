@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.comparison import Comparison
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
+    from fairrec.workflows.compare import compare
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditPlan",
     "AuditResult",
+    "Comparison",
     "Endpoint",
     "FairRecError",
     "Group",
@@ -43,6 +46,7 @@ __all__ = [
     "__version__",
     "audit",
     "card",
+    "compare",
     "gate",
     "load",
     "metric",
@@ -57,6 +61,7 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
+        "Comparison": "fairrec.result.comparison",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
@@ -65,6 +70,7 @@ __getattr__ = loaded_on_use(
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
         "card": "fairrec.stores.card_file",
+        "compare": "fairrec.workflows.compare",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",

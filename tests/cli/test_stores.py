@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import fairrec
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 from tests.stores.tracking import mlflow
 
@@ -59,3 +60,12 @@ def test_a_card_is_printed_written_or_put_into_a_file(saved: Path):
     assert text.startswith("# Ranker\n") and printed.stdout in text
     both = run_here("card", "out", "--into", "README.md", "--out", "section.md")
     assert both.code == 2 and "--out and --into" in both.stderr
+
+
+def test_a_comparison_is_no_audit(saved: Path):
+    audit = fairrec.load(saved)
+    fairrec.compare(audit, audit).save("compared", report=False)
+    for command in ("card", "mlflow"):
+        ran = run_here(command, "compared")
+        assert (ran.code, ran.stdout) == (2, "")
+        assert "holds a comparison" in ran.stderr or "MLflow needs" in ran.stderr

@@ -309,17 +309,30 @@ def read_download(opened: Opened) -> list[dict[str, str]]:
     return [*csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))]
 
 
-def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened):
+def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened, audited: Path):
     assert len(read_download(wide)) == 342
     wide.page.check("#filter-findings")
     row, *_ = rows = read_download(wide)
     assert len(rows) == 2
     assert row["group"] == "gender=F, age=65+"
     assert row["marked as"] == "finding"
-    interval = "its 95% interval, one at a time"
-    low, high = float(row[f"{interval}, low"]), row[f"{interval}, high"]
-    assert low < float(row["difference"]) < float(high) < 0
-    assert float(row["users"]) == 61
+    own = pl.read_parquet(audited.with_name("groups.parquet")).row(
+        by_predicate=(pl.col("metric") == row["metric"])
+        & (pl.col("depth") == 2)
+        & (pl.col("gender") == "F")
+        & (pl.col("age") == "65+"),
+        named=True,
+    )
+    one, at_once = "its 95% interval, one at a time", "its 95% interval, all at once"
+    for name, column in (
+        *(("users", "support"), ("value", "value"), ("difference", "difference")),
+        *((f"{one}, low", "difference_low"), (f"{one}, high", "difference_high")),
+        ("shrunken difference", "shrunken_difference"),
+        *((f"{at_once}, low", "simultaneous_low"), (f"{at_once}, high", "simultaneous_high")),
+        ("p adjusted", "p_adjusted"),
+    ):
+        assert re.fullmatch(r"-?\d[\d.e-]*", row[name]), name
+        assert float(row[name]) == pytest.approx(own[column], rel=1e-8), name
 
 
 def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path: Path):

@@ -96,10 +96,30 @@ def test_what_a_mitigation_writes_fits(tmp_path):
         fits(folder / f"{name}.json", name)
 
 
+def test_what_a_comparison_writes_fits(tmp_path):
+    result = audit(*two_groups(80), by="group")
+    other = audit(*two_groups(60), by="group", metrics="mrr,ndcg@2")
+    for name, pair in (("same", (result, result)), ("other", (result, other))):
+        folder = fairrec.compare(*pair).save(tmp_path / name, report=False)
+        fits(folder / "comparison.json", "comparison")
+
+
 def test_a_prepared_data_set_and_a_trained_run_fit(tmp_path):
     folder = small_run(tmp_path)
     fits(folder / "run.json", "trained-run")
     fits(tmp_path / "bundle" / "manifest.json", "bundle")
+
+
+def test_every_model_that_says_its_version_has_a_schema():
+    package = Path(fairrec.__file__).parent
+    found = {
+        ".".join(("fairrec", *file.relative_to(package).with_suffix("").parts))
+        for file in package.rglob("*.py")
+        if "    schema_version: " in file.read_text("utf-8")
+    }
+    assert found == {
+        file.home.partition(":")[0] for file in FILES.values() if not file.is_written_by_people
+    }
 
 
 def test_an_unknown_name_is_an_error_with_the_nearest():

@@ -126,7 +126,7 @@ def audit_command(
         page = "" if no_report else ", report.html"
         say(f"Written to {out}: result.json, run.json, groups.parquet, per_user.parquet{page}")
     if policy is not None:
-        raise typer.Exit(hold_against(out or result, policy, format_))
+        raise typer.Exit(hold_against(out or result, policy, format_, is_beside=True))
 
 
 def _policy(held: Given, *, gate: bool) -> GateOptions | None:

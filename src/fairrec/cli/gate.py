@@ -28,7 +28,7 @@ from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from fairrec.policy.outcome import GateResult
-    from fairrec.workflows.gate import Audited
+    from fairrec.workflows.load import Audited
 
 
 @takes_options
@@ -43,15 +43,27 @@ def gate_command(
     raise typer.Exit(hold_against(audit, GateOptions.of(**options), format_))
 
 
-def hold_against(audit: Audited, options: GateOptions, format_: Format) -> int:
-    """Judge, write and print; the exit code."""
+def hold_against(
+    audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
+) -> int:
+    """Judge, write and print; the exit code.
+
+    Parameters
+    ----------
+    is_beside : whether a result is printed too
+    """
+    from fairrec.policy.text import to_text
     from fairrec.workflows.gate import gate
 
     found = gate(
         audit, options.policy, baseline=options.baseline, inconclusive=options.inconclusive
     )
     _write(found, options)
-    _print(found, format_, explain=options.explain)
+    if is_beside and format_ is Format.json:
+        # one document on standard output
+        say(to_text(found, explain=options.explain))
+    else:
+        _print(found, format_, explain=options.explain)
     return found.exit_code
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairrec.cli.parameters import takes_options
 from fairrec.cli.shared import DebugOption, QuietOption, print_markdown, say
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
 from fairrec.core.options import OUTPUT, Option, spelled
+
+if TYPE_CHECKING:
+    from fairrec.mitigation.mitigation_result import MitigationResult
+    from fairrec.result.audit_result import AuditResult
 
 AuditArgument = Annotated[
     Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
@@ -40,10 +44,9 @@ def mlflow_command(
 ) -> None:
     """Log a saved audit to a run of MLflow, and print the id of the run."""
     from fairrec.stores.mlflow import log_audit
-    from fairrec.workflows.load import load
 
     logged = log_audit(
-        load(audit),
+        _loaded(audit),
         run_id,
         tracking_uri=tracking_uri,
         experiment=experiment,
@@ -71,11 +74,10 @@ def card_command(
     """Write a section of a model card from a saved audit, in Markdown."""
     from fairrec.core.files import write_text
     from fairrec.stores.card_file import card, put_card
-    from fairrec.workflows.load import load
 
     if out is not None and into is not None:
         raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
-    section = card(load(audit))
+    section = card(_loaded(audit))
     if into is not None:
         put_card(into, section)
     elif out is not None:
@@ -85,3 +87,15 @@ def card_command(
         return
     if not quiet:
         say(f"Written: {into or out}")
+
+
+def _loaded(folder: Path) -> AuditResult | MitigationResult:
+    from fairrec.result.comparison import Comparison
+    from fairrec.workflows.load import load
+
+    result = load(folder)
+    if isinstance(result, Comparison):
+        raise InputError(
+            f"{plain(folder, 300)}: holds a comparison of two audits. Name the folder of an audit."
+        )
+    return result

@@ -11,7 +11,7 @@ from fairrec.core.settings import SETTINGS_FILE
 if TYPE_CHECKING:
     from fairrec.policy.outcome import GateResult, Inconclusive
     from fairrec.policy.rules import Policy
-    from fairrec.workflows.gate import Audited
+    from fairrec.workflows.load import Audited
 
 
 def assert_within(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import invalid
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
+from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -19,9 +22,12 @@ from fairrec.result.saved import (
     refuse_other_groups,
 )
 
+Audited = AuditResult | MitigationResult | str | Path
+"""What stands for an audit: of a mitigation it is that of the re-ranked lists."""
 
-def load(folder: str | Path) -> AuditResult | MitigationResult:
-    """The result that was saved in a folder: an audit, or a mitigation where it is one.
+
+def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
+    """The result that was saved in a folder: an audit, a mitigation or a comparison.
 
     Parameters
     ----------
@@ -38,6 +44,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult:
     1.0
     """
     folder = Path(folder)
+    comparison = load_comparison(folder)
+    if comparison is not None:
+        return Comparison(*comparison, comparison_page, comparison_card)
     mitigation = load_mitigation(folder)
     audit = load_audit(folder)
     if mitigation is None:
@@ -63,3 +72,19 @@ def load_audit(folder: str | Path) -> AuditResult:
     refuse_other_groups(groups, summary)
     per_user = load_per_user(folder, summary)
     return AuditResult(summary, groups, per_user, load_audit_run(folder), page_html, card_html)
+
+
+def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
+    """The audit that is meant, and its folder where it is saved.
+
+    Parameters
+    ----------
+    name : what the caller calls it, for errors
+    """
+    if isinstance(given, AuditResult):
+        return given, None
+    if isinstance(given, MitigationResult):
+        return given.audit, None
+    if not isinstance(given, str | Path):
+        raise invalid(name, "a result, or the folder of one", given)
+    return load_audit(given), Path(given)

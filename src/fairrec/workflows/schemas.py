@@ -55,6 +55,10 @@ FILES = {
     "trained-run": JsonFile(
         "fairrec.models.runs.record:RunRecord", "run.json of a model that was trained here"
     ),
+    "comparison": JsonFile(
+        "fairrec.result.comparison_schema:ComparisonSummary",
+        "comparison.json: what changed from one audit to another",
+    ),
     "gate": JsonFile(
         "fairrec.policy.outcome:GateResult", "fairrec gate --format json: the outcome of each rule"
     ),

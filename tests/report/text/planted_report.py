@@ -1,6 +1,11 @@
-"""A result with a planted gap."""
+"""Results with a planted gap."""
 
 from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
@@ -19,4 +24,23 @@ def planted_result(**options) -> AuditResult:
         min_support=10,
         command="fairrec audit predictions.parquet",
         **options,
+    )
+
+
+@cache
+def given_result() -> AuditResult:
+    """Men are served better as they are, for they stay longer; those of the north are worse."""
+    rng = np.random.default_rng(0)
+    gender, place = rng.choice(["F", "M"], 3000), rng.choice(["north", "south", "west"], 3000)
+    tenure = rng.poisson(np.where(gender == "F", 6, 12))
+    is_hit = (gender == "M") & (place == "north")
+    q = 0.3 + 0.02 * np.minimum(tenure, 15) + rng.normal(0, 0.1, 3000) - 0.05 * is_hit
+    table = pl.DataFrame({"user_id": range(3000), "gender": gender, "place": place, "q": q})
+    return fairrec.audit(
+        values=table.with_columns(tenure=pl.Series(tenure)),
+        by="gender,place",
+        metrics="q",
+        better="q=higher",
+        given="tenure:q5",
+        permutations=199,
     )

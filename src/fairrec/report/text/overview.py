@@ -8,6 +8,7 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.inputs.users import Value
+from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.verdict import (
@@ -30,7 +31,7 @@ from fairrec.report.words import (
     plural,
     signed,
 )
-from fairrec.result.schema import AuditSummary, CertifiedSize, Finding, MetricResult
+from fairrec.result.schema import AuditSummary, Finding, MetricResult
 from fairrec.statistics.outcome import OUTCOMES
 
 Served = Literal["worse", "differs", "better"]
@@ -38,8 +39,6 @@ SERVED: tuple[Served, ...] = ("worse", "differs", "better")
 """What is told first."""
 SHOWN = 10
 """Groups in the first screen."""
-SIZE_CERTIFIED = 100
-"""Users of a group from which on something can usually be ruled out."""
 SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
 
 
@@ -107,7 +106,7 @@ class Overview:
     ----------
     named, called : the group and the metric that the headline is about; empty where it is none
     who, how_much, how_sure, next_steps : in a few short lines each
-    ruled_out : what none of the other groups is
+    ruled_out : what none of the other groups is, in all metrics
     """
 
     tone: Tone
@@ -189,7 +188,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         how_much=_how_much(groups[0], summary) if is_found else (),
         how_sure=_how_sure(summary),
         next_steps=_next_steps(groups, summary),
-        ruled_out=_ruled_out(groups, summary),
+        ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
         called=_called(groups[0].first[0], summary) if is_found else "",
@@ -310,7 +309,7 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
             continue
         certificate = () if result.verdict is None else result.verdict.certificate
         # of a size that groups have
-        size = max(SIZE_CERTIFIED, certificate[0].support if certificate else 0)
+        size = max(USUAL_SIZE, certificate[0].support if certificate else 0)
         at = min(result.detectable, key=lambda one: abs(one.support - size))
         what = "harm" if result.higher_is_better is not None else "difference"
         return (
@@ -342,7 +341,11 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.shrunken}{interval}", f"shrunken; {signed(finding.difference)} as measured"]
+    measured = f"{signed(finding.difference)} as measured"
+    if summary.given is not None and finding.raw_difference is not None:
+        raw, adjusted = signed(finding.raw_difference), signed(finding.difference)
+        measured = f"{adjusted} adjusted, {raw} as it is"
+    said = [f"{line.shrunken}{interval}", f"shrunken; {measured}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")
@@ -393,34 +396,3 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)
-
-
-def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
-    """What none of the other groups is, in the metric that the answer is about."""
-    names = [groups[0].first[0]] if groups else [*summary.metrics]
-    for name in names:
-        verdict = summary.metrics[name].verdict
-        if verdict is None or not verdict.certificate:
-            continue
-        point = _certified(verdict.certificate)
-        if point.harm == 0:
-            continue
-        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
-        is_named = verdict.n_worse + verdict.n_worse_by_more > 0
-        if point.n_groups == 1:
-            who, are = f"The {'other' if is_named else 'one'} group", "is not"
-        else:
-            other = "other " if is_named else ""
-            who, are = f"None of the {other}{plural(point.n_groups, 'group')}", "is"
-        users = "scored users" if _is_sampled(summary) else "users"
-        return (
-            f"{who} of {point.support:,} {users} or more {are} {worse} by more than "
-            f"{number(point.harm)} in {plain(name)}"
-        )
-    return ""
-
-
-def _certified(certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
-    """That of groups large enough for it to say something; of the largest where there are none."""
-    large = [point for point in certificate if point.support >= SIZE_CERTIFIED]
-    return large[0] if large else certificate[-1]

@@ -7,8 +7,9 @@ from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
+from fairrec.report.text.certificate import ruled_out_in
+from fairrec.report.text.gap import gap_words
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
-from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import (
     confidence,
     group_label,
@@ -21,7 +22,6 @@ from fairrec.report.words import (
 )
 from fairrec.result.schema import (
     AuditSummary,
-    CertifiedSize,
     Finding,
     MetricResult,
     MetricVerdict,
@@ -44,7 +44,6 @@ Status = Literal[
 ]
 """What matters most first."""
 Tone = Literal["found", "open", "clear"]
-SIZES_CERTIFIED = (100, 1000)
 VARYING_SHOWN = 3
 
 
@@ -126,9 +125,7 @@ def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdic
         status=status,
         headline=_headline(name, status, result, summary),
         ruled_out=_ruled_out(status, result, summary),
-        gap=" ".join(
-            filter(None, (_gap_sentence(result, summary), _bound_sentence(name, summary)))
-        ),
+        gap=gap_words(name, result, summary),
         power=_power_sentence(result, summary)
         if status == "inconclusive" and result.is_conclusive
         else "",
@@ -271,7 +268,7 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
             "Further from the others than groups of everyone's spread would be, but varying more "
             f"than others, so not shown to {be}: {shown}{rest}."
         )
-    said = (_scope(verdict, result, summary), _certified(verdict, result, summary), varying)
+    said = (_scope(verdict, result, summary), ruled_out_in(result, summary), varying)
     return " ".join(filter(None, said))
 
 
@@ -295,104 +292,6 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     return (
         f"{by} for groups of {verdict.ruled_out_from:,} {users} or more{unless}; open for "
         f"{plural(verdict.n_open, 'smaller one')}{share}."
-    )
-
-
-def _certified(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
-    """The largest harm that is not ruled out, by size of group."""
-    if not verdict.certificate:
-        return ""
-    smallest = verdict.certificate[0]
-    later = [
-        next((point for point in verdict.certificate if point.support >= size), None)
-        for size in SIZES_CERTIFIED
-    ]
-    steps = [
-        point
-        for point in dict.fromkeys(later)
-        if point is not None and point != smallest and point.harm > 0
-    ]
-    if smallest.harm == 0:
-        # all others are shown to be better off, which the findings say
-        return ""
-    worse = "worse" if result.higher_is_better is not None else "different"
-    of_sd = f" ({number(smallest.harm / result.sd)} standard deviations)" if result.sd else ""
-    said = (
-        f"{_those_certified(smallest, verdict, summary)} {worse} by more than "
-        f"{number(smallest.harm)}{of_sd}, at {confidence(summary.alpha)} for all at once"
-    )
-    parts = [f"of those of {point.support:,} and more by {number(point.harm)}" for point in steps]
-    if verdict.n_not_compared:
-        n = verdict.n_not_compared
-        parts.append(f"of {plural(n, 'group')} that cannot be compared nothing is ruled out")
-    return f"{'; '.join([said, *parts])}."
-
-
-def _those_certified(smallest: CertifiedSize, verdict: MetricVerdict, summary: AuditSummary) -> str:
-    """For whom a harm is ruled out."""
-    which = "intersections of all attributes, "
-    if summary.depth != "full":
-        depth = min(summary.depth, len(summary.attributes))
-        which = f"up to {depth} attributes, " if depth > 1 else ""
-    users = "user" if summary.search.users_scored == summary.search.users_total else "scored user"
-    scope = f"({which}at least {plural(smallest.support, users)})"
-    is_named = verdict.n_worse + verdict.n_worse_by_more > 0
-    if smallest.n_groups == 1:
-        return f"The {'other' if is_named else 'one'} group tested {scope} is not"
-    other = "other " if is_named else ""
-    return f"None of the {other}{plural(smallest.n_groups, 'group')} tested {scope} is"
-
-
-def _gap_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if result.is_constant:
-        return ""
-    if result.gap is None or not result.most_advantaged:
-        return _no_gap(result, summary)
-    which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
-    ends = f"{which} full combination are {number(result.gap)} apart"
-    if result.chance is None:
-        return f"{ends}."
-    chance = result.chance
-    if summary.given is not None:
-        # the gap is as it is, and what chance shows is within circumstances
-        return (
-            f"{ends}, whatever the circumstances; among users in the same ones "
-            f"{p_of_gap(chance)} for this metric by itself."
-        )
-    # no verdict in these words: findings are adjusted for all metrics, this p-value is not
-    return (
-        f"{ends}; chance alone shows {number(chance.mean)} on average and up to "
-        f"{number(chance.q95)} in 95% of cases ({p_of_gap(chance)} for this metric by "
-        "itself, where a gap counts in standard errors)."
-    )
-
-
-def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
-    if result.gap is not None:
-        ends = "best or worst" if result.higher_is_better is not None else "highest or lowest"
-        return f"No two full combinations with enough users differ in it, so none is {ends}."
-    if summary.search.n_not_fully_scored:
-        return "Fewer than two full combinations are fully scored, and a gap needs two."
-    return "No full combination of attributes has enough users for a gap between them."
-
-
-def _bound_sentence(name: str, summary: AuditSummary) -> str:
-    """What a search may have missed."""
-    search = summary.search
-    gap = summary.metrics[name].gap
-    if not search.n_not_fully_scored or name not in search.metrics or gap is None:
-        return ""
-    bound = search.metrics[name].may_be_larger_by
-    if bound is None:
-        return (
-            f"{plural(search.n_not_fully_scored, 'full combination')} not fully scored may lie "
-            "beyond."
-        )
-    if number(bound, beside=gap) == "0":
-        return f"As far as the search can tell ({search.confidence:.0%}), that is the exact gap."
-    return (
-        f"The exact gap is at most {number(gap + bound)}, as far as the search can tell "
-        f"({search.confidence:.0%})."
     )
 
 

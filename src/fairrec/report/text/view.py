@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.report.text.circumstances import circumstance_lines, explained_lines
+from fairrec.report.text.circumstances import (
+    circumstance_lines,
+    compared_with,
+    difference_name,
+    explained_lines,
+)
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
@@ -140,16 +145,17 @@ def _findings(summary: AuditSummary) -> TableView:
     one_by_one = f"{level} interval, one at a time"
     has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
     first = "worst first" if has_end else "furthest first"
+    value = "value" if summary.given is None else "value as it is"
     return TableView(
-        title=f"Groups that differ from all other users by more than chance, {first}",
+        title=f"Groups that differ from {compared_with(summary)} by more than chance, {first}",
         columns=(
-            *("metric", "group", "users", "value", "difference", "shrunken"),
+            *("metric", "group", "users", value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
             *("p adjusted", "verdict"),
         ),
         numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
-        spare=(one_by_one, "shrunken", "value"),
+        spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
