@@ -11,9 +11,10 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, invalid, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.told import told_path
+from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy
-from fairrec.policy.outcome import GateResult, Inconclusive, outcome_of_rules
+from fairrec.policy.outcome import GateResult, outcome_of_rules
 from fairrec.policy.rules import Policy, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
