@@ -226,6 +226,11 @@ class MetricResult(Part):
         description="values start at 0, which is none of it, so that one may be so many percent of "
         "another; false for signed metrics, and for auc, of which a random order has 0.5",
     )
+    bounds: tuple[float | None, float | None] | None = Field(
+        default=None,
+        description="lowest and highest value it can have; an end is null where there is no limit, "
+        "both where none is known",
+    )
     n_defined: int
     n_undefined: int
     undefined_share: float = Field(
