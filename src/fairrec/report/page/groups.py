@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.shown_groups import GroupFrame, Key
+from fairrec.result.comparison_schema import MetricComparison
 from fairrec.result.schema import AuditSummary, MetricResult
 
 ROUNDED = 6
@@ -63,7 +64,7 @@ def short(value: float) -> float:
     return float(f"{value:.{ROUNDED}g}")
 
 
-def direction(result: MetricResult) -> str:
+def direction(result: MetricResult | MetricComparison) -> str:
     """Which end of a metric is better, in words."""
     words = {True: "higher is better", False: "lower is better", None: "no end is better"}
     return words[result.higher_is_better]
