@@ -95,8 +95,9 @@ def changed_groups(
     better = mine.filter(pl.col("is_beyond_chance") & ~is_worse).reverse()
     others = mine.filter(~pl.col("is_beyond_chance"))
     others = others.sort("depth", "support", descending=[False, True], maintain_order=True)
-    first = worse.head(max(most // 2, most - better.height - others.height))
-    then = better.head(max(most // 4, most - first.height - others.height))
+    # where many became worse, there is still room for some that improved
+    first = worse.head(most - min(better.height, most // 4))
+    then = better.head(most - first.height)
     axes = [*summary.attributes]
     rows = pl.concat([first, then, others]).head(most)
     columns = ("support", "before", "after", "change", "simultaneous_low", "simultaneous_high")
