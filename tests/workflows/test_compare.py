@@ -222,3 +222,29 @@ def test_a_search_that_did_not_score_everyone_is_not_paired(base):
     partial = replace(base, summary=base.summary.model_copy(update={"search": search}))
     found = fairrec.compare(partial, base)
     assert found.summary.pairing.why == "not all users were scored in the base"
+
+
+def test_a_regression_in_300_of_20_000_users_is_found_on_redrawn_held_out_items():
+    rng = np.random.default_rng(0)
+    n, few = 20_000, rng.choice(20_000, 300, replace=False)
+    city = rng.integers(0, 20, n)
+    city[few] = 20
+    users = users_table(n, plan=rng.choice(["free", "paid"], n), city=[f"c{at}" for at in city])
+    expected = 0.3 + 0.4 * rng.random(n)
+    falls = np.where(city == 20, 0.25, 0.0)
+
+    def redrawn(expected):
+        hits = pl.Series(rng.random(n) < expected).cast(pl.Float64)
+        return audited(users, values={"clicks": hits}, permutations=0)
+
+    base, same, worse = redrawn(expected), redrawn(expected), redrawn(expected - falls)
+    assert not fairrec.compare(base, same).changes["is_beyond_chance"].any()
+    for way in (lambda result: result, without_users):
+        first = fairrec.compare(way(base), way(worse)).metrics["clicks"].worse[0]
+        assert first.group == {"city": "c20"}
+
+
+def test_circumstances_are_no_part_of_a_comparison(base):
+    given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], given="age:q3")
+    notes = fairrec.compare(base, given).summary.notes
+    assert "Values are compared whatever the circumstances that were given" in notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from fairrec.core.errors import plain
 from fairrec.report.comparison.dots import change_plots, changed_groups, group_cells
 from fairrec.report.comparison.view import GROUP_NUMERIC, build_comparison_view, group_columns
 from fairrec.report.page.html import css_text, page_css, page_template, policy
@@ -46,7 +47,7 @@ def _tables(summary: ComparisonSummary, changes: pl.DataFrame) -> list[TableView
         left_out = metric.n_groups - len(groups)
         tables.append(
             TableView(
-                title=name,
+                title=plain(name),
                 columns=group_columns(summary),
                 numeric=GROUP_NUMERIC,
                 rows=tuple(group_cells(group, metric) for group in groups),
