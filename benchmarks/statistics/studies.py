@@ -7,6 +7,7 @@ from benchmarks.statistics import (
     changes,
     circumstances,
     comparison,
+    gate,
     given,
     interaction,
     intervals,
@@ -27,5 +28,6 @@ STUDIES = (
     *interaction.STUDIES,
     *changes.STUDIES,
     *comparison.STUDIES,
+    *gate.STUDIES,
     *unseen.STUDIES,
 )

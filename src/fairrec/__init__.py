@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
+    from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
     from fairrec.workflows.compare import compare
     from fairrec.workflows.gate import gate
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
+    from fairrec.workflows.schemas import schema
 
 __all__ = [
     "AuditPlan",
@@ -43,6 +45,7 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "audit",
+    "card",
     "compare",
     "gate",
     "load",
@@ -50,6 +53,7 @@ __all__ = [
     "mitigate",
     "plan",
     "rerank",
+    "schema",
 ]
 
 __getattr__ = loaded_on_use(
@@ -65,6 +69,7 @@ __getattr__ = loaded_on_use(
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
+        "card": "fairrec.stores.card_file",
         "compare": "fairrec.workflows.compare",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
@@ -72,6 +77,7 @@ __getattr__ = loaded_on_use(
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
+        "schema": "fairrec.workflows.schemas",
     },
 )
 

@@ -170,7 +170,7 @@ def test_the_result_has_the_parts_that_were_promised(full_run: tuple[Ran, Path])
 
 
 def _schema() -> dict[str, Any]:
-    ran = run_here("schema")
+    ran = run_here("schema", "result")
     assert ran.code == 0
     return strict_json(ran.stdout)
 

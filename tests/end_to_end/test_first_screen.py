@@ -8,8 +8,8 @@ import pytest
 
 import fairrec
 from tests.end_to_end.opened_page import PHONE, Opened
+from tests.report.page.planted_page import planted_result
 from tests.report.text.planted_report import given_result
-from tests.worlds import ATTRIBUTES, random_world
 
 
 def test_the_answer_stands_above_the_fold(opened: Opened):
@@ -25,15 +25,8 @@ def test_the_answer_stands_above_the_fold(opened: Opened):
 
 
 def test_on_a_phone_the_first_row_is_seen_without_scrolling(browser, tmp_path):
-    users, predictions = random_world(2000, {"gender": "F", "age": "65+"}, effect=2.5, seed=1)
-    result = fairrec.audit(
-        predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=["auc", "mrr@5", "ndcg@5", "hit@5", "precision@5"],
-        permutations=99,
-        min_support=10,
-    )
+    metrics = ["auc", "mrr@5", "ndcg@5", "hit@5", "precision@5"]
+    result = planted_result(metrics=metrics, permutations=99)
     screen = {"width": 390, "height": 844}
     opened = Opened(browser, result.save(tmp_path / "five") / "report.html", viewport=screen)
     row = opened.page.locator(".dot-table tbody tr").first

@@ -16,9 +16,9 @@ import fairrec
 from fairrec.reproduction import layout
 from fairrec.reproduction.outcome import Drawing, Outcome
 from fairrec.reproduction.outputs import write_outcome
-from tests.builders import make_tables, one_each
+from tests.builders import one_each
+from tests.end_to_end.made_results import mitigated, searched
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened
-from tests.worlds import random_world
 
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 
@@ -27,33 +27,11 @@ AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    users, predictions = random_world(1000, {"gender": "F"}, effect=1.0, seed=2)
-    searched = fairrec.audit(
-        predictions,
-        users=users,
-        by=["gender", "age"],
-        metrics="mrr@5",
-        permutations=49,
-        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
-    )
-    tables = make_tables(n_users=120)
-    mitigated = fairrec.mitigate(
-        tables.predictions,
-        users=tables.users,
-        items=tables.items,
-        history=tables.history,
-        by=["gender", "member"],
-        metric="urd@3",
-        groups="worst:3",
-        strength=0.5,
-        min_support=5,
-        permutations=19,
-    )
     write_outcome(folder / "reproduction", "table2", "Table 2", outcome(), "fairrec reproduce")
     return {
         "audit": audited,
-        "search": searched.save(folder / "search") / "report.html",
-        "mitigation": mitigated.save(folder / "mitigation") / "report.html",
+        "search": searched().save(folder / "search") / "report.html",
+        "mitigation": mitigated().save(folder / "mitigation") / "report.html",
         "reproduction": folder / "reproduction/index.html",
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
 import pytest
 
 import fairrec
@@ -89,3 +91,48 @@ def test_an_audit_takes_its_options_from_the_same_file(tmp_path):
     result = fairrec.audit(tables.predictions, users=tables.users, settings=file)
     assert [*result.metrics] == ["mrr@5"] and result.summary.by == ("gender",)
     assert fairrec.gate(result, file).outcome == "passed"
+
+
+def drawn(seed: int, drop: float = 0.0) -> fairrec.AuditResult:
+    """A model on redrawn held-out data; one that serves a group of 400 worse by `drop`."""
+    rng = np.random.default_rng(7)
+    n = 4000
+    users = pl.DataFrame(
+        {"user_id": range(n), "age": ["56+" if i < 400 else "18" for i in range(n)]}
+    )
+    taste = rng.beta(4, 4, n)
+    noise = np.random.default_rng(seed).normal(0, 0.1, n)
+    values = taste + noise - drop * (np.arange(n) < 400)
+    return fairrec.audit(
+        values=pl.DataFrame({"user_id": range(n), "hits": values}),
+        users=users,
+        by="age",
+        better="hits=higher",
+        permutations=199,
+    )
+
+
+@pytest.mark.parametrize(
+    ("drop", "tolerance", "outcome"),
+    [(0.0, 0.03, "passed"), (0.0, 0.005, "inconclusive"), (0.1, 0.03, "failed")],
+)
+def test_a_baseline_is_compared_with_user_by_user(drop, tolerance, outcome):
+    rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": tolerance}
+    found = fairrec.gate(drawn(1, drop), {"rule": [rule]}, baseline=drawn(0))
+    assert found.outcome == outcome
+    decided = found.rules[0].decided_by
+    assert decided.label == "age=56+"
+    assert decided.measured == pytest.approx(drop, abs=0.02)
+    assert found.rules[0].what.startswith("hits: no group is worse than in the baseline by more")
+
+
+def test_a_baseline_without_the_metric_is_refused():
+    base = drawn(0)
+    values = pl.DataFrame({"user_id": range(4000), "other": np.arange(4000) % 7})
+    users = base.per_user.select("user_id", "age")
+    candidate = fairrec.audit(
+        values=values, users=users, by="age", better="other=higher", permutations=39
+    )
+    rule = {"metric": "other", "baseline": "no_group_worse", "tolerance": 0.1}
+    with pytest.raises(FairRecError):
+        fairrec.gate(candidate, {"rule": [rule]}, baseline=base)

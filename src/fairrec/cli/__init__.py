@@ -19,6 +19,7 @@ from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
+from fairrec.cli.stores import card_command, mlflow_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.core.version import __version__
 
@@ -36,6 +37,8 @@ app.command("compare", cls=SectionedCommand)(compare_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("gate", cls=SectionedCommand)(gate_command)
 app.command("init", cls=SectionedCommand)(init_command)
+app.command("card", cls=SectionedCommand)(card_command)
+app.command("mlflow", cls=SectionedCommand)(mlflow_command)
 app.command("mitigate", cls=SectionedCommand)(mitigate_command)
 app.command("rerank", cls=SectionedCommand)(rerank_command)
 app.command("search-bench", cls=SectionedCommand)(search_bench_command)

@@ -28,7 +28,7 @@ from fairrec.policy.gate_options import GateOptions
 
 if TYPE_CHECKING:
     from fairrec.policy.outcome import GateResult
-    from fairrec.workflows.gate import Audited
+    from fairrec.workflows.load import Audited
 
 
 @takes_options

@@ -34,6 +34,7 @@ class GroupHarms:
     interval : of that, for all groups and metrics at once
     is_beyond_chance : differs from the others by more than chance explains
     is_known : its interval holds
+    is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
     """
 
     conditions: pl.DataFrame
@@ -43,19 +44,15 @@ class GroupHarms:
     interval: Interval
     is_beyond_chance: BoolArray
     is_known: BoolArray
+    is_conclusive: bool
 
     def __len__(self) -> int:
         return len(self.size)
 
-    def outcomes(self, limit: float, is_conclusive: bool) -> IntArray:
-        """(n_groups,), positions in OUTCOMES, with this limit as what matters.
-
-        Parameters
-        ----------
-        is_conclusive : whether the users with a value speak for all
-        """
+    def outcomes(self, limit: float) -> IntArray:
+        """(n_groups,), positions in OUTCOMES, with this limit as what matters."""
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
-        return group_outcomes(self.interval, is_worse, self.is_known & is_conclusive, limit)
+        return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 
     def label(self, at: int) -> str:
         """The conditions of a group on one line."""
@@ -99,8 +96,16 @@ def difference_harms(
     groups : the table of groups
     either_way : whether a difference counts in both directions, whatever is better
     """
-    direction = None if either_way else summary.metrics[metric].higher_is_better
-    return harms_in(groups, [*summary.attributes], metric, direction, "difference")
+    about = summary.metrics[metric]
+    direction = None if either_way else about.higher_is_better
+    return harms_in(
+        groups,
+        [*summary.attributes],
+        metric,
+        direction,
+        "difference",
+        is_conclusive=about.is_conclusive,
+    )
 
 
 def harms_in(
@@ -109,6 +114,8 @@ def harms_in(
     metric: str,
     higher_is_better: bool | None,
     column: str,
+    *,
+    is_conclusive: bool,
 ) -> GroupHarms:
     """The harms of one metric in a table of groups, or of changes of groups.
 
@@ -135,6 +142,7 @@ def harms_in(
         interval=harm_interval(Interval(low, high), higher_is_better),
         is_beyond_chance=is_beyond,
         is_known=is_known,
+        is_conclusive=is_conclusive,
     )
 
 

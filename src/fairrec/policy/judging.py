@@ -89,7 +89,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
     about = measured.about(rule.metric)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
-    outcomes = harms.outcomes(limit, about.is_conclusive)
+    outcomes = harms.outcomes(limit)
     looked_at, must_pass = _scope(rule, require, harms, measured.summary)
     is_failed = looked_at & (outcomes == BY_MORE)
     is_open = must_pass & (outcomes != RULED_OUT)
@@ -116,6 +116,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         n_failed=n_failed,
         n_open=n_open,
         n_must_pass=int(must_pass.sum()),
+        is_conclusive=harms.is_conclusive,
         # of what is open, the limit with which it would not be
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
         ruled_out_from=_ruled_out_from(harms, outcomes, looked_at),

@@ -25,6 +25,7 @@ class Said:
     ----------
     decided_by : the group that decides; None where no group is looked at
     n_must_pass : groups that had to be ruled out
+    is_conclusive : whether the users with a value speak for all
     least_limit : with which all of them would be
     ruled_out_from : the size from which groups are; None where the largest is not
     """
@@ -39,6 +40,7 @@ class Said:
     n_failed: int
     n_open: int
     n_must_pass: int
+    is_conclusive: bool
     least_limit: float
     ruled_out_from: int | None
 
@@ -71,7 +73,7 @@ class Said:
             return f"{who} {self._is(group)}{more}"
         if self.outcome == "passed":
             return f"ruled out for {self._scope}; closest is {who}, which {self._is(group)}"
-        if not self.about.is_conclusive:
+        if not self.is_conclusive:
             return f"too many users have no value to rule anything out; {who} {self._is(group)}"
         return f"open for {self.n_open:,} of {self._scope}; {who} {self._is(group)}"
 
@@ -84,7 +86,7 @@ class Said:
             return self._no_group
         if self.outcome == "failed":
             return self._within
-        if not self.about.is_conclusive:
+        if not self.is_conclusive:
             return (
                 f"fewer users without a value ({percent(self.about.undefined_share)} now), in all "
                 "groups alike"

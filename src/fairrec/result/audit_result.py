@@ -19,6 +19,7 @@ from fairrec.core.errors import (
 )
 from fairrec.core.files import check_writable, file_sum, put_table
 from fairrec.core.options import spelled
+from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
 from fairrec.result.finding_table import as_pandas, finding_table
 from fairrec.result.page import CardMaker, PageMaker, write_with_page
 from fairrec.result.ratio_table import ratio_table
@@ -77,6 +78,11 @@ class AuditResult:
     def metrics(self) -> dict[str, MetricResult]:
         """Results by metric."""
         return self.summary.metrics
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """The outcome of the audit and of each metric."""
+        return audit_verdict(self.summary)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -7,21 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, invalid, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.told import told_path
-from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy
-from fairrec.policy.outcome import GateResult, Inconclusive, outcome_of_rules
+from fairrec.policy.outcome import GateResult, outcome_of_rules
 from fairrec.policy.rules import Policy, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
-from fairrec.workflows.load import load_audit
+from fairrec.workflows.compare import compare
+from fairrec.workflows.load import Audited, audit_of
 from fairrec.workflows.plan_options import SETTINGS
-
-Audited = AuditResult | MitigationResult | str | Path
 
 
 def gate(
@@ -55,11 +54,11 @@ def gate(
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
     rules, where = _policy(policy)
-    result, place = _audit(audit)
+    result, place = audit_of("audit", audit)
     measured = Measurements(
         result.summary,
         result.group_table,
-        None if baseline is None else _changes(_audit(baseline)[0], result),
+        None if baseline is None else _changes(audit_of("baseline", baseline)[0], result),
     )
     judged = judge_policy(rules, measured, where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
@@ -101,20 +100,10 @@ def read_policy(file: str | Path) -> tuple[Policy, str]:
     return policy_in(settings.content, settings.where), settings.where
 
 
-def _audit(given: Audited) -> tuple[AuditResult, Path | None]:
-    if isinstance(given, AuditResult):
-        return given, None
-    if isinstance(given, MitigationResult):
-        return given.audit, None
-    if not isinstance(given, str | Path):
-        raise invalid("audit", "a result, or the folder of one", given)
-    return load_audit(given), Path(given)
-
-
 def _called(given: Audited) -> str:
     if isinstance(given, str | Path):
         return told_path(given)
-    return plain(_audit(given)[0].summary.title) or "a result in memory"
+    return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
 
 
 def _look(place: Path | None) -> str:
@@ -127,12 +116,19 @@ def _look(place: Path | None) -> str:
 
 def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
     """How much worse each group is than in a baseline."""
-    from fairrec.workflows.compare import compare
-
     compared = compare(base, candidate)
 
     def of_metric(metric: str) -> GroupHarms:
-        direction = candidate.summary.metrics[metric].higher_is_better
-        return harms_in(compared.changes, [*compared.attributes], metric, direction, "change")
+        if metric not in compared.metrics:
+            raise unknown_name("metric in the baseline", metric, compared.metrics)
+        before, after = base.metrics[metric], candidate.metrics[metric]
+        return harms_in(
+            compared.changes,
+            [*compared.attributes],
+            metric,
+            after.higher_is_better,
+            "change",
+            is_conclusive=before.is_conclusive and after.is_conclusive,
+        )
 
     return of_metric

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import invalid
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
@@ -20,6 +21,9 @@ from fairrec.result.saved import (
     load_table,
     refuse_other_groups,
 )
+
+Audited = AuditResult | MitigationResult | str | Path
+"""What stands for an audit: of a mitigation it is that of the re-ranked lists."""
 
 
 def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
@@ -68,3 +72,19 @@ def load_audit(folder: str | Path) -> AuditResult:
     refuse_other_groups(groups, summary)
     per_user = load_per_user(folder, summary)
     return AuditResult(summary, groups, per_user, load_audit_run(folder), page_html, card_html)
+
+
+def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
+    """The audit that is meant, and its folder where it is saved.
+
+    Parameters
+    ----------
+    name : what the caller calls it, for errors
+    """
+    if isinstance(given, AuditResult):
+        return given, None
+    if isinstance(given, MitigationResult):
+        return given.audit, None
+    if not isinstance(given, str | Path):
+        raise invalid(name, "a result, or the folder of one", given)
+    return load_audit(given), Path(given)

@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from fairrec.report.page.verdicts import answer, verdict_card
-from fairrec.report.text.verdict import Status, Verdict
+from fairrec.report.text.status import Status
+from fairrec.report.text.verdict import Verdict
 from fairrec.result.schema import Chance
 
 

@@ -12,8 +12,8 @@ from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.comparison.words import status_of
 from fairrec.report.page.dot_plot import ticks
-from fairrec.report.page.groups import direction
-from fairrec.report.text.verdict import Status, status_words
+from fairrec.report.text.ends import direction
+from fairrec.report.text.status import Status, status_words
 from fairrec.report.words import group_label, numbers, signed_interval, tick, with_sign
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.statistics.outcome import Outcome

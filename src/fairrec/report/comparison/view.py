@@ -8,8 +8,9 @@ from fairrec.core.errors import plain
 from fairrec.report.comparison.dots import ChangedGroup, group_cells
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.text.status import Status
 from fairrec.report.text.table_view import TableView
-from fairrec.report.text.verdict import Status, Tone
+from fairrec.report.text.verdict import Tone
 from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import (
     confidence,

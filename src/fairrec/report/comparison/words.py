@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.report.text.certificate import USUAL_SIZE
-from fairrec.report.text.verdict import Status, Tone, status_words
+from fairrec.report.text.status import Status, status_words
+from fairrec.report.text.verdict import Tone
 from fairrec.report.words import (
     confidence,
     group_label,

@@ -6,6 +6,8 @@ from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Certificate, CertificateStep
 from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.text.certificate import curve_in_words
+from fairrec.report.text.ends import harm_word
+from fairrec.report.text.sampled import scored_user
 from fairrec.report.words import number
 from fairrec.result.schema import MetricResult, MetricVerdict
 
@@ -24,9 +26,7 @@ def _certificate(
     at: int, metric: str, result: MetricResult, verdict: MetricVerdict, groups: PageGroups
 ) -> Certificate:
     summary = groups.summary
-    is_scored = summary.search.users_scored == summary.search.users_total
     largest = groups.frame.of_metric[metric]["support"].max()
-    what = "harm" if result.higher_is_better is not None else "difference"
     return Certificate(
         metric=plain(metric),
         anchor=f"ruled-out-{at}",
@@ -36,8 +36,8 @@ def _certificate(
         ),
         largest=largest if isinstance(largest, int) else 0,
         matters=verdict.matters,
-        harm_name=f"largest {what} not ruled out",
-        size_name="users in the group" if is_scored else "scored users in the group",
+        harm_name=f"largest {harm_word(result)} not ruled out",
+        size_name=f"{scored_user(summary)}s in the group",
         alternative=curve_in_words(result, verdict, summary),
         rows=tuple(
             (f"{step.support:,}", number(step.harm), f"{step.n_groups:,}")

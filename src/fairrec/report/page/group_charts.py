@@ -22,10 +22,11 @@ from fairrec.report.page.chart_view import (
     Tone,
 )
 from fairrec.report.page.density import density
-from fairrec.report.page.groups import PageGroups, end_names, mark, short
+from fairrec.report.page.groups import PageGroups, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.verdict import mean_over
+from fairrec.report.text.ends import end_names
+from fairrec.report.text.sampled import mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.schema import AuditSummary, MetricResult
 

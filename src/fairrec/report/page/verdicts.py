@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fairrec.report.page.view import GapScale, VerdictCard
 from fairrec.report.text.gap import beside_chance, is_beyond_chance
-from fairrec.report.text.verdict import Status, Verdict, mean_over
+from fairrec.report.text.sampled import mean_over
+from fairrec.report.text.status import Status
+from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import number, with_and
 from fairrec.result.schema import AuditSummary, MetricResult
 

@@ -14,7 +14,8 @@ from fairrec.report.page.chart_view import (
     Role,
     SearchHistory,
 )
-from fairrec.report.text.overview import Mark, Overview, Served
+from fairrec.report.text.found_groups import Mark, Served
+from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
 

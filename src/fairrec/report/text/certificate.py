@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 
 from fairrec.core.errors import plain
+from fairrec.report.text.ends import worse_word
+from fairrec.report.text.sampled import scored_user
 from fairrec.report.words import confidence, number, plural, with_and
 from fairrec.result.schema import AuditSummary, CertifiedSize, MetricResult, MetricVerdict
 
@@ -33,9 +35,10 @@ def ruled_out_in(result: MetricResult, summary: AuditSummary) -> str:
     ]
     of_sd = f" ({number(smallest.harm / result.sd)} standard deviations)" if result.sd else ""
     which = f"tested {_scope(smallest, summary)}"
+    who = _none_of(smallest.n_groups, which, is_named=_is_named(verdict))
     said = (
-        f"{_none_of(smallest.n_groups, which, is_named=_is_named(verdict))} {_worse(result)} by "
-        f"more than {number(smallest.harm)}{of_sd}, at {confidence(summary.alpha)} for all at once"
+        f"{who} {worse_word(result)} by more than {number(smallest.harm)}{of_sd}, at "
+        f"{confidence(summary.alpha)} for all at once"
     )
     parts = [f"of those of {point.support:,} and more by {number(point.harm)}" for point in steps]
     if verdict.n_not_compared:
@@ -67,7 +70,7 @@ def ruled_out_in_all(summary: AuditSummary, first: str = "") -> str:
     if not points:
         return ""
     is_named = any(_is_named(verdicts[name]) for name in points)
-    which = f"of {size:,} {_users(summary)}s or more"
+    which = f"of {size:,} {scored_user(summary)}s or more"
     n_groups = {point.n_groups if point.support == size else None for point in points.values()}
     (n_alike,) = n_groups if len(n_groups) == 1 else (None,)
     who = f"No {'other ' if is_named else ''}group {which} is"
@@ -85,7 +88,7 @@ def _by_how_much(points: Mapping[str, CertifiedSize], summary: AuditSummary) -> 
     by_word: dict[str, list[str]] = {}
     for name in shown:
         harm = f"{number(points[name].harm)} in {plain(name)}"
-        by_word.setdefault(_worse(summary.metrics[name]), []).append(harm)
+        by_word.setdefault(worse_word(summary.metrics[name]), []).append(harm)
     said = ", nor ".join(f"{word} by more than {with_and(all_)}" for word, all_ in by_word.items())
     n_more = len(points) - len(shown)
     return f"{said}; {plural(n_more, 'more metric')} below" if n_more else said
@@ -94,18 +97,18 @@ def _by_how_much(points: Mapping[str, CertifiedSize], summary: AuditSummary) -> 
 def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummary) -> str:
     """The smallest and the largest groups of the curve, and what matters beside it."""
     steps = verdict.certificate
-    worse = _worse(result)
+    word = worse_word(result)
     said = []
     if not steps:
-        said.append(f"Nothing is ruled out: any group may be {worse} by any amount.")
+        said.append(f"Nothing is ruled out: any group may be {word} by any amount.")
     else:
         first, last = steps[0], steps[-1]
         by = f"by more than {number(last.harm)}" if last.harm else "at all"
         larger = f"; of those of {last.support:,} or more none {by}" if len(steps) > 1 else ""
         said.append(
-            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {_users(summary)}s or more "
-            f"that are not shown to be {worse}, none is {worse} by more than {number(first.harm)}"
-            f"{larger}; at {confidence(summary.alpha)} for all at once."
+            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {scored_user(summary)}s or "
+            f"more that are not shown to be {word}, none is {word} by more than "
+            f"{number(first.harm)}{larger}; at {confidence(summary.alpha)} for all at once."
         )
     if verdict.matters is not None and steps:
         below = next((step for step in steps if step.harm < verdict.matters), None)
@@ -138,17 +141,8 @@ def _scope(smallest: CertifiedSize, summary: AuditSummary) -> str:
     if summary.depth != "full":
         depth = min(summary.depth, len(summary.attributes))
         which = f"up to {depth} attributes, " if depth > 1 else ""
-    return f"({which}at least {plural(smallest.support, _users(summary))})"
+    return f"({which}at least {plural(smallest.support, scored_user(summary))})"
 
 
 def _is_named(verdict: MetricVerdict) -> bool:
     return verdict.n_worse + verdict.n_worse_by_more > 0
-
-
-def _worse(result: MetricResult) -> str:
-    return "worse" if result.higher_is_better is not None else "different"
-
-
-def _users(summary: AuditSummary) -> str:
-    search = summary.search
-    return "user" if search.users_scored == search.users_total else "scored user"

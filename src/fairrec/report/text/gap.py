@@ -6,6 +6,7 @@ users weigh less. Both need not agree, and where they do not it is said what eac
 
 from __future__ import annotations
 
+from fairrec.report.text.ends import end_names
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import number, plural
 from fairrec.result.schema import AuditSummary, Chance, MetricResult
@@ -43,8 +44,8 @@ def _gap(result: MetricResult, summary: AuditSummary) -> str:
         return ""
     if result.gap is None or not result.most_advantaged:
         return _no_gap(result, summary)
-    which = "Best and worst" if result.higher_is_better is not None else "Highest and lowest"
-    ends = f"{which} full combination are {number(result.gap)} apart"
+    low, high = end_names(result)
+    ends = f"{high.capitalize()} and {low} full combination are {number(result.gap)} apart"
     if result.chance is None:
         return f"{ends}."
     if summary.given is not None:
@@ -58,7 +59,7 @@ def _gap(result: MetricResult, summary: AuditSummary) -> str:
 
 def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
     if result.gap is not None:
-        ends = "best or worst" if result.higher_is_better is not None else "highest or lowest"
+        ends = " or ".join(reversed(end_names(result)))
         return f"No two full combinations with enough users differ in it, so none is {ends}."
     if summary.search.n_not_fully_scored:
         return "Fewer than two full combinations are fully scored, and a gap needs two."

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.overview import GROUP_COLUMNS, Overview, Served
+from fairrec.report.text.found_groups import Served
+from fairrec.report.text.overview import GROUP_COLUMNS, Overview
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView

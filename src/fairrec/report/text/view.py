@@ -11,23 +11,23 @@ from fairrec.report.text.circumstances import (
     difference_name,
     explained_lines,
 )
+from fairrec.report.text.ends import end_names
+from fairrec.report.text.finding import (
+    difference_of,
+    one_at_a_time,
+    simultaneous_interval,
+    users_known,
+)
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.overview import Overview, overview
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
+from fairrec.report.text.status import outcome_words
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
-from fairrec.report.text.verdict import (
-    Verdict,
-    difference_of,
-    one_at_a_time,
-    outcome_words,
-    simultaneous_interval,
-    users_known,
-    verdict_of,
-)
+from fairrec.report.text.verdict import Verdict, verdict_of
 from fairrec.report.words import confidence, group_label, number, plural, shown, signed
 from fairrec.result.schema import AuditSummary, SearchSummary
 
@@ -181,9 +181,8 @@ def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
 def _ends(summary: AuditSummary) -> TableView:
     rows = []
     for name, result in summary.metrics.items():
-        names = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
-        both = (result.most_advantaged, result.most_disadvantaged)
-        for which, ends in zip(names, both, strict=True):
+        low, high = end_names(result)
+        for which, ends in ((high, result.most_advantaged), (low, result.most_disadvantaged)):
             for place, end in enumerate(ends, start=1):
                 rows.append(
                     (
