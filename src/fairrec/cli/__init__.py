@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fairrec.cli.audit import audit_command, demo_command
+from fairrec.cli.compare import compare_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.command("audit", cls=SectionedCommand)(audit_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
+app.command("compare", cls=SectionedCommand)(compare_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("gate", cls=SectionedCommand)(gate_command)
 app.command("init", cls=SectionedCommand)(init_command)
