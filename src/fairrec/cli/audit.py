@@ -25,6 +25,7 @@ from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_
 from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import (
     DebugOption,
+    ForceOption,
     Format,
     FormatOption,
     NoReportOption,
@@ -75,6 +76,7 @@ def audit_command(
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
+    force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
@@ -82,12 +84,10 @@ def audit_command(
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
     with shown_progress(quiet) as progress:
-        from fairrec.result.audit_result import check_audit_folder
+        from fairrec.result.own_folder import AUDIT, names_to_replace
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
 
-        if out is not None:
-            check_audit_folder(out)
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
@@ -95,6 +95,9 @@ def audit_command(
             {name: value for name, value in chosen.values.items() if name in declared(kind)}
             for kind in (TableOptions, AuditOptions, AboutOptions)
         )
+        if out is not None:
+            read = (predictions, plan, *tables.values())
+            names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
@@ -113,7 +116,7 @@ def audit_command(
         result = chosen.recorded(result, loaded)
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report)
+            result.save(out, report=not no_report, force=force)
     print_result(result, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"

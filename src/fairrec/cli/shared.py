@@ -50,6 +50,14 @@ NoReportOption = Annotated[
     bool,
     typer.Option("--no-report", help="Write no page, report.html.", rich_help_panel=OUTPUT),
 ]
+ForceOption = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Replace a result of another kind in the folder, and files there of the same names.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 RunOption = Annotated[
     Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec train", TABLES)
 ]

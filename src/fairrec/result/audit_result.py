@@ -9,26 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import (
-    InputError,
-    OutputError,
-    as_unicode,
-    listed,
-    plain,
-    unknown_name,
-)
-from fairrec.core.files import check_writable, file_sum, put_table
+from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
+from fairrec.core.files import file_sum, put_table
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.result.finding_table import as_pandas, finding_table
+from fairrec.result.own_folder import AUDIT, names_to_replace
 from fairrec.result.page import CardMaker, PageMaker, write_with_page
 from fairrec.result.ratio_table import ratio_table
-from fairrec.result.run_file import AuditRun, place_of, put_run, refuse_other_run
+from fairrec.result.run_file import AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
 
-FILES = ("groups.parquet", "per_user.parquet", "report.html", "run.json", "result.json")
-"""What an audit writes; the last one vouches for the others."""
 MOST_LINES = 10
 """Metrics that `repr` tells of."""
 
@@ -140,22 +132,24 @@ class AuditResult:
         """One row for each metric and group of one or two attributes: ratios to best and rest."""
         return ratio_table(self.summary)
 
-    def save(self, folder: str | Path, report: bool = True) -> Path:
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
         """Write the result into a folder.
 
         `result.json`, `run.json`, `groups.parquet`, `per_user.parquet` and the page,
-        `report.html`; they appear under their names only when all are written. Other files there
-        stay. A folder with a mitigation or a trained run is refused.
+        `report.html`; they appear under their names only when all are written. An audit there is
+        replaced as a whole, and other files stay. Files of these names that are of no audit are
+        not overwritten, nor is a mitigation.
 
         Parameters
         ----------
         report : whether to write the page
+        force : replace them all the same; what this audit has read and a trained run stay
         """
         folder = Path(folder)
         make_page = partial(self.page, self.summary, self.group_table, run=self.run)
-        check_audit_folder(folder)
+        names = names_to_replace(AUDIT, folder, force, self.run.paths())
         write = partial(put_audit, self, folder=folder)
-        write_with_page(folder, FILES, write, make_page if report else None)
+        write_with_page(folder, names, write, make_page if report else None)
         return folder
 
     def show(self) -> Path | None:
@@ -190,22 +184,6 @@ class AuditResult:
         if len(with_cutoff) == 1:
             return with_cutoff[0]
         raise unknown_name("metric in this result", name, self.metrics)
-
-
-def check_audit_folder(folder: Path) -> None:
-    """Refuse a folder that an audit cannot be written into, before any work is done.
-
-    One with a mitigation is among them: its files would stand beside numbers of other lists. They
-    are not replaced either, as its re-ranked lists may be what is audited. So is one with a trained
-    run, which has a `run.json` of its own.
-    """
-    check_writable(folder)
-    refuse_other_run(folder)
-    if (folder / "mitigation.json").exists():
-        raise OutputError(
-            f"{plain(folder, 300)}: holds a mitigation, whose files do not go with an audit of "
-            "other lists. Choose another folder."
-        )
 
 
 def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
