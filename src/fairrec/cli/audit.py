@@ -28,6 +28,7 @@ from fairrec.cli.shared import (
     ForceOption,
     Format,
     FormatOption,
+    LogOption,
     NoReportOption,
     QuietOption,
     RunOption,
@@ -80,10 +81,11 @@ def audit_command(
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.result.own_folder import AUDIT, names_to_replace
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
@@ -139,10 +141,11 @@ def demo_command(
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)

@@ -17,6 +17,7 @@ from fairrec.cli.shared import (
     ForceOption,
     Format,
     FormatOption,
+    LogOption,
     NoReportOption,
     QuietOption,
     need,
@@ -69,10 +70,11 @@ def mitigate_command(
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.result.own_folder import MITIGATION, names_to_replace
         from fairrec.workflows.mitigate import mitigate
 
@@ -120,10 +122,11 @@ def rerank_command(
     threads: Threads = None,
     out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.core.files import write_table
         from fairrec.workflows.rerank import rerank
 
