@@ -39,7 +39,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed
+from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, Option, declared, spelled
@@ -78,6 +78,7 @@ def audit_command(
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
     force: ForceOption = False,
+    sharing: Annotated[Given, FieldsOf(SharingOptions)],
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
@@ -118,11 +119,17 @@ def audit_command(
         result = chosen.recorded(result, loaded)
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report, force=force)
-    print_result(result, format_)
+            result.save(out, report=not no_report, force=force, **sharing)
+    print_result(result.shown(sharing.get("min_shown")), format_)
     if out is not None and not quiet:
+        users = "" if "aggregates_only" in sharing else ", per_user.parquet"
         page = "" if no_report else ", report.html"
-        say(f"Written to {out}: result.json, run.json, groups.parquet, per_user.parquet{page}")
+        say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
+        if users and "min_shown" in sharing:
+            say(
+                "per_user.parquet holds every user and is not to be passed on; "
+                "--aggregates-only leaves it out"
+            )
 
 
 @takes_options
