@@ -19,7 +19,15 @@ from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult, load_groups, load_summary
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.min_shown import without_small
-from fairrec.result.schema import AuditSummary, Detectable, Interaction, Neighbour
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import (
+    AuditSummary,
+    Detectable,
+    HistoryPoint,
+    Interaction,
+    Neighbour,
+    SearchedMetric,
+)
 from tests.builders import audit, make_tables
 
 LIMIT = 10
@@ -240,10 +248,19 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     metric = metric.model_copy(
         update={
             "findings": (finding, *metric.findings),
-            "verdict": metric.verdict.model_copy(update={"ruled_out_from": 4}),
+            "verdict": metric.verdict.model_copy(
+                update={"ruled_out_from": 4, "open_share": 4 / metric.n_compared}
+            ),
             "detectable": detectable,
+            "varying": (GroupValue(group=few, value=0.5, support=9),),
         }
     )
+    # three of a hundred, all but three of a hundred, thirty of a hundred
+    missing = tuple(
+        finding.model_copy(update={"value": share, "support": 100, "counts": ()})
+        for share in (0.03, 0.97, 0.3)
+    )
+    history = SearchedMetric(may_be_larger_by=None, history=(HistoryPoint(users=100, gap=0.5),))
     gender = summary.attributes["gender"].model_copy(update={"small_values": {"Zfew": 7}})
     by = summary.ratios.metrics["quality"].by
     by = tuple(one.model_copy(update={"n_too_few": 1, "n_users_too_few": 3}) for one in by)
@@ -271,6 +288,10 @@ def with_every_count(result: AuditResult) -> AuditSummary:
             update={"metrics": {**summary.ratios.metrics, "quality": ratios}}
         ),
         "given": given,
+        "missing": (summary.missing[0].model_copy(update={"findings": missing}),),
+        "search": summary.search.model_copy(
+            update={"metrics": {"quality": history, "watch": history}}
+        ),
         "circumstances": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
     }
     return summary.model_copy(update=changed)
@@ -291,10 +312,28 @@ def test_every_kind_of_count_is_hidden():
     assert [one.support for one in metric.detectable] == [30]
     assert [one.group for one in shown.given.no_longer] == [{"gender": "F"}]
     assert [one.group for one in shown.circumstances] == [{"gender": "F"}]
+    assert metric.varying == () and metric.verdict.open_share is None
+    assert [one.value for one in shown.missing[0].findings] == [0.3]
+    # its last step is the gap
+    assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()
     # and is printed
     text = to_markdown(build_view(shown)) + result.page(shown, groups)
     assert "few of 594 users are in smaller ones" in text
     assert "Zfew" not in text
+
+
+def test_a_group_of_which_few_are_compared_is_hidden():
+    result = result_of("given")
+    is_it = (pl.col("support") == pl.col("support").max()) & (pl.col("metric") == "quality")
+    kept = pl.when(is_it).then(0.02).otherwise("kept_share").alias("kept_share")
+    groups = result.group_table.with_columns(kept)
+    _, shown = without_small(result.summary, groups, LIMIT)
+    assert shown["support"].max() > LIMIT
+    assert shown.filter(is_it & (pl.col("kept_share") == 0.02)).is_empty()
+    # nobody is compared, so nothing is told of anybody
+    nobody = groups.with_columns(pl.when(is_it).then(0.0).otherwise(1.0).alias("kept_share"))
+    _, shown = without_small(result.summary, nobody, LIMIT)
+    assert shown.filter(pl.col("kept_share") == 0).height == 1
 
 
 def test_a_zero_is_shown_and_a_number_at_the_limit_too():
@@ -411,6 +450,7 @@ def test_ratios_to_a_hidden_group_are_hidden():
     assert {group.group["plan"] for group in by.groups} == {"a", "b"}
     assert {group.to_best for group in by.groups} == {None}
     assert {group.four_fifths for group in by.groups} == {None}
+    assert {group.impact_ratio for group in by.groups} == {None}
 
 
 def test_nothing_is_hidden_unasked_and_hiding_twice_adds_up(tmp_path: Path):
