@@ -78,7 +78,7 @@ def write(home: str) -> dict[str, float]:
 
     started = time.perf_counter()
     from fairrec.report.page.html import write_page
-    from fairrec.result.audit_result import load_groups, load_summary
+    from fairrec.result.saved import load_groups, load_summary
 
     file = Path(home) / "report.html"
     write_page(file, load_summary(home), load_groups(home))

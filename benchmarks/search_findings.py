@@ -80,10 +80,11 @@ def planted(effect: float, n_worlds: int, n_users: int, n_group: int) -> dict[st
         )
         found = [dict(finding.group) for finding in result.metric("ndcg@5").findings]
         n_found += group in found
-        ndcg = fairrec.audit(
+        per_user = fairrec.audit(
             predictions, users=users, by=["gender"], metrics=["ndcg@5"], permutations=0
-        ).per_user["ndcg@5"]
-        values = ndcg.to_numpy()
+        ).per_user
+        assert per_user is not None
+        values = per_user["ndcg@5"].to_numpy()
         differences.append(float(values[~is_member].mean() - values[is_member].mean()))
         sizes.append(int(is_member.sum()))
     return {

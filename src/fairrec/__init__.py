@@ -18,18 +18,25 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.comparison import Comparison
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
+    from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
+    from fairrec.workflows.compare import compare
+    from fairrec.workflows.gate import gate
+    from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
+    from fairrec.workflows.schemas import schema
 
 __all__ = [
     "AuditPlan",
     "AuditResult",
+    "Comparison",
     "Endpoint",
     "FairRecError",
     "Group",
@@ -38,10 +45,15 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "audit",
+    "card",
+    "compare",
+    "gate",
+    "load",
     "metric",
     "mitigate",
     "plan",
     "rerank",
+    "schema",
 ]
 
 __getattr__ = loaded_on_use(
@@ -49,6 +61,7 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
+        "Comparison": "fairrec.result.comparison",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
@@ -56,10 +69,15 @@ __getattr__ = loaded_on_use(
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
         "audit": "fairrec.workflows.audit",
+        "card": "fairrec.stores.card_file",
+        "compare": "fairrec.workflows.compare",
+        "gate": "fairrec.workflows.gate",
+        "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
+        "schema": "fairrec.workflows.schemas",
     },
 )
 

@@ -24,7 +24,7 @@ import typer
 from fairrec.cli import app
 from fairrec.core.version import __version__
 from fairrec.metrics import METRICS
-from fairrec.result.audit_result import load_summary
+from fairrec.result.saved import load_summary
 from tests.builders import audit, make_tables, numbers_of, without_origin
 from tests.end_to_end.command_line import (
     AUDIT,
@@ -170,7 +170,7 @@ def test_the_result_has_the_parts_that_were_promised(full_run: tuple[Ran, Path])
 
 
 def _schema() -> dict[str, Any]:
-    ran = run_here("schema")
+    ran = run_here("schema", "result")
     assert ran.code == 0
     return strict_json(ran.stdout)
 

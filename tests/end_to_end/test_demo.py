@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.result.audit_result import load_summary
+from fairrec.result.saved import load_summary
 from fairrec.workflows.demo import PLANTED
 from tests.end_to_end.command_line import run_here
 

@@ -11,9 +11,9 @@ from polars.testing import assert_frame_equal
 from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.record import load_reranker
-from fairrec.result.audit_result import load_summary
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.own_folder import AUDIT
+from fairrec.result.saved import load_summary
 from tests.mitigation.planted import mitigate, planted
 
 FILES = (

@@ -25,6 +25,8 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
         "support",
         "is_fully_scored",
         "outcome",
+        "is_beyond_chance",
+        "is_known",
         *NUMBERS,
     ]
     assert {*RESERVED} - {*ADJUSTED} == {*table.columns} - {"a", "b"}

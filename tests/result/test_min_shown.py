@@ -16,10 +16,11 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
-from fairrec.result.audit_result import AuditResult, load_groups, load_summary
+from fairrec.result.audit_result import AuditResult
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
+from fairrec.result.saved import load_groups, load_summary
 from fairrec.result.schema import (
     AuditSummary,
     Detectable,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import fairrec
 from fairrec.core.errors import OutputError
 from fairrec.core.options import from_command_line
 from fairrec.result.own_folder import AUDIT, MITIGATION, names_to_replace
@@ -98,6 +99,15 @@ def test_the_command_line_is_told_its_own_spelling(tmp_path: Path):
     with pytest.raises(OutputError, match=r"reranker\.json there is of no result"):
         names_to_replace(MITIGATION, tmp_path, force=False)
     assert names_to_replace(MITIGATION, tmp_path, force=True)[-1] == "result.json"
+
+
+def test_an_audit_replaces_a_comparison_only_as_a_whole_and_if_insisted_on(tmp_path: Path):
+    fairrec.compare(RESULT, RESULT).save(tmp_path)
+    assert "comparison.json" in files_in(tmp_path)
+    with pytest.raises(OutputError, match=r"holds a comparison, which an audit would replace"):
+        RESULT.save(tmp_path, report=False)
+    RESULT.save(tmp_path, report=False, force=True)
+    assert files_in(tmp_path).keys() == {*AUDIT.files} - {"report.html"}
 
 
 def test_a_name_that_is_a_folder_is_refused_before_any_work(tmp_path: Path):

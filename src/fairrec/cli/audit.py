@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from fairrec.cli.gate import hold_against
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
@@ -41,10 +42,11 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
+from fairrec.policy.gate_options import GATE, GateOptions
 from fairrec.scoring.models.scorer_options import ScorerIdentity
 
 if TYPE_CHECKING:
@@ -74,6 +76,10 @@ def audit_command(
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
     about: Annotated[Given, FieldsOf(AboutOptions)],
+    gate: Annotated[
+        bool, Option(SWITCH, "Hold the result against a policy; see fairrec gate", GATE)
+    ] = False,
+    held: Annotated[Given, FieldsOf(GateOptions)],
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
@@ -91,6 +97,7 @@ def audit_command(
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
 
+        policy = _policy(held, gate=gate)
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
@@ -130,6 +137,25 @@ def audit_command(
                 "per_user.parquet holds every user and is not to be passed on; "
                 "--aggregates-only leaves it out"
             )
+    if policy is not None:
+        # the whole audit is judged, also where groups are hidden in what was written
+        judged = result if out is None or "min_shown" in sharing else out
+        raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
+
+
+def _policy(held: Given, *, gate: bool) -> GateOptions | None:
+    """What the result will be held against, read once before any work is done; None for nothing."""
+    if not gate:
+        if held:
+            raise InputError(
+                f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
+            )
+        return None
+    from fairrec.workflows.gate import read_policy
+
+    options = GateOptions.of(**held)
+    read_policy(options.policy)
+    return options
 
 
 @takes_options

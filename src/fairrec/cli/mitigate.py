@@ -190,8 +190,8 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.inputs.formats import checksum, files_of
-    from fairrec.result.audit_result import load_summary
     from fairrec.result.run_file import load_audit_run
+    from fairrec.result.saved import load_summary
 
     summary = load_summary(folder)
     if (folder / "mitigation.json").exists():

@@ -27,8 +27,8 @@ def report_command(
     """Write the page of a saved audit or mitigation anew."""
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.page.html import write_page
-    from fairrec.result.audit_result import load_groups, load_summary
     from fairrec.result.run_file import load_audit_run
+    from fairrec.result.saved import load_groups, load_summary
 
     summary, groups = load_summary(folder), load_groups(folder)
     mitigation, run = load_mitigation(folder), load_audit_run(folder)

@@ -26,7 +26,7 @@ from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.models.deep.training_options import TRAINING, Device, Hyper, TrainingOptions
 
 if TYPE_CHECKING:
-    from fairrec.models.runs.checkpoint import RunRecord
+    from fairrec.models.runs.record import RunRecord
 
 Target = Annotated[
     Literal["test", "validation"],

@@ -56,7 +56,8 @@ class MitigationResult:
         make_page = partial(
             audit.page, audit.summary, audit.group_table, mitigation=self.summary, run=audit.run
         )
-        names = names_to_replace(MITIGATION, folder, force, audit.run.paths())
+        read = audit.run.paths() if audit.run else ()
+        names = names_to_replace(MITIGATION, folder, force, read)
         write = partial(self._write_files, folder=folder)
         write_with_page(folder, names, write, make_page if report else None)
         return folder

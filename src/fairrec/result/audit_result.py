@@ -12,8 +12,8 @@ import polars as pl
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum, put_table
-from fairrec.core.folders import settle
 from fairrec.core.options import documented, spelled
+from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
 from fairrec.result.finding_table import as_pandas, finding_table
 from fairrec.result.min_shown import without_small
 from fairrec.result.own_folder import AUDIT, names_to_replace
@@ -35,16 +35,18 @@ class AuditResult:
     ----------
     summary : the content of `result.json`
     group_table : one row for each metric and eligible group
-    per_user : one row a user: id, attributes and per-user values
-    run : the content of `run.json`: when, how long, and with which paths
+    per_user : one row a user: id, attributes and per-user values; None where the audit was saved
+        without them
+    run : the content of `run.json`: when, how long, and with which paths; None where a result was
+        saved without it
     page, card : draw a result, and what a notebook shows of it; whoever makes it hands them in
     is_pandas : whether the tables came as frames of pandas, and so go out as such
     """
 
     summary: AuditSummary
     group_table: pl.DataFrame
-    per_user: pl.DataFrame
-    run: AuditRun = field(compare=False)
+    per_user: pl.DataFrame | None
+    run: AuditRun | None = field(compare=False)
     page: PageMaker = field(compare=False)
     card: CardMaker = field(compare=False)
     is_pandas: bool = False
@@ -70,6 +72,11 @@ class AuditResult:
     def metrics(self) -> dict[str, MetricResult]:
         """Results by metric."""
         return self.summary.metrics
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """The outcome of the audit and of each metric."""
+        return audit_verdict(self.summary)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -179,12 +186,11 @@ class AuditResult:
         folder = Path(folder)
         sharing = SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
         passed_on = self.shown(sharing.min_shown)
-        summary = passed_on.summary.model_copy(
-            update={"is_aggregates_only": sharing.aggregates_only}
-        )
+        is_only = sharing.aggregates_only or self.per_user is None
+        summary = passed_on.summary.model_copy(update={"is_aggregates_only": is_only})
         passed_on = replace(passed_on, summary=summary)
         make_page = partial(self.page, summary, passed_on.group_table, run=self.run)
-        names = names_to_replace(AUDIT, folder, force, self.run.paths())
+        names = names_to_replace(AUDIT, folder, force, self.run.paths() if self.run else ())
         write = partial(put_audit, passed_on, folder=folder)
         write_with_page(folder, names, write, make_page if report else None)
         return folder
@@ -202,7 +208,7 @@ class AuditResult:
         return replace(
             self,
             summary=self.summary.model_copy(update={"inputs": inputs}),
-            run=self.run.with_inputs({"run": place_of(folder)}),
+            run=self.run and self.run.with_inputs({"run": place_of(folder)}),
         )
 
     def to_json(self) -> str:
@@ -225,34 +231,9 @@ class AuditResult:
 
 def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
     """Write all but the page of a result that is for a folder into one on its way."""
-    put_run(result.run, part, folder)
+    if result.run is not None:
+        put_run(result.run, part, folder)
     put_table(result.group_table, part / "groups.parquet", compression_level=1)
-    if not result.summary.is_aggregates_only:
+    if result.per_user is not None and not result.summary.is_aggregates_only:
         put_table(result.per_user, part / "per_user.parquet", compression_level=1)
     (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")
-
-
-def load_groups(folder: str | Path) -> pl.DataFrame:
-    """The table of groups of an audit saved in a folder."""
-    settle(Path(folder))
-    path = Path(folder) / "groups.parquet"
-    try:
-        # opened here, because Polars takes no path that is not Unicode
-        with path.open("rb") as file:
-            return pl.read_parquet(file)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path}: is no Parquet file ({error}). Audit again.") from error
-
-
-def load_summary(folder: str | Path) -> AuditSummary:
-    """The summary of an audit saved in a folder."""
-    settle(Path(folder))
-    path = Path(folder) / "result.json"
-    try:
-        return AuditSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}). Is it an audit?") from error
-    except ValueError as error:
-        raise InputError(f"{path}: is no result of this version of FairRec ({error}).") from error

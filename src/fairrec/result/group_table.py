@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
 from fairrec.statistics.analysis import Analysis
@@ -32,7 +32,10 @@ NUMBERS = (
 )
 ADJUSTED = ("raw_difference", "kept_share")
 """Those beside them where circumstances are given."""
-RESERVED = ("metric", "depth", "support", "is_fully_scored", "outcome", *NUMBERS, *ADJUSTED)
+JUDGED = ("is_beyond_chance", "is_known")
+"""What is asked of a group besides its interval, so that other limits can be judged later."""
+FACTS = ("depth", "support", "is_fully_scored", "outcome", *JUDGED)
+RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -41,7 +44,7 @@ def group_table(
 ) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
-    The outcome is null where nothing was tested.
+    What is judged is null where nothing was tested.
     """
     lattice = analysis.grouping.lattice
     conditions = conditions_of(analysis.grouping)
@@ -70,6 +73,7 @@ def group_table(
         support: IntArray,
         numbers: Mapping[str, FloatArray],
         outcomes: Sequence[str | None],
+        judged: Mapping[str, BoolArray],
     ) -> pl.DataFrame:
         undefined = np.full(len(rows), np.nan)
         known = {name: numbers.get(name, undefined) for name in shown}
@@ -79,6 +83,7 @@ def group_table(
             pl.Series("support", support.astype(np.int64)),
             pl.Series("is_fully_scored", analysis.is_fully_scored[rows]),
             pl.Series("outcome", outcomes, pl.String),
+            *(pl.Series(name, judged.get(name, [None] * len(rows)), pl.Boolean) for name in JUDGED),
             *(
                 pl.Series(name, np.where(np.isinf(column), np.nan, column), nan_to_null=True)
                 for name, column in known.items()
@@ -91,13 +96,17 @@ def group_table(
         rows = rows[np.lexsort((-errors[i, rows], np.nan_to_num(adjusted[i, rows])))]
         numbers = {name: column[i, rows] for name, column in columns.items()}
         outcomes: list[str | None] = [None] * len(rows)
+        judged = {}
         if analysis.test is not None:
             outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
-        tables.append(rows_of(metric.name, rows, analysis.moments.n[i, rows], numbers, outcomes))
+            is_beyond = analysis.is_beyond_chance[i, rows]
+            judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))
+        support = analysis.moments.n[i, rows]
+        tables.append(rows_of(metric.name, rows, support, numbers, outcomes, judged))
     for about in pooled:
         support = lattice.n_users[about.groups]
         values, untested = {"value": about.values}, [None] * len(about.groups)
-        tables.append(rows_of(about.metric.name, about.groups, support, values, untested))
+        tables.append(rows_of(about.metric.name, about.groups, support, values, untested, {}))
     return pl.concat(tables)
 
 

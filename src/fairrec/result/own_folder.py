@@ -49,7 +49,12 @@ MITIGATION = ResultKind(
         *AUDIT.files,
     ),
 )
-KINDS = (MITIGATION, AUDIT)
+COMPARISON = ResultKind(
+    "a comparison",
+    "comparison.json",
+    ("changes.parquet", "report.html", "comparison.json"),
+)
+KINDS = (COMPARISON, MITIGATION, AUDIT)
 """A mitigation holds an audit, so it comes first."""
 
 

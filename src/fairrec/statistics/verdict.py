@@ -73,6 +73,7 @@ class MetricVerdict:
     ----------
     matters : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in OUTCOMES; OPEN where a group is not tested
+    is_known : (n_groups,), whether its interval holds, so that something can be said
     harm : the interval of each group's harm
     certificate : by size, from the smallest group up; empty where nothing is ruled out
     """
@@ -80,6 +81,7 @@ class MetricVerdict:
     outcome: Outcome
     matters: float | None
     of_groups: IntArray
+    is_known: BoolArray
     harm: Interval
     scope: Scope
     certificate: tuple[CertifiedPoint, ...]
@@ -107,20 +109,26 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
     is_known = is_tested & analysis.is_comparable[i] & _has_spread(i, analysis)
     size = metric.metric.harm(np.nan_to_num(analysis.moments.difference[i]))
-    is_worse = is_known & analysis.is_beyond_chance[i] & (size > 0)
+    is_worse = is_shown_worse(size, analysis.is_beyond_chance[i], is_known)
     is_better = analysis.is_beyond_chance[i] & (size < 0)
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
     is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
     return MetricVerdict(
-        outcome=_metric_outcome(of_groups, is_tested, analysis),
+        outcome=metric_outcome(of_groups, is_tested, analysis.grouping.lattice.depth),
         matters=matters,
         of_groups=of_groups,
+        is_known=is_known,
         harm=harm,
         scope=_scope(of_groups, analysis.moments.n[i], is_better, is_not_compared, analysis),
-        certificate=_certificate(
+        certificate=certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
     )
+
+
+def is_shown_worse(harm: FloatArray, is_beyond_chance: BoolArray, is_known: BoolArray) -> BoolArray:
+    """(n_groups,), groups that stand out at the worse end."""
+    return is_known & is_beyond_chance & (harm > 0)
 
 
 def group_outcomes(
@@ -140,7 +148,7 @@ def group_outcomes(
     return outcomes
 
 
-def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysis) -> Outcome:
+def metric_outcome(of_groups: IntArray, is_tested: BoolArray, depth: IntArray) -> Outcome:
     """That of its worst groups.
 
     It is ruled out where that holds for every group of the fewest attributes looked at: smaller
@@ -150,7 +158,6 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
         return "worse by more"
     if (of_groups == WORSE).any():
         return "worse"
-    depth = analysis.grouping.lattice.depth
     named = depth == depth.min()
     has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
     return "not worse by more" if has_all else "inconclusive"
@@ -172,16 +179,21 @@ def _scope(
 ) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
-    largest_open = n[is_open].max(initial=0)
-    above = n[~is_open & (n > largest_open)]
     return Scope(
         n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),
-        ruled_out_from=int(above.min()) if len(above) else None,
+        ruled_out_from=ruled_out_from(of_groups, n),
         n_open=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
         n_not_compared=int(is_not_compared.sum()),
     )
+
+
+def ruled_out_from(of_groups: IntArray, n: FloatArray) -> int | None:
+    """The users from which on no group is open; None where the largest is."""
+    is_open = of_groups == OPEN
+    above = n[~is_open & (n > n[is_open].max(initial=0))]
+    return int(above.min()) if len(above) else None
 
 
 def _share_in(codes: CodeArray, cells: Cells) -> float | None:
@@ -193,7 +205,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
     return float(cells.n_users[is_in].sum() / max(1, cells.n_users.sum()))
 
 
-def _certificate(
+def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
 ) -> tuple[CertifiedPoint, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""

@@ -95,6 +95,7 @@ def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
     if {*summary.attributes} != {*facts.attributes}:
         return  # which is among the options
     per_user = result.per_user
+    assert per_user is not None, "an audit that has just been made"
     now = users_sum(per_user["user_id"], [per_user[name] for name in summary.attributes])
     if now != facts.users_sha256:
         yield (

@@ -145,7 +145,7 @@ class Choices:
         return replace(
             result,
             summary=result.summary.model_copy(update=parts),
-            run=result.run.with_inputs(places),
+            run=result.run and result.run.with_inputs(places),
         )
 
     @property

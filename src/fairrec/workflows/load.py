@@ -1,0 +1,90 @@
+"""A saved result back in Python, the same as when it was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import invalid
+from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
+from fairrec.mitigation.record import load_reranker
+from fairrec.report.comparison.page import comparison_card, comparison_page
+from fairrec.report.page.card import card_html
+from fairrec.report.page.html import page_html
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.comparison import Comparison, load_comparison
+from fairrec.result.run_file import load_audit_run
+from fairrec.result.saved import (
+    load_groups,
+    load_per_user,
+    load_summary,
+    load_table,
+    refuse_other_groups,
+)
+
+Audited = AuditResult | MitigationResult | str | Path
+"""What stands for an audit: of a mitigation it is that of the re-ranked lists."""
+
+
+def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
+    """The result that was saved in a folder: an audit, a mitigation or a comparison.
+
+    Parameters
+    ----------
+    folder : what `save` or `--out` wrote
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl, tempfile
+    >>> values = pl.DataFrame({"user_id": range(40), "clicks": [0, 1] * 20})
+    >>> users = pl.DataFrame({"user_id": range(40), "plan": ["free", "paid"] * 20})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = fairrec.audit(values=values, users=users, by="plan").save(folder, report=False)
+    ...     fairrec.load(folder).gap("clicks").size
+    1.0
+    """
+    folder = Path(folder)
+    comparison = load_comparison(folder)
+    if comparison is not None:
+        return Comparison(*comparison, comparison_page, comparison_card)
+    mitigation = load_mitigation(folder)
+    audit = load_audit(folder)
+    if mitigation is None:
+        return audit
+    return MitigationResult(
+        summary=mitigation,
+        reranker=load_reranker(folder / "reranker.json"),
+        audit=audit,
+        changes=load_table(folder / "changes.parquet"),
+        predictions=load_table(folder / "predictions.parquet"),
+    )
+
+
+def load_audit(folder: str | Path) -> AuditResult:
+    """The audit in a folder; that of the re-ranked lists where it holds a mitigation."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(
+            f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
+        )
+    summary = load_summary(folder)
+    groups = load_groups(folder)
+    refuse_other_groups(groups, summary)
+    per_user = load_per_user(folder, summary)
+    return AuditResult(summary, groups, per_user, load_audit_run(folder), page_html, card_html)
+
+
+def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
+    """The audit that is meant, and its folder where it is saved.
+
+    Parameters
+    ----------
+    name : what the caller calls it, for errors
+    """
+    if isinstance(given, AuditResult):
+        return given, None
+    if isinstance(given, MitigationResult):
+        return given.audit, None
+    if not isinstance(given, str | Path):
+        raise invalid(name, "a result, or the folder of one", given)
+    return load_audit(given), Path(given)
