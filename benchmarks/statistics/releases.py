@@ -21,6 +21,7 @@ from fairrec.statistics.anytime import (
     Said,
     evidence_of_change,
     evidence_of_harm,
+    shared_users,
     shares_of_level,
     standard_errors,
 )
@@ -31,7 +32,8 @@ ALPHA = 0.05
 GREW = "any group is said to be worse since a release"
 WORSE = "any group is said to be worse than all others, by all releases"
 N_LOOKS, N_USERS = 50, 2000
-VALUES = (2, 4, 20)
+VALUES = (2, 4, 8)
+RARE = VALUES[-1] - 1
 PERSISTS = 0.5
 """Share of the variance among users that is the same in every release, about."""
 
@@ -114,12 +116,6 @@ WHO: dict[str, Audited] = {
     "users exchanged half-way": exchanged,
     "5% of users exchanged each time": drifting,
 }
-
-
-def shared_users(looks: list[IntArray]) -> FloatArray:
-    """(n_looks, n_looks), as of `evidence_of_change`; every look has as many users."""
-    n = len(looks[0])
-    return np.array([[len(np.intersect1d(a, b)) / n for b in looks] for a in looks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +211,15 @@ def one_drop(
     n_all = 1 + max(int(users.max()) for users in looks)
     codes = random_codes(rng, n_all, *VALUES, skew=1.0)
     # 300 of any 10,000 in a row have this value of the last attribute, and nobody else
-    codes[2] = np.where(np.arange(n_all) % n_users < 300, 19, codes[2] % 19)
-    taste, drops = shape.taste(rng, n_all), (codes[2] == 19) * by
+    codes[2] = np.where(np.arange(n_all) % n_users < 300, RARE, codes[2] % RARE)
+    taste, drops = shape.taste(rng, n_all), (codes[2] == RARE) * by
     found = []
     for look, users in enumerate(looks, start=1):
         values = shape.values(rng, taste[users]) + drops[users] * (look >= release)
         found.append(look_at(values, [column[users] for column in codes], shape.bounds))
     lines = lines_of(found)
     keys = sorted({key for look in found for key in look})
-    line = keys.index((-1, -1, 19))
+    line = keys.index((-1, -1, RARE))
     shared = shared_users(looks)
     shares = shares_of_level(np.isfinite(lines.error), (lines.depth > 1).astype(np.int64))
     evidence = evidence_of_change(lines.harm, lines.error, shared)

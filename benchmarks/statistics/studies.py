@@ -11,6 +11,7 @@ from benchmarks.statistics import (
     intervals,
     level,
     power,
+    releases,
     spread,
     unseen,
 )
@@ -26,4 +27,5 @@ STUDIES = (
     *interaction.STUDIES,
     *changes.STUDIES,
     *unseen.STUDIES,
+    *releases.STUDIES,
 )

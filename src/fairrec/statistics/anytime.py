@@ -19,7 +19,7 @@ persists is not. So evidence is the least over all shares that may persist.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ WIDTH = 2.0
 LATER = 0.1
 """Share of the level that is kept for groups which the first release does not have."""
 _ROUNDING = 1e-9
+_MOST_USERS = 100_000
 _MOST_AT_ONCE = 2_000_000
 """Numbers held at once while lines are compared at all releases."""
 
@@ -153,6 +154,29 @@ def evidence_of_harm(
     return _by_gaps(harm, error, _correlations(shared), _harm_up_to)
 
 
+def shared_users(users: Sequence[IntArray]) -> FloatArray:
+    """(n_looks, n_looks), users in common as a share of the geometric mean of both numbers.
+
+    >>> shared_users([np.array([0, 1, 2, 3]), np.array([3])])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+
+    Parameters
+    ----------
+    users : of each look the users audited, numbered alike in all of them
+    """
+    n_all = 1 + max(int(numbers.max(initial=-1)) for numbers in users)
+    common = np.zeros((len(users), len(users)))
+    for start in range(0, n_all, _MOST_USERS):
+        is_there = np.zeros((len(users), _MOST_USERS), dtype=np.float32)
+        for look, numbers in enumerate(users):
+            is_here = (numbers >= start) & (numbers < start + _MOST_USERS)
+            is_there[look, numbers[is_here] - start] = 1
+        common += is_there @ is_there.T
+    n = np.sqrt(np.maximum(np.diag(common), 1))
+    return np.asarray(common / (n[:, None] * n))
+
+
 def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
     """(n_lines,), how the level is shared among lines, by what is known when each first appears.
 
@@ -194,44 +218,63 @@ class _Found(NamedTuple):
     size: FloatArray
 
 
-_UpTo = Callable[[FloatArray, FloatArray, FloatArray], _Found]
-"""Harms and errors of some looks, and the inverse of a correlation of them -> what they show."""
+_UpTo = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], _Found]
+"""Harms and one over errors of some looks, the inverse of a correlation of them, how large sizes
+are looked for -> what they show."""
 
 
 def _by_gaps(
     harm: FloatArray, error: FloatArray, correlations: Sequence[FloatArray], up_to: _UpTo
 ) -> Evidence:
-    """Evidence of all lines, those with the same gaps together."""
+    """Evidence of all lines; those with the same gaps together, where errors go together."""
     n_lines, n_looks = harm.shape
     log = np.zeros((n_lines, n_looks))
     since = np.full((n_lines, n_looks), -1)
     size = np.full((n_lines, n_looks), math.nan)
     is_known = np.isfinite(harm) & np.isfinite(error)
+    harm, sureness = np.where(is_known, harm, 0.0), np.where(is_known, 1 / error, 0.0)
+    rows = np.arange(n_lines)
+    width = WIDTH * np.where(is_known.any(axis=1), error[rows, is_known.argmax(axis=1)], 1.0)
+    for lines, looks in _parts(is_known, all(_is_diagonal(one) for one in correlations)):
+        inverses = [_inverses(one[np.ix_(looks, looks)]) for one in correlations]
+        for n in range(1, len(looks) + 1):
+            seen = looks[:n]
+            numbers = harm[np.ix_(lines, seen)], sureness[np.ix_(lines, seen)]
+            found = _least(
+                [up_to(*numbers, inverse[n - 1], width[lines, None]) for inverse in inverses]
+            )
+            # up to the next look that has the lines
+            span = slice(seen[-1], looks[n] if n < len(looks) else n_looks)
+            log[lines, span] = found.log[:, None]
+            since[lines, span] = np.where(found.since < 0, -1, seen[found.since])[:, None]
+            size[lines, span] = found.size[:, None]
+    return Evidence(log, since, size)
+
+
+def _parts(is_known: BoolArray, is_diagonal: bool) -> Iterator[tuple[IntArray, IntArray]]:
+    """Lines that can be worked on together, and their looks.
+
+    A look that says nothing can stay, unless it says something about the errors of others.
+    """
+    n_lines, n_looks = is_known.shape
+    if is_diagonal:
+        yield np.arange(n_lines), np.arange(n_looks)
+        return
     patterns, which = np.unique(is_known, axis=0, return_inverse=True)
     for at, pattern in enumerate(patterns):
-        looks = np.flatnonzero(pattern)
-        inverses = [_inverses(one[np.ix_(looks, looks)]) for one in correlations]
-        lines = np.flatnonzero(which.reshape(-1) == at)
-        n_chunks = 1 + len(lines) * len(looks) ** 2 // _MOST_AT_ONCE
-        for mine in np.array_split(lines, n_chunks):
-            for n in range(1, len(looks) + 1):
-                seen = looks[:n]
-                numbers = harm[np.ix_(mine, seen)], error[np.ix_(mine, seen)]
-                found = _least([up_to(*numbers, inverse[n - 1]) for inverse in inverses])
-                # up to the next look that has the line
-                span = slice(seen[-1], looks[n] if n < len(looks) else n_looks)
-                log[mine, span] = found.log[:, None]
-                since[mine, span] = np.where(found.since < 0, -1, seen[found.since])[:, None]
-                size[mine, span] = found.size[:, None]
-    return Evidence(log, since, size)
+        lines, looks = np.flatnonzero(which.reshape(-1) == at), np.flatnonzero(pattern)
+        for chunk in np.array_split(lines, 1 + len(lines) * len(looks) ** 2 // _MOST_AT_ONCE):
+            yield chunk, looks
+
+
+def _is_diagonal(matrix: FloatArray) -> bool:
+    return not (matrix - np.diag(np.diag(matrix))).any()
 
 
 def _inverses(correlation: FloatArray) -> list[FloatArray]:
     """Of the first look, the first two, and so on."""
-    return [
-        np.linalg.inv(correlation[:n, :n]).astype(np.float64)
-        for n in range(1, len(correlation) + 1)
-    ]
+    sizes = range(1, len(correlation) + 1)
+    return [np.linalg.inv(correlation[:n, :n]).astype(np.float64) for n in sizes]
 
 
 def _least(found: Sequence[_Found]) -> _Found:
@@ -245,37 +288,47 @@ def _nothing(n_lines: int) -> _Found:
     return _Found(np.zeros(n_lines), np.full(n_lines, -1), np.full(n_lines, math.nan))
 
 
-def _change_up_to(harm: FloatArray, error: FloatArray, inverse: FloatArray) -> _Found:
+def _change_up_to(
+    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
+) -> _Found:
     """Least squares of a line that is level, and of one with a step at each look."""
     n_lines, n = harm.shape
     if n == 1:
         return _nothing(n_lines)
-    with_all, with_itself, with_harm = _sums_from_each_on(harm, error, inverse)
-    everything = with_all[:, :1]
+    with_all, with_itself, with_harm = _sums_from_each_on(harm, sureness, inverse)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.nan_to_num(with_all / with_all[:, :1])
     # the first look has nothing before it
-    told = (with_itself - with_all**2 / everything)[:, 1:]
-    score = (with_harm - with_all * with_harm[:, :1] / everything)[:, 1:]
+    told = np.maximum(with_itself - share * with_all, 0.0)[:, 1:]
+    score = (with_harm - share * with_harm[:, :1])[:, 1:]
     looks = np.arange(2, n + 1)
-    logs = _mixture(score, told, WIDTH * error[:, :1]) - np.log(looks * (looks - 1))
-    best, rows = logs.argmax(axis=1), np.arange(n_lines)
+    logs = _mixture(score, told, width) - np.log(looks * (looks - 1))
+    best, rows = _best_step(logs, sureness), np.arange(n_lines)
     # the growth may begin with a later release: 1/n is what their shares add up to
     rest = np.full((n_lines, 1), -math.log(n))
     log = np.asarray(logsumexp(np.hstack([logs, rest]), axis=1))
-    return _Found(log, best + 1, score[rows, best] / told[rows, best])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = score[rows, best] / told[rows, best]
+    return _Found(log, np.where(told[rows, best] > 0, best + 1, -1), size)
+
+
+def _best_step(logs: FloatArray, sureness: FloatArray) -> IntArray:
+    """The most probable step to a look that is known."""
+    return np.asarray(np.where(sureness[:, 1:] > 0, logs, -math.inf).argmax(axis=1))
 
 
 def _sums_from_each_on(
-    harm: FloatArray, error: FloatArray, inverse: FloatArray
+    harm: FloatArray, sureness: FloatArray, inverse: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """With the precision between: the looks from each one on times all looks, themselves, harms.
 
     Each is (n_lines, n_looks).
     """
-    if not (inverse - np.diag(np.diag(inverse))).any():
-        precision = np.diag(inverse) / error**2
+    if _is_diagonal(inverse):
+        precision = np.diag(inverse) * sureness**2
         alone = _from_each_on(precision)
         return alone, alone, _from_each_on(precision * harm)
-    between = inverse / (error[:, :, None] * error[:, None, :])
+    between = inverse * (sureness[:, :, None] * sureness[:, None, :])
     squares = between[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)
     return (
         _from_each_on(between.sum(axis=2)),
@@ -284,30 +337,39 @@ def _sums_from_each_on(
     )
 
 
-def _change_of_anybody(harm: FloatArray, error: FloatArray, inverse: FloatArray) -> _Found:
+def _change_of_anybody(
+    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
+) -> _Found:
     """The same whatever the users have in common: p-values, each with its share of the level."""
     n_lines, n = harm.shape
     if n == 1:
         return _nothing(n_lines)
-    n_after = np.arange(n - 1, 0, -1)
-    n_before = n - n_after
-    # the mean of errors is that of a mean whose parts err together
-    after, after_error = (_from_each_on(part)[:, 1:] / n_after for part in (harm, error))
-    before, before_error = (part.cumsum(axis=1)[:, :-1] / n_before for part in (harm, error))
-    growth = after - before
-    logs = -log_ndtr(-growth / np.hypot(after_error, before_error))
-    best, rows = logs.argmax(axis=1), np.arange(n_lines)
+    is_known = sureness > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = harm, np.where(is_known, 1 / sureness, 0.0)
+        # the mean of errors is that of a mean whose parts err together
+        counts = is_known.astype(np.float64)
+        n_after, n_before = _from_each_on(counts)[:, 1:], counts.cumsum(axis=1)[:, :-1]
+        after, after_error = (_from_each_on(part)[:, 1:] / n_after for part in parts)
+        before, before_error = (part.cumsum(axis=1)[:, :-1] / n_before for part in parts)
+        growth = after - before
+        logs = -log_ndtr(-growth / np.hypot(after_error, before_error))
+    logs = np.where(np.isfinite(growth), logs, 0.0)
+    best, rows = _best_step(logs, sureness), np.arange(n_lines)
     log = logs[rows, best] - math.log(n * (n - 1)) - math.log(n - 1)
-    return _Found(log, best + 1, growth[rows, best])
+    size = growth[rows, best]
+    return _Found(log, np.where(np.isfinite(size), best + 1, -1), size)
 
 
-def _harm_up_to(harm: FloatArray, error: FloatArray, inverse: FloatArray) -> _Found:
+def _harm_up_to(
+    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
+) -> _Found:
     """Least squares of a line that is level, against 0."""
-    ones = 1 / error
-    weights = ones @ inverse * ones
+    weights = sureness @ inverse * sureness
     told, score = weights.sum(axis=1), (weights * harm).sum(axis=1)
-    log = _mixture(score, told, WIDTH * error[:, 0])
-    return _Found(log, np.full(len(harm), -1), score / told)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = score / told
+    return _Found(_mixture(score, told, width[:, 0]), np.full(len(harm), -1), size)
 
 
 def _from_each_on(per_look: FloatArray) -> FloatArray:
