@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.trend_result import TrendResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
+    from fairrec.workflows.trend import trend
 
 __all__ = [
     "AuditPlan",
@@ -37,6 +39,7 @@ __all__ = [
     "MitigationResult",
     "OnnxModel",
     "SearchOptions",
+    "TrendResult",
     "__version__",
     "audit",
     "load",
@@ -44,6 +47,7 @@ __all__ = [
     "mitigate",
     "plan",
     "rerank",
+    "trend",
 ]
 
 __getattr__ = loaded_on_use(
@@ -57,12 +61,14 @@ __getattr__ = loaded_on_use(
         "MitigationResult": "fairrec.mitigation.mitigation_result",
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
+        "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
+        "trend": "fairrec.workflows.trend",
     },
 )
 

@@ -18,6 +18,7 @@ from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
 from fairrec.cli.train import score_command, train_command
+from fairrec.cli.trend import trend_command
 from fairrec.core.version import __version__
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command("audit", cls=SectionedCommand)(audit_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
+app.command("trend", cls=SectionedCommand)(trend_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("mitigate", cls=SectionedCommand)(mitigate_command)
 app.command("rerank", cls=SectionedCommand)(rerank_command)

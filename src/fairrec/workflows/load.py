@@ -9,6 +9,7 @@ from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigati
 from fairrec.mitigation.record import load_reranker
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
+from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
@@ -18,10 +19,11 @@ from fairrec.result.saved import (
     load_table,
     refuse_other_groups,
 )
+from fairrec.result.trend_result import TrendResult, load_trend
 
 
-def load(folder: str | Path) -> AuditResult | MitigationResult:
-    """The result that was saved in a folder: an audit, or a mitigation where it is one.
+def load(folder: str | Path) -> AuditResult | MitigationResult | TrendResult:
+    """The result that was saved in a folder: an audit, a mitigation or a trend.
 
     Parameters
     ----------
@@ -38,6 +40,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult:
     1.0
     """
     folder = Path(folder)
+    trend = load_trend(folder)
+    if trend is not None:
+        return TrendResult(trend, trend_page)
     mitigation = load_mitigation(folder)
     audit = load_audit(folder)
     if mitigation is None:
