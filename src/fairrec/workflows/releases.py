@@ -104,14 +104,14 @@ def _other_order(releases: Sequence[Release]) -> list[str]:
 def _release(audit: str | Path | AuditResult) -> Release:
     if isinstance(audit, AuditResult):
         ids = None if audit.per_user is None else audit.per_user["user_id"]
-        made_at = audit.run and audit.run.made_at
+        made_at = audit.run.made_at if audit.run else None
         return Release("", "", made_at, audit.summary, audit.group_table, ids)
     folder = Path(audit)
     summary, groups = load_summary(folder), load_groups(folder)
     refuse_other_groups(groups, summary)
     run, file = load_audit_run(folder), folder / "per_user.parquet"
     ids = load_table(file, ["user_id"])["user_id"] if file.exists() else None
-    made_at = run and run.made_at
+    made_at = run.made_at if run else None
     return Release("", as_unicode(folder.resolve().name), made_at, summary, groups, ids)
 
 

@@ -53,11 +53,11 @@ def trend_lines(
         scale=alt.Scale(domain=list(reach), clamp=True, nice=False),
         axis=alt.Axis(tickCount=4),
     )
-    base = alt.Chart(alt.Data(values=_rows(line, reach)))
+    base = alt.Chart(alt.InlineData(values=_rows(line, reach)))
     since = line.worse_since
     colour = WORSE if since and not since.is_back else GROUP
     layers: list[Any] = [
-        alt.Chart(alt.Data(values=[{"at": 0}]))
+        alt.Chart(alt.InlineData(values=[{"at": 0}]))
         .mark_rule(color=INK, strokeWidth=1, opacity=0.5)
         .encode(y="at:Q"),
         base.transform_filter("isValid(datum.harm)")
@@ -72,7 +72,7 @@ def trend_lines(
     ]
     if since is not None:
         layers.append(
-            alt.Chart(alt.Data(values=[{"at": since.since - 0.5}]))
+            alt.Chart(alt.InlineData(values=[{"at": since.since - 0.5}]))
             .mark_rule(color=INK, strokeDash=[5, 3], strokeWidth=1.5)
             .encode(x="at:Q")
         )

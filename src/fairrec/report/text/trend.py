@@ -116,11 +116,12 @@ def _headline(summary: TrendSummary) -> str:
 def _about(summary: TrendSummary) -> str:
     first, last = (plain(summary.releases[at].name, LONGEST_NAME) for at in (0, -1))
     is_named = any(line.why == "named" for line in summary.lines)
-    family = "groups named beforehand" if is_named else "groups of all releases"
+    groups = plural(summary.n_groups, "group")
+    family = f"{groups} named beforehand" if is_named else f"{groups} of all releases"
     return (
         f"{len(summary.releases)} releases, {first} to {last}, {_ORDER[summary.order]}; "
         f"{listed(summary.metrics)}. What is said holds at {confidence(summary.alpha)} for "
-        f"{summary.n_groups:,} {family} and all metrics, however often one looks."
+        f"{family} and all metrics, however often one looks."
     )
 
 
