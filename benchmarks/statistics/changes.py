@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
-from benchmarks.statistics.world import VALUE, random_codes
+from benchmarks.statistics.world import random_codes
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.group import Group
@@ -19,10 +19,11 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import GroupChanges, change_of, group_changes
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import aim_of
+from fairrec.result.changes import change_of
+from fairrec.statistics.changes import GroupChanges, group_changes
 
 ALPHA, SKEWED = 0.05, 0.08
 ANY = "a group without a true change is called improved or worse"
@@ -107,7 +108,7 @@ def judged(grouping: Grouping, change: FloatArray, pool: BoolArray | None = None
     before = np.zeros((1, grouping.n_users))
     pool = np.zeros(grouping.n_users, dtype=bool) if pool is None else pool
     numbers = pool.astype(np.int64)
-    return group_changes((VALUE,), before, change[None], numbers, grouping, ALPHA)
+    return group_changes({"value": True}, before, change[None], numbers, grouping, ALPHA)
 
 
 def is_shown(changes: GroupChanges) -> BoolArray:

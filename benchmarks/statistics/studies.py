@@ -6,6 +6,8 @@ from benchmarks.statistics import (
     all_at_once,
     changes,
     circumstances,
+    comparison,
+    gate,
     given,
     interaction,
     intervals,
@@ -26,6 +28,8 @@ STUDIES = (
     *power.STUDIES,
     *interaction.STUDIES,
     *changes.STUDIES,
+    *comparison.STUDIES,
+    *gate.STUDIES,
     *unseen.STUDIES,
     *releases.STUDIES,
 )

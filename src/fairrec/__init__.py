@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.comparison import Comparison
     from fairrec.result.trend_result import TrendResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
     from fairrec.workflows.audit import audit
+    from fairrec.workflows.compare import compare
+    from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
     from fairrec.workflows.plan import plan
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditPlan",
     "AuditResult",
+    "Comparison",
     "Endpoint",
     "FairRecError",
     "Group",
@@ -42,6 +46,8 @@ __all__ = [
     "TrendResult",
     "__version__",
     "audit",
+    "compare",
+    "gate",
     "load",
     "metric",
     "mitigate",
@@ -55,6 +61,7 @@ __getattr__ = loaded_on_use(
     {
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
+        "Comparison": "fairrec.result.comparison",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
@@ -63,6 +70,8 @@ __getattr__ = loaded_on_use(
         "SearchOptions": "fairrec.search.options",
         "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",
+        "compare": "fairrec.workflows.compare",
+        "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",
         "mitigate": "fairrec.workflows.mitigate",

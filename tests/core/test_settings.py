@@ -265,3 +265,24 @@ def test_any_bytes_are_read_or_refused_in_words(tmp_path_factory, data):
         read_settings(file, KNOWN)
     except FairRecError as error:
         assert str(error).isprintable()
+
+
+def test_options_may_stand_under_audit_beside_a_policy(tmp_path: Path):
+    file = tmp_path / "fairrec.toml"
+    file.write_text('n_days = 2\n[audit]\nthrough = "Rome"\n[[rule]]\nmetric = "x"\n[require]\n')
+    assert read_settings(file, declared(Trip)).values == {"n_days": 2, "through": ("Rome",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("n_days = 2\n[audit]\nn_days = 3", "n_days is set twice, at the top and under"),
+        ("audit = 3", "expected a table of options"),
+        ("[audit]\nn_dayz = 3", "Did you mean 'n_days'"),
+    ],
+)
+def test_options_under_audit_that_are_none_are_refused(tmp_path: Path, text, says):
+    file = tmp_path / "fairrec.toml"
+    file.write_text(text)
+    with pytest.raises(FairRecError, match=says):
+        read_settings(file, declared(Trip))

@@ -16,9 +16,9 @@ import fairrec
 from fairrec.reproduction import layout
 from fairrec.reproduction.outcome import Drawing, Outcome
 from fairrec.reproduction.outputs import write_outcome
-from tests.builders import make_tables, one_each
+from tests.builders import one_each
+from tests.end_to_end.made_results import mitigated, searched
 from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened
-from tests.worlds import random_world
 
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 
@@ -27,33 +27,11 @@ AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 def page_of(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    users, predictions = random_world(1000, {"gender": "F"}, effect=1.0, seed=2)
-    searched = fairrec.audit(
-        predictions,
-        users=users,
-        by=["gender", "age"],
-        metrics="mrr@5",
-        permutations=49,
-        search=fairrec.SearchOptions("adaptive", budget_users="20%"),
-    )
-    tables = make_tables(n_users=120)
-    mitigated = fairrec.mitigate(
-        tables.predictions,
-        users=tables.users,
-        items=tables.items,
-        history=tables.history,
-        by=["gender", "member"],
-        metric="urd@3",
-        groups="worst:3",
-        strength=0.5,
-        min_support=5,
-        permutations=19,
-    )
     write_outcome(folder / "reproduction", "table2", "Table 2", outcome(), "fairrec reproduce")
     return {
         "audit": audited,
-        "search": searched.save(folder / "search") / "report.html",
-        "mitigation": mitigated.save(folder / "mitigation") / "report.html",
+        "search": searched().save(folder / "search") / "report.html",
+        "mitigation": mitigated().save(folder / "mitigation") / "report.html",
         "reproduction": folder / "reproduction/index.html",
     }
 
@@ -309,17 +287,30 @@ def read_download(opened: Opened) -> list[dict[str, str]]:
     return [*csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))]
 
 
-def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened):
+def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened, audited: Path):
     assert len(read_download(wide)) == 342
     wide.page.check("#filter-findings")
     row, *_ = rows = read_download(wide)
     assert len(rows) == 2
     assert row["group"] == "gender=F, age=65+"
     assert row["marked as"] == "finding"
-    interval = "its 95% interval, one at a time"
-    low, high = float(row[f"{interval}, low"]), row[f"{interval}, high"]
-    assert low < float(row["difference"]) < float(high) < 0
-    assert float(row["users"]) == 61
+    own = pl.read_parquet(audited.with_name("groups.parquet")).row(
+        by_predicate=(pl.col("metric") == row["metric"])
+        & (pl.col("depth") == 2)
+        & (pl.col("gender") == "F")
+        & (pl.col("age") == "65+"),
+        named=True,
+    )
+    one, at_once = "its 95% interval, one at a time", "its 95% interval, all at once"
+    for name, column in (
+        *(("users", "support"), ("value", "value"), ("difference", "difference")),
+        *((f"{one}, low", "difference_low"), (f"{one}, high", "difference_high")),
+        ("shrunken difference", "shrunken_difference"),
+        *((f"{at_once}, low", "simultaneous_low"), (f"{at_once}, high", "simultaneous_high")),
+        ("p adjusted", "p_adjusted"),
+    ):
+        assert re.fullmatch(r"-?\d[\d.e-]*", row[name]), name
+        assert float(row[name]) == pytest.approx(own[column], rel=1e-8), name
 
 
 def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path: Path):

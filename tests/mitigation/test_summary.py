@@ -12,12 +12,12 @@ from pytest import approx
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
-from fairrec.mitigation.effect import group_changes
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import record_of
 from fairrec.mitigation.split import read_split
 from fairrec.mitigation.summary import summary_of
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.statistics.changes import group_changes
 from tests.mitigation.small_change import before_after
 
 OPTIONS = AuditOptions(depth=1, min_support=1, threads=1, seed=7)
@@ -40,7 +40,9 @@ def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -
     record = record_of(plan, ("gender",), seen.choice, seen.aim)
     metrics = seen.measures.metrics
     grouping = Grouping.of(seen.users, OPTIONS)
-    groups = group_changes(metrics, seen.before, seen.after, seen.pool, grouping, 0.05)
+    groups = group_changes(
+        seen.measures.directions, seen.before, seen.after, seen.pool, grouping, 0.05
+    )
     audits = [
         {metric.name: SimpleNamespace(gap=gap, chance=None) for metric in metrics}
         for gap in (0.4, 0.1)

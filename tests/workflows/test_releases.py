@@ -106,7 +106,12 @@ def test_files_of_two_audits_are_refused(tmp_path):
         read_releases(folders, None)
 
 
-def test_users_in_common_are_known_by_their_ids_or_by_their_table(tmp_path):
+def with_checksum(summary):
+    users = summary.inputs["users"].model_copy(update={"sha256": "a" * 64})
+    return summary.model_copy(update={"inputs": {**summary.inputs, "users": users}})
+
+
+def test_users_in_common_are_known_by_their_ids_or_by_their_table():
     half = users_of(first=400)
     named = [release(1), release(2), release(3, users=half)]
     releases, _, _ = read_releases(named, None)
@@ -120,25 +125,7 @@ def test_users_in_common_are_known_by_their_ids_or_by_their_table(tmp_path):
     unnamed = [replace(one, user_ids=None) for one in releases[:2]]
     # frames in memory have no checksum
     assert users_in_common(unnamed) == (None, "not known")
-    file = tmp_path / "users.parquet"
-    users_of().write_parquet(file)
-    tabled, _, _ = read_releases(
-        [release(seed, users=users_of(), by="age") for seed in (1, 2)], None
-    )
-    with_table = [
-        replace(
-            one,
-            user_ids=None,
-            summary=one.summary.model_copy(
-                update={
-                    "inputs": {
-                        "users": one.summary.inputs["users"].model_copy(update={"sha256": "a" * 64})
-                    }
-                }
-            ),
-        )
-        for one in tabled
-    ]
+    with_table = [replace(one, summary=with_checksum(one.summary)) for one in unnamed]
     shared, how = users_in_common(with_table)
     assert how == "the same" and (shared == 1).all()
 

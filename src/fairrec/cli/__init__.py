@@ -10,6 +10,7 @@ from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
+from fairrec.cli.gate import gate_command, init_command
 from fairrec.cli.mitigate import mitigate_command, rerank_command, rerankers_command
 from fairrec.cli.parameters import SectionedCommand
 from fairrec.cli.plan import plan_command
@@ -33,6 +34,8 @@ app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
 app.command("trend", cls=SectionedCommand)(trend_command)
 app.command("report", cls=SectionedCommand)(report_command)
+app.command("gate", cls=SectionedCommand)(gate_command)
+app.command("init", cls=SectionedCommand)(init_command)
 app.command("mitigate", cls=SectionedCommand)(mitigate_command)
 app.command("rerank", cls=SectionedCommand)(rerank_command)
 app.command("search-bench", cls=SectionedCommand)(search_bench_command)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from fairrec.cli.gate import hold_against
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
@@ -39,10 +40,11 @@ from fairrec.cli.shared import (
 )
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FOLDER, NAME
+from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
+from fairrec.policy.gate_options import GATE, GateOptions
 from fairrec.scoring.models.scorer_options import ScorerIdentity
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ def audit_command(
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
     about: Annotated[Given, FieldsOf(AboutOptions)],
+    gate: Annotated[
+        bool, Option(SWITCH, "Hold the result against a policy; see fairrec gate", GATE)
+    ] = False,
+    held: Annotated[Given, FieldsOf(GateOptions)],
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
@@ -86,6 +92,7 @@ def audit_command(
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
 
+        policy = _policy(held, gate=gate)
         if out is not None:
             check_audit_folder(out)
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
@@ -118,6 +125,23 @@ def audit_command(
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
         say(f"Written to {out}: result.json, run.json, groups.parquet, per_user.parquet{page}")
+    if policy is not None:
+        raise typer.Exit(hold_against(out or result, policy, format_, is_beside=True))
+
+
+def _policy(held: Given, *, gate: bool) -> GateOptions | None:
+    """What the result will be held against, read once before any work is done; None for nothing."""
+    if not gate:
+        if held:
+            raise InputError(
+                f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
+            )
+        return None
+    from fairrec.workflows.gate import read_policy
+
+    options = GateOptions.of(**held)
+    read_policy(options.policy)
+    return options
 
 
 @takes_options

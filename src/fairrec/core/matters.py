@@ -74,12 +74,12 @@ class Matters:
             if not given:
                 raise UnfitError(given)
             named = [
-                (_named(name, f"{name}={amount}"), _amount(amount))
+                (_named(name, f"{name}={amount}"), amount_in(amount))
                 for name, amount in given.items()
             ]
             return cls(tuple(named))
         if not isinstance(given, str):
-            return cls(of_others=_amount(given))
+            return cls(of_others=amount_in(given))
         of_metric: dict[str, Amount] = {}
         of_others: list[Amount] = []
         if _DECIMAL_COMMA.search(re.sub(_QUOTED, "", given)):
@@ -90,11 +90,11 @@ class Matters:
                 name = _named(_read(name), part)
                 if name in of_metric:
                     raise UnfitError(part, "this metric is named twice")
-                of_metric[name] = _amount(amount, part)
+                of_metric[name] = amount_in(amount, part)
             elif of_others:
                 raise UnfitError(part, "a second amount for all metrics")
             else:
-                of_others.append(_amount(amount, part))
+                of_others.append(amount_in(amount, part))
         if not of_metric and not of_others:
             raise UnfitError(given)
         return cls(tuple(of_metric.items()), of_others[0] if of_others else None)
@@ -124,7 +124,8 @@ def _named(name: Any, part: str) -> str:
     return name
 
 
-def _amount(given: Any, part: object = None) -> Amount:
+def amount_in(given: Any, part: object = None) -> Amount:
+    """An amount as it is written: a number, or a share of the mean in percent."""
     part, is_share = given if part is None else part, False
     try:
         if isinstance(given, str):

@@ -23,8 +23,12 @@ from fairrec.core.options import Option, invalid
 
 SETTINGS_FILE = "fairrec.toml"
 """The settings that are found where a command runs."""
+AUDIT = "audit"
+"""The table with the options of an audit; they may also stand at the top, as plans have them."""
 PLAN = "plan"
 """The table of a file that is frozen."""
+POLICY = ("rule", "require")
+"""The tables that are the gate's."""
 CHECKSUM = "checksum"
 ARGUMENT = "predictions"
 """What is audited is named with the command, not in a file."""
@@ -74,11 +78,7 @@ def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
     data = _bytes_of(file, where)
     content = parsed_toml(data, where)
     values = {}
-    for name, given in content.items():
-        if name == PLAN:
-            if not isinstance(given, dict):
-                raise invalid(name, "a table, as fairrec plan writes it", given, where)
-            continue
+    for name, given in _options_in(content, where).items():
         if name == ARGUMENT:
             raise UnknownNameError(
                 f"{where}: '{name}' is an argument of the audit and no setting. Leave it out here, "
@@ -88,6 +88,23 @@ def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
             raise UnknownNameError(f"{where}: {unknown_name('setting', name, known)}")
         values[name] = _value_of(name, given, known[name], file, where)
     return Settings(file, hashlib.sha256(data).hexdigest(), content, values)
+
+
+def _options_in(content: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The options of an audit, wherever they stand."""
+    for name, words in (
+        (PLAN, "a table, as fairrec plan writes it"),
+        (AUDIT, "a table of options"),
+    ):
+        if not isinstance(content.get(name, {}), dict):
+            raise invalid(name, words, content[name], where)
+    of_audit = content.get(AUDIT, {})
+    at_top = {name: part for name, part in content.items() if name not in (PLAN, AUDIT, *POLICY)}
+    if twice := next((name for name in at_top if name in of_audit), None):
+        raise InputError(
+            f"{where}: {plain(twice)} is set twice, at the top and under [{AUDIT}]. Leave one."
+        )
+    return {**at_top, **of_audit}
 
 
 def checksum_of(content: Mapping[str, Any]) -> str:

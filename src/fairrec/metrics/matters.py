@@ -23,7 +23,14 @@ def matters_of(matters: Matters | None, wanted: Sequence[MetricAtK]) -> Matters 
     """
     if matters is None:
         return None
-    names = [metric.name for metric in wanted]
+    found = by_name(matters, [metric.name for metric in wanted])
+    for metric in wanted:
+        refuse_unfit(found, metric, *(metric.metric.bounds or (0.0, math.inf)))
+    return found
+
+
+def by_name(matters: Matters, names: Sequence[str]) -> Matters:
+    """The same by the names that metrics have in a result; other names are errors."""
     by_metric: dict[str, Amount] = {}
     for given, amount in matters.by_metric:
         name = _name_in(names, given)
@@ -37,10 +44,7 @@ def matters_of(matters: Matters | None, wanted: Sequence[MetricAtK]) -> Matters 
             f"{spelled('matters', str(others))}: every metric that is audited has an amount of its "
             "own, so this one is for none. Leave it out."
         )
-    found = Matters(tuple(by_metric.items()), others)
-    for metric in wanted:
-        refuse_unfit(found, metric, *(metric.metric.bounds or (0.0, math.inf)))
-    return found
+    return Matters(tuple(by_metric.items()), others)
 
 
 def refuse_unfit(matters: Matters | None, metric: MetricAtK, low: float, high: float) -> None:

@@ -10,11 +10,13 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.membership import group_of_users, is_member
 from fairrec.inputs.users import Attribute
-from fairrec.mitigation.effect import change_among, change_of, distance_change
+from fairrec.mitigation.effect import change_among, distance_change
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.tuning import Aim, Levels, levels_of, mean_or_nan
-from fairrec.result.mitigation_schema import Change, MitigatedGroup, Regression, TradeOffPoint
+from fairrec.result.change_schema import Change
+from fairrec.result.changes import change_of
+from fairrec.result.mitigation_schema import MitigatedGroup, Regression, TradeOffPoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ class Measures:
         return Measures(metrics, names.index(plan.target.name), at, threads)
 
     @property
+    def directions(self) -> dict[str, bool | None]:
+        """Name -> whether higher is better, None where neither end is."""
+        return {metric.name: metric.metric.higher_is_better for metric in self.metrics}
+
+    @property
     def cost_name(self) -> str | None:
         """The accuracy that a strength must not cost."""
         return None if self.cost is None else self.metrics[self.cost].name

@@ -10,18 +10,15 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import GroupChanges
+from fairrec.mitigation.effect import counts_of, harmed_groups, ordered_changes
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import TargetSplit, n_shared_targets
-from fairrec.result.mitigation_schema import (
-    GapChange,
-    MetricEffect,
-    MitigationSummary,
-    TradeOffPoint,
-)
+from fairrec.result.changes import gap_change
+from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary, TradeOffPoint
 from fairrec.result.schema import MetricResult
+from fairrec.statistics.changes import GroupChanges
 
 
 def summary_of(
@@ -68,7 +65,7 @@ def summary_of(
         trade_off=trade_off,
         n_shared_targets=n_shared_targets(split.choosing, split.reported),
         n_group_tests=changes.n_tests,
-        harmed=changes.harmed(),
+        harmed=harmed_groups(changes),
         notes=_notes(plan, split, seen, record.strength),
     )
 
@@ -86,18 +83,12 @@ def _effects(
             lowered=seen.change(at, seen.lowered) if seen.choice.lowered else None,
             others=seen.change(at, is_other),
             everyone=seen.change(at, np.ones(len(is_other), dtype=bool)),
-            gap=_gap_change(*(results[metric.name] for results in audits)),
-            groups=changes.counts(at),
-            ordered=changes.ordered(at),
+            gap=gap_change(*(results[metric.name] for results in audits)),
+            groups=counts_of(changes, at),
+            ordered=ordered_changes(changes, at),
         )
         for at, metric in enumerate(seen.measures.metrics)
     }
-
-
-def _gap_change(before: MetricResult, after: MetricResult) -> GapChange:
-    return GapChange(
-        before=before.gap, after=after.gap, chance_before=before.chance, chance_after=after.chance
-    )
 
 
 def _notes(

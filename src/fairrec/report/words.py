@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from fairrec.core.errors import LONGEST_TEXT, plain
@@ -196,6 +196,16 @@ def shown(value: Value, longest: int = LONGEST_TEXT) -> str:
     ('F', '(empty)')
     """
     return plain(value, longest) if str(value).strip() else EMPTY
+
+
+def with_and(texts: Sequence[str]) -> str:
+    """Texts as a sentence lists them.
+
+    >>> with_and(["a"]), with_and(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def plural(n: int, noun: str) -> str:

@@ -7,40 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from fairrec.inputs.users import Value
+from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.parts import Part
-from fairrec.result.schema import Chance
-
-ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
-"""At the significance level alpha; changed: significantly, in a metric of which neither end is
-better, or in a distance that is not shown to be smaller or larger."""
-
-
-class Change(Part):
-    """The same users before and after, on held-out targets."""
-
-    n_users: int
-    before: float | None = Field(description="mean; null without users")
-    after: float | None
-    change: float | None
-    interval: tuple[float, float] | None = Field(
-        description="confidence interval of the change at level 1 - alpha, one at a time; null "
-        "below two users, and where too few users changed for one"
-    )
-    p_value: float | None = Field(
-        description="of no change: paired t test. A single group is not taken to vary less than "
-        "all who changed do; of the chosen groups together and of everyone skewness is allowed "
-        "for. Never below what turning the signs of the changes could show"
-    )
-    verdict: ChangeVerdict
-
-
-class GapChange(Part):
-    """The gap between the best and the worst served intersection of all attributes."""
-
-    before: float | None
-    after: float | None
-    chance_before: Chance | None
-    chance_after: Chance | None
+from fairrec.statistics.changes import ChangeVerdict
 
 
 class GroupCounts(Part):

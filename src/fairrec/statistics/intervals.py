@@ -87,7 +87,8 @@ class Intervals:
         )
         if extremes is None:
             return found
-        return _with_unseen(found, self._own, self._difference, extremes[:, None, :], cut_offs)
+        own, difference = self._own, self._difference
+        return with_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
 
 
 def difference_interval(
@@ -143,19 +144,29 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
         )
 
 
-def _with_unseen(
-    found: Interval, own: Side, difference: FloatArray, extremes: FloatArray, cut_offs: CutOffs
+def with_unseen(
+    found: Interval,
+    n: FloatArray,
+    value: FloatArray,
+    difference: FloatArray,
+    extremes: FloatArray,
+    cut_offs: CutOffs,
 ) -> Interval:
     """The same, or wider where a share of users with extreme values may not have been seen.
 
     If one user in twenty gets nothing at all, a group of sixty shows none of them once in twenty
     times, and neither its mean nor its spread tells. The share is the largest of which a group
     has none as rarely as a normal score is beyond the cut-off.
+
+    Parameters
+    ----------
+    n, value : users of each group and the mean of what may be extreme
+    extremes : (..., 2), as of `Intervals.of_differences`
     """
-    low, high = (1 - np.exp(log_ndtr(-cut_off) / np.maximum(own.n, 1.0)) for cut_off in cut_offs)
+    low, high = (1 - np.exp(log_ndtr(-cut_off) / np.maximum(n, 1.0)) for cut_off in cut_offs)
     return Interval(
-        np.fmin(found.low, difference - low * (own.value - extremes[..., 0])),
-        np.fmax(found.high, difference + high * (extremes[..., 1] - own.value)),
+        np.fmin(found.low, difference - low * (value - extremes[..., 0])),
+        np.fmax(found.high, difference + high * (extremes[..., 1] - value)),
     )
 
 

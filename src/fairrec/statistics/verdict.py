@@ -114,13 +114,13 @@ def _verdict(i: int, analysis: Analysis, is_conclusive: bool) -> MetricVerdict:
     of_groups = group_outcomes(harm, is_worse, is_known & is_conclusive, matters)
     is_not_compared = has_others & ~(is_known & np.isfinite(harm.high))
     return MetricVerdict(
-        outcome=_metric_outcome(of_groups, is_tested, analysis),
+        outcome=metric_outcome(of_groups, is_tested, analysis.grouping.lattice.depth),
         matters=matters,
         of_groups=of_groups,
         is_known=is_known,
         harm=harm,
         scope=_scope(of_groups, analysis.moments.n[i], is_better, is_not_compared, analysis),
-        certificate=_certificate(
+        certificate=certificate(
             analysis.moments.n[i], harm.high, is_known & is_conclusive & (of_groups > WORSE)
         ),
     )
@@ -148,7 +148,7 @@ def group_outcomes(
     return outcomes
 
 
-def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysis) -> Outcome:
+def metric_outcome(of_groups: IntArray, is_tested: BoolArray, depth: IntArray) -> Outcome:
     """That of its worst groups.
 
     It is ruled out where that holds for every group of the fewest attributes looked at: smaller
@@ -158,7 +158,6 @@ def _metric_outcome(of_groups: IntArray, is_tested: BoolArray, analysis: Analysi
         return "worse by more"
     if (of_groups == WORSE).any():
         return "worse"
-    depth = analysis.grouping.lattice.depth
     named = depth == depth.min()
     has_all = is_tested[named].any() and (of_groups[named] == RULED_OUT).all()
     return "not worse by more" if has_all else "inconclusive"
@@ -180,16 +179,21 @@ def _scope(
 ) -> Scope:
     lattice = analysis.grouping.lattice
     is_open = of_groups == OPEN
-    largest_open = n[is_open].max(initial=0)
-    above = n[~is_open & (n > largest_open)]
     return Scope(
         n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),
-        ruled_out_from=int(above.min()) if len(above) else None,
+        ruled_out_from=ruled_out_from(of_groups, n),
         n_open=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
         n_not_compared=int(is_not_compared.sum()),
     )
+
+
+def ruled_out_from(of_groups: IntArray, n: FloatArray) -> int | None:
+    """The users from which on no group is open; None where the largest is."""
+    is_open = of_groups == OPEN
+    above = n[~is_open & (n > n[is_open].max(initial=0))]
+    return int(above.min()) if len(above) else None
 
 
 def _share_in(codes: CodeArray, cells: Cells) -> float | None:
@@ -201,7 +205,7 @@ def _share_in(codes: CodeArray, cells: Cells) -> float | None:
     return float(cells.n_users[is_in].sum() / max(1, cells.n_users.sum()))
 
 
-def _certificate(
+def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
 ) -> tuple[CertifiedPoint, ...]:
     """The largest harm that is not ruled out among groups of at least any size."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import invalid
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
+from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -21,9 +24,12 @@ from fairrec.result.saved import (
 )
 from fairrec.result.trend_result import TrendResult, load_trend
 
+Audited = AuditResult | MitigationResult | str | Path
+"""What stands for an audit: of a mitigation it is that of the re-ranked lists."""
 
-def load(folder: str | Path) -> AuditResult | MitigationResult | TrendResult:
-    """The result that was saved in a folder: an audit, a mitigation or a trend.
+
+def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | TrendResult:
+    """The result that was saved in a folder: an audit, a mitigation, a comparison or a trend.
 
     Parameters
     ----------
@@ -40,6 +46,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | TrendResult:
     1.0
     """
     folder = Path(folder)
+    comparison = load_comparison(folder)
+    if comparison is not None:
+        return Comparison(*comparison, comparison_page, comparison_card)
     trend = load_trend(folder)
     if trend is not None:
         return TrendResult(trend, trend_page)
@@ -68,3 +77,19 @@ def load_audit(folder: str | Path) -> AuditResult:
     refuse_other_groups(groups, summary)
     per_user = load_per_user(folder, summary)
     return AuditResult(summary, groups, per_user, load_audit_run(folder), page_html, card_html)
+
+
+def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
+    """The audit that is meant, and its folder where it is saved.
+
+    Parameters
+    ----------
+    name : what the caller calls it, for errors
+    """
+    if isinstance(given, AuditResult):
+        return given, None
+    if isinstance(given, MitigationResult):
+        return given.audit, None
+    if not isinstance(given, str | Path):
+        raise invalid(name, "a result, or the folder of one", given)
+    return load_audit(given), Path(given)

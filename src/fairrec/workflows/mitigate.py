@@ -31,7 +31,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.mitigation.before_after import BeforeAfter
-from fairrec.mitigation.effect import GroupChanges, group_changes
+from fairrec.mitigation.effect import change_table
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
@@ -50,9 +50,9 @@ from fairrec.mitigation.split import TargetSplit, metric_names, read_split
 from fairrec.mitigation.summary import summary_of
 from fairrec.mitigation.tuning import aim_of, levels_of, strength_of, strengths_of
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.group_table import conditions_of
 from fairrec.result.run_file import places_of
 from fairrec.result.schema import InputSummary
+from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.workflows.audit import audit_inputs
 
 
@@ -226,7 +226,7 @@ def _mitigate(
         ),
         record,
         _of_reranked(audits[1]),
-        changes.table(conditions_of(changes.grouping)),
+        change_table(changes),
         predictions_table(
             everyone,
             remedy.scores_of(everyone, choice.positions(everyone.attributes)).at(strength),
@@ -259,7 +259,7 @@ def _group_changes(seen: BeforeAfter, options: AuditOptions) -> GroupChanges:
     """Every group of the users reported on, before and after."""
     grouping = Grouping.of(seen.users, options)
     return group_changes(
-        seen.measures.metrics, seen.before, seen.after, seen.pool, grouping, options.alpha
+        seen.measures.directions, seen.before, seen.after, seen.pool, grouping, options.alpha
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.mitigation_schema import (
-    Change,
-    GapChange,
     GroupCounts,
     MetricEffect,
     MitigatedGroup,

@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 
 from fairrec.report.mitigation.words import headline, sentences, stamps, target_name
-from fairrec.result.mitigation_schema import GapChange, MitigationSummary
+from fairrec.result.change_schema import GapChange
+from fairrec.result.mitigation_schema import MitigationSummary
 from tests.mitigation.planted import mitigate, planted
 from tests.report.mitigation.small_summary import (
     COST,

@@ -19,6 +19,7 @@ from fairrec.report.page.html import lay_out
 from fairrec.result.schema import AuditedModel
 from tests.builders import audit, two_groups
 from tests.report.page.planted_page import planted, planted_result, view_of
+from tests.report.text.planted_report import given_result
 
 GOLDEN = Path(__file__).parent / "golden_page.txt"
 FIRST = 6
@@ -38,6 +39,8 @@ def as_text(name: str, part: Any, indent: str = "") -> Iterator[str]:
         yield f"{indent}{name}: {len(part)}, first {part[:FIRST]}"
     elif isinstance(part, float):
         yield f"{indent}{name}: {part:.4g}"
+    elif name == "numbers":
+        yield f"{indent}{name}: {', '.join('-' if one is None else f'{one:.4g}' for one in part)}"
     else:
         yield f"{indent}{name}: {part}"
 
@@ -98,6 +101,19 @@ def test_a_search_shows_how_the_gap_grew():
     inside = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel), strict=True))
     whole = np.interp(60, *zip(*((s.size, s.high) for s in chart.funnel_fully_scored), strict=True))
     assert whole > inside
+
+
+def test_in_given_circumstances_differences_are_called_adjusted_and_values_as_they_are():
+    page = lay_out(view_of(given_result()))
+    assert "Adjusted difference from <bdi>other users with the same tenure</bdi></h2>" in page
+    assert "Groups that differ from other users with the same tenure beyond chance" in page
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]+)", page)
+    assert {"them, as they are", "all others, as they are", "adjusted difference"} <= {*heads}
+    assert ">adjusted difference</button>" in page and '"shrunken adjusted difference"' in page
+    assert "<bdi>q</bdi>, whatever the circumstances, of these users" in page
+    usual = lay_out(view_of(planted()))
+    assert "Difference from <bdi>all other users</bdi></h2>" in usual
+    assert "adjusted difference" not in usual.lower() and ", as they are<" not in usual
 
 
 def test_the_page_never_calls_a_model_fair():

@@ -100,6 +100,38 @@ def test_the_axes_hold_every_group_and_all_of_the_funnel():
         assert highest > max(values)
 
 
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_nothing_is_drawn_below_what_values_start_at(is_signed):
+    # values of 0 or 1, so that the funnel of small groups would reach below 0
+    rng = np.random.default_rng(0)
+    city, is_hit = rng.integers(0, 30, 900), rng.random(900) < 0.3
+    values = pl.DataFrame(
+        {
+            "user_id": range(900),
+            "city": city.astype(str),
+            "m": is_hit - (1e-9 if is_signed else 0.0),
+        }
+    )
+    result = fairrec.audit(values=values, by="city", permutations=99, min_support=1)
+    assert result.metrics["m"].is_ratio_scale != is_signed
+    (chart,) = view_of(result).charts
+    assert min(point.value for point in chart.points) > 0.05
+    lowest = min(step.low for step in chart.funnel)
+    if is_signed:
+        assert chart.value_range[0] < lowest < -0.02
+    else:
+        assert (chart.value_range[0], lowest) == (0, 0)
+
+
+def test_a_group_at_the_lowest_value_has_its_mark_whole():
+    noise = np.linspace(0.5, 1.5, 200)
+    values = np.where(np.arange(200) % 2, noise, 0.0)
+    table = pl.DataFrame({"user_id": range(200), "g": [*"ab"] * 100, "m": values})
+    (chart,) = view_of(fairrec.audit(values=table, by="g", permutations=99)).charts
+    assert min(point.value for point in chart.points) == pytest.approx(0)
+    assert chart.value_range[0] < -0.01
+
+
 def directed(better: str | None):
     """The first of three groups has the largest values."""
     n = 300

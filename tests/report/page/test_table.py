@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 import fairrec
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import GroupFrame
-from fairrec.report.page.table import side_by_side, table_rows
+from fairrec.report.page.table import number_columns, side_by_side, table_rows
 from fairrec.report.page.view import PageLimits
 from fairrec.report.words import signed
 from fairrec.result.audit_result import AuditResult
@@ -37,6 +38,37 @@ def test_a_row_has_the_numbers_of_its_group():
     low, high = odd.difference_interval.split(" to ")
     assert float(low.replace("−", "-")) <= -0.5 <= float(high.replace("−", "-"))
     assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "≤0.020")
+
+
+def test_a_row_has_its_numbers_with_all_their_digits():
+    groups = groups_of(planted())
+    rows, _ = table_rows(groups, PageLimits())
+    names = number_columns("95%", "difference")
+    row = next(row for row in rows if (row.metric, row.label) == ("auc", "gender=F, age=65+"))
+    own = groups.frame.of_metric["auc"].filter(
+        pl.col("depth") == 2, pl.col("a0") == "F", pl.col("a1") == "65+"
+    )
+    kept = dict(zip(names, row.numbers, strict=True))
+    for name, column in (
+        ("users", "support"),
+        ("value", "value"),
+        ("its 95% interval, one at a time, high", "difference_high"),
+        ("shrunken difference", "shrunken_difference"),
+        ("its 95% interval, all at once, low", "simultaneous_low"),
+        ("p adjusted", "p_adjusted"),
+    ):
+        assert kept[name] == pytest.approx(own[column].item(), rel=1e-8), name
+
+
+def test_numbers_that_an_older_result_lacks_are_left_empty():
+    result = planted()
+    older = result.group_table.drop("shrunken_difference", "simultaneous_low", "simultaneous_high")
+    groups = PageGroups(GroupFrame(older, result.summary), result.summary)
+    rows, _ = table_rows(groups, PageLimits())
+    names = number_columns("95%", "difference")
+    at = names.index("shrunken difference")
+    assert {row.numbers[at : at + 3] for row in rows} == {(None, None, None)}
+    assert None not in {row.numbers[names.index("difference")] for row in rows}
 
 
 def test_what_was_not_tested_has_no_p_value():

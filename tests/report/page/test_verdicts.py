@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from fairrec.report.page.verdicts import answer, verdict_card
-from fairrec.report.text.verdict import Status, Verdict
+from fairrec.report.text.status import Status
+from fairrec.report.text.verdict import Verdict
 from fairrec.result.schema import Chance
 
 
@@ -54,12 +55,13 @@ def card_of(
     gap: float | None,
     mean: float = 0.1,
     q95: float = 0.2,
+    p: float = 0.02,
     tested: bool = True,
     is_adjusted: bool = False,
     scored: int = 100,
     **changes: object,
 ):
-    chance = Chance(mean=mean, q95=q95, p_value=0.02, permutations=99) if tested else None
+    chance = Chance(mean=mean, q95=q95, p_value=p, permutations=99) if tested else None
     parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
     summary = SimpleNamespace(
@@ -82,9 +84,16 @@ def test_the_largest_of_gap_and_chance_nearly_fills_the_scale():
     assert card_of(0.1, q95=0.5).scale.q95_at == round(100 / 1.08, 1)
 
 
-@pytest.mark.parametrize(("gap", "is_beyond"), [(0.21, True), (0.2, False), (0.0, False)])
-def test_a_gap_is_beyond_chance_above_its_upper_end(gap, is_beyond):
-    assert card_of(gap).scale.is_beyond == is_beyond
+@pytest.mark.parametrize(
+    ("gap", "p", "is_beyond"),
+    [(0.21, 0.02, True), (0.2, 0.02, False), (0.0, 0.9, False), (0.21, 0.2, False)],
+)
+def test_a_gap_is_beyond_chance_above_its_upper_end_and_in_standard_errors(gap, p, is_beyond):
+    scale = card_of(gap, p=p).scale
+    assert scale.is_beyond == is_beyond
+    # where only one of both is, it says which
+    agree = (gap > 0.2) == (p < 0.05)
+    assert ("as it is, " in scale.alternative) != agree
 
 
 def test_a_scale_of_nothing_starts_at_nothing_and_without_a_test_there_is_none():

@@ -82,6 +82,25 @@ def test_the_range_of_a_finding(bounds, changes, says):
     )
 
 
+def test_users_of_unknown_attributes_are_counted_among_those_with_a_value():
+    # half of the users have no value, among them 60 of the 80 whose gender is not known
+    is_known = np.arange(N_USERS) % 4 == 0
+    is_known[80:] = np.arange(80, N_USERS) % 16 < 9
+    values = pl.Series(np.where(is_known, 0.5 - 0.2 * (GENDER == "F"), np.nan)).fill_nan(None)
+    genders = [None] * 80 + GENDER[80:].tolist()
+    summary = fairrec.audit(
+        values=pl.DataFrame({"user_id": range(N_USERS), "m0": values}),
+        users=USERS.with_columns(gender=pl.Series(genders, dtype=pl.String)),
+        by="gender,age",
+        better="m0=higher",
+        permutations=99,
+        min_support=5,
+    ).summary
+    assert is_known.sum() == summary.metrics["m0"].n_defined == 200
+    (line,) = unknown_lines(summary)
+    assert line.startswith("gender is unknown for 20 of 200 users with a value (10%). ")
+
+
 def test_a_range_that_leaves_the_sign_open_is_spelt_out_for_findings_only():
     summary = with_bounds(SUMMARY, -0.09, 0.02, findings=())
     (line,) = unknown_lines(summary)

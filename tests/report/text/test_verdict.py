@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
-import pytest
 
 import fairrec
-from fairrec.report.text.verdict import status_of, verdict_of
+from fairrec.report.text.verdict import verdict_of
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number
-from fairrec.result.schema import MetricResult
 from tests.builders import one_each
-from tests.report.text.planted_report import planted_result
+from tests.report.text.planted_report import planted_result, standing
 from tests.worlds import random_world
 
 
@@ -93,46 +89,6 @@ def test_groups_that_only_vary_more_are_named_as_such():
     said = verdict_of("auc", found, summary).ruled_out
     assert "varying more than others, so not shown to be worse or better: " in said
     assert said.endswith("and 2 more.")
-
-
-def test_a_result_without_verdicts_is_read_by_its_findings():
-    found = planted_result().metrics["auc"].model_copy(update={"verdict": None})
-    assert status_of(found) == "worse"
-    assert status_of(found.model_copy(update={"findings": ()})) == "inconclusive"
-
-
-def test_without_permutations_nothing_is_called_a_gap():
-    result = planted_result().summary.model_copy(update={"permutations": 0})
-    untested = result.metrics["auc"].model_copy(
-        update={"chance": None, "findings": (), "detectable": (), "is_tested": False}
-    )
-    assert status_of(untested) == "not tested"
-
-
-def standing(**changes: Any) -> MetricResult:
-    """A metric with two groups and nothing found, changed."""
-    users, predictions = random_world(200, seed=1)
-    result = fairrec.audit(predictions, users=users, by="gender", metrics="auc", permutations=39)
-    return result.metrics["auc"].model_copy(update={"findings": (), **changes})
-
-
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
-        ({}, "inconclusive"),
-        ({"is_constant": True}, "same for everyone"),
-        ({"n_groups": 0}, "not tested"),
-        ({"n_groups": 0, "is_constant": True}, "not tested"),
-        ({"is_conclusive": False}, "inconclusive"),
-        ({"is_conclusive": False, "is_constant": True}, "inconclusive"),
-        ({"is_conclusive": False, "n_groups": 0}, "inconclusive"),
-        ({"is_tested": False}, "not tested"),
-        ({"is_tested": False, "is_conclusive": False}, "not tested"),
-    ],
-)
-def test_what_is_said_first_is_what_matters_most(changes, status):
-    result = standing(**changes)
-    assert status_of(result) == status
 
 
 def test_only_what_is_open_for_want_of_users_speaks_of_power():

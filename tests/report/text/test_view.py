@@ -17,7 +17,7 @@ from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
-from tests.report.text.planted_report import planted_result
+from tests.report.text.planted_report import given_result, planted_result
 
 GOLDEN = Path(__file__).parent / "golden.md"
 
@@ -77,3 +77,11 @@ def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
         "no end is better|role='(best|worst) end'", "", texts_of(replace(result, summary=told))
     )
     assert re.findall(r".{30}\b(?:better|worse|best|worst)\b.{20}", text) == []
+
+
+def test_in_given_circumstances_values_as_they_are_stand_beside_adjusted_differences():
+    findings = build_view(given_result().summary).findings
+    assert findings.title.startswith("Groups that differ from other users with the same tenure by")
+    assert findings.columns[3:5] == ("value as it is", "adjusted difference")
+    assert {*findings.spare} < {*findings.columns}
+    assert build_view(planted_result().summary).findings.columns[3:5] == ("value", "difference")

@@ -16,7 +16,8 @@ from fairrec.report.mitigation.words import (
     tone_of,
 )
 from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
-from fairrec.result.mitigation_schema import Change, MitigationSummary
+from fairrec.result.change_schema import Change
+from fairrec.result.mitigation_schema import MitigationSummary
 
 GROUPS_NAMED = 2
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.words import Tone, distance_name, tone_of
 from fairrec.report.words import confidence, number, signed
-from fairrec.result.mitigation_schema import Change, MetricEffect, MitigationSummary
+from fairrec.result.change_schema import Change
+from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import group_label, number, numbers, p_value, signed_interval, with_sign
-from fairrec.result.mitigation_schema import Change, MitigationSummary
+from fairrec.result.change_schema import Change
+from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.schema import Chance
 
 GROUPS_SHOWN = 20

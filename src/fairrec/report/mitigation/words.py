@@ -8,13 +8,9 @@ from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import MINUS, number, plural
-from fairrec.result.mitigation_schema import (
-    Change,
-    ChangeVerdict,
-    MetricEffect,
-    MitigationSummary,
-    OrderedChanges,
-)
+from fairrec.result.change_schema import Change
+from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary, OrderedChanges
+from fairrec.statistics.changes import ChangeVerdict
 
 Tone = Literal["better", "worse", "neutral"]
 _TONES: dict[ChangeVerdict, Tone] = {"improved": "better", "worse": "worse"}

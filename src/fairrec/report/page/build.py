@@ -16,13 +16,14 @@ from fairrec.report.page.distributions import distributions
 from fairrec.report.page.dot_plot import about_rows, dot_plots
 from fairrec.report.page.findings import group_cards, no_findings
 from fairrec.report.page.group_charts import group_charts
-from fairrec.report.page.groups import PageGroups, direction
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.pair_maps import pair_maps
 from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
-from fairrec.report.text.circumstances import no_longer_lines
+from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.text.ends import direction
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
@@ -82,6 +83,9 @@ def build_page_view(
         pairs=pairs,
         pairs_note=pairs_note,
         confidence=confidence(summary.alpha),
+        compared_with=compared_with(summary),
+        difference=difference_name(summary),
+        is_adjusted=summary.given is not None,
         distributions=distributions(summary, limits),
         metrics=tuple(plain(name) for name in summary.metrics),
         attributes=tuple(plain(name) for name in summary.attributes),

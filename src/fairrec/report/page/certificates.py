@@ -5,8 +5,11 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Certificate, CertificateStep
 from fairrec.report.page.groups import PageGroups, short
-from fairrec.report.words import confidence, number, plural
-from fairrec.result.schema import AuditSummary, MetricResult, MetricVerdict
+from fairrec.report.text.certificate import curve_in_words
+from fairrec.report.text.ends import harm_word
+from fairrec.report.text.sampled import scored_user
+from fairrec.report.words import number
+from fairrec.result.schema import MetricResult, MetricVerdict
 
 
 def certificates(groups: PageGroups) -> tuple[Certificate, ...]:
@@ -23,9 +26,7 @@ def _certificate(
     at: int, metric: str, result: MetricResult, verdict: MetricVerdict, groups: PageGroups
 ) -> Certificate:
     summary = groups.summary
-    is_scored = summary.search.users_scored == summary.search.users_total
     largest = groups.frame.of_metric[metric]["support"].max()
-    what = "harm" if result.higher_is_better is not None else "difference"
     return Certificate(
         metric=plain(metric),
         anchor=f"ruled-out-{at}",
@@ -35,39 +36,11 @@ def _certificate(
         ),
         largest=largest if isinstance(largest, int) else 0,
         matters=verdict.matters,
-        harm_name=f"largest {what} not ruled out",
-        size_name="users in the group" if is_scored else "scored users in the group",
-        alternative=_in_words(result, verdict, summary),
+        harm_name=f"largest {harm_word(result)} not ruled out",
+        size_name=f"{scored_user(summary)}s in the group",
+        alternative=curve_in_words(result, verdict, summary),
         rows=tuple(
             (f"{step.support:,}", number(step.harm), f"{step.n_groups:,}")
             for step in verdict.certificate
         ),
     )
-
-
-def _in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditSummary) -> str:
-    """The smallest and the largest groups of the curve, and what matters beside it."""
-    steps = verdict.certificate
-    worse = "worse" if result.higher_is_better is not None else "different"
-    said = []
-    if not steps:
-        said.append(f"Nothing is ruled out: any group may be {worse} by any amount.")
-    else:
-        first, last = steps[0], steps[-1]
-        by = f"by more than {number(last.harm)}" if last.harm else "at all"
-        larger = f"; of those of {last.support:,} or more none {by}" if len(steps) > 1 else ""
-        is_scored = summary.search.users_scored == summary.search.users_total
-        users = "users" if is_scored else "scored users"
-        said.append(
-            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {users} or more that are "
-            f"not shown to be {worse}, none is {worse} by more than {number(first.harm)}{larger}; "
-            f"at {confidence(summary.alpha)} for all at once."
-        )
-    if verdict.matters is not None and steps:
-        below = next((step for step in steps if step.harm < verdict.matters), None)
-        where = "for no size" if below is None else f"from {below.support:,} users on"
-        said.append(f"More than {number(verdict.matters)}, which matters, is ruled out {where}.")
-    if verdict.n_not_compared:
-        n = plural(verdict.n_not_compared, "group")
-        said.append(f"Of {n} that cannot be compared nothing is ruled out.")
-    return " ".join(said)

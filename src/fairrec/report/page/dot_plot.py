@@ -11,10 +11,12 @@ import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
-from fairrec.report.page.groups import PageGroups, direction
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import Key
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits
-from fairrec.report.text.overview import Mark, found_groups, marks_of
+from fairrec.report.text.circumstances import compared_with
+from fairrec.report.text.ends import direction
+from fairrec.report.text.found_groups import Mark, found_groups, marks_of
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -188,4 +190,5 @@ def about_rows(groups: PageGroups, n_shown: int) -> str:
     n_more = len(found) - n_shown
     more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
     first = "furthest" if all(group.served == "differs" for group in found) else "worst"
-    return f"Groups that differ from all others beyond chance, {first} first.{more}"
+    others = compared_with(groups.summary)
+    return f"Groups that differ from {others} beyond chance, {first} first.{more}"

@@ -6,20 +6,20 @@ from fairrec.core.errors import plain
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, GroupCard, HistogramBar, PageLimits
 from fairrec.report.text.circumstances import explained
-from fairrec.report.text.interaction import carried_by, neighbour_rows
-from fairrec.report.text.overview import FoundGroup, found_groups, served_in
-from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.unknown import unknown_of
-from fairrec.report.text.verdict import (
-    Verdict,
+from fairrec.report.text.finding import (
     because_of,
     difference_of,
     one_at_a_time,
-    outcome_words,
     simultaneous_interval,
     users_known,
     value_of_others,
 )
+from fairrec.report.text.found_groups import FoundGroup, found_groups, served_in
+from fairrec.report.text.interaction import carried_by, neighbour_rows
+from fairrec.report.text.p_values import p_adjusted
+from fairrec.report.text.status import outcome_words
+from fairrec.report.text.unknown import unknown_of
+from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.schema import Finding, MetricResult
 

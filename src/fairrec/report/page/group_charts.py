@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -21,10 +22,11 @@ from fairrec.report.page.chart_view import (
     Tone,
 )
 from fairrec.report.page.density import density
-from fairrec.report.page.groups import PageGroups, end_names, mark, short
+from fairrec.report.page.groups import PageGroups, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.verdict import mean_over
+from fairrec.report.text.ends import end_names
+from fairrec.report.text.sampled import mean_over
 from fairrec.report.words import number, plural
 from fairrec.result.schema import AuditSummary, MetricResult
 
@@ -73,7 +75,9 @@ def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -
     funnel = _funnel(result, size_range[0])
     funnel_fully_scored = _funnel_of_fully_scored(result, groups.summary, size_range[0])
     value_range = _value_range(
-        [result.mean, *values[np.isfinite(values)]], (*funnel, *funnel_fully_scored)
+        [result.mean, *values[np.isfinite(values)]],
+        (*funnel, *funnel_fully_scored),
+        _lowest(result),
     )
     drawn = None if has_room else density(sizes, values, size_range, value_range)
     return GroupChart(
@@ -162,12 +166,25 @@ def _size_range(sizes: FloatArray) -> tuple[float, float]:
     return max(0.5, float(sizes.min()) / 1.25), max(float(sizes.max()) * 1.25, 2.0)
 
 
-def _value_range(values: Sequence[float], funnel: Sequence[FunnelPoint]) -> tuple[float, float]:
-    """All groups, the mean and what chance shows at the smallest size, with a little air."""
+def _lowest(result: MetricResult) -> float:
+    """What no value can be below, as far as a result tells."""
+    return 0.0 if result.is_ratio_scale else -math.inf
+
+
+def _value_range(
+    values: Sequence[float], funnel: Sequence[FunnelPoint], lowest: float
+) -> tuple[float, float]:
+    """All groups, the mean and what chance shows at the smallest size, with a little air.
+
+    There is none below the lowest possible value, unless a mark there would be cut in two.
+    """
     low = min((*values, *(step.low for step in funnel)))
     high = max((*values, *(step.high for step in funnel)))
     air = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
-    return float(low - air), float(high + air)
+    below = low - air
+    if min(values) - air >= lowest:
+        below = max(lowest, below)
+    return float(below), float(high + air)
 
 
 def _funnel(result: MetricResult, first: float) -> tuple[FunnelPoint, ...]:
@@ -205,6 +222,7 @@ def _around(
         result.mean + width * n_others / result.n_compared
         for width in chance_band(result, sizes, n_others)
     ]
+    ends[0] = np.maximum(ends[0], _lowest(result))
     return tuple(
         FunnelPoint(short(size), short(low), short(high))
         for size, low, high in zip(sizes.tolist(), *(end.tolist() for end in ends), strict=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.shown_groups import GroupFrame, Key
+from fairrec.report.text.ends import end_names
 from fairrec.result.schema import AuditSummary, MetricResult
 
 ROUNDED = 6
@@ -53,17 +54,6 @@ def mark(role: Role, result: MetricResult) -> str:
     return words[role]
 
 
-def end_names(result: MetricResult) -> tuple[str, str]:
-    """What the low and the high end of a metric are called."""
-    return ("lowest", "highest") if result.higher_is_better is None else ("worst", "best")
-
-
 def short(value: float) -> float:
     """Digits enough for a drawing."""
     return float(f"{value:.{ROUNDED}g}")
-
-
-def direction(result: MetricResult) -> str:
-    """Which end of a metric is better, in words."""
-    words = {True: "higher is better", False: "lower is better", None: "no end is better"}
-    return words[result.higher_is_better]

@@ -16,6 +16,7 @@ import polars as pl
 from fairrec.core.files import write_text
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
+from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
 from fairrec.report.text.overview import SHOWN
@@ -91,7 +92,7 @@ def lay_out(view: PageView) -> str:
         payload=Markup(chart_payload(view)),
         pair_names=pair_names(view.pairs),
         sections=_sections(view),
-        columns=_columns(view.confidence),
+        columns=table_columns(view.confidence, view.difference),
         neighbour_columns=NEIGHBOUR_COLUMNS,
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
@@ -119,20 +120,6 @@ def policy(*scripts: str, images: bool = False) -> str:
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; {pictures}"
         "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _columns(level: str) -> tuple[tuple[str, bool], ...]:
-    """The columns of the table of groups, and whether they are numbers."""
-    return (
-        ("metric", False),
-        ("group", False),
-        ("users", True),
-        ("value", True),
-        (f"{level} interval, one at a time", True),
-        ("difference", True),
-        (f"its {level} interval, one at a time", True),
-        ("p adjusted", True),
     )
 
 

@@ -15,7 +15,7 @@ from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
 from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
-from fairrec.report.text.overview import found_groups
+from fairrec.report.text.found_groups import found_groups
 from fairrec.report.words import MINUS, plural, shown, signed, with_sign
 
 Pair = tuple[int, int]

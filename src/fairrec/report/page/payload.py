@@ -16,6 +16,7 @@ from fairrec.report.figures.pair_heat_map import pair_heat_map
 from fairrec.report.figures.search_history import search_history
 from fairrec.report.figures.trade_off import trade_off
 from fairrec.report.page.chart_view import PairMap
+from fairrec.report.page.table import number_columns
 from fairrec.report.page.view import PageView
 from fairrec.report.words import plural
 
@@ -45,11 +46,21 @@ def chart_payload(view: PageView) -> str:
         "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
         "charts": charts,
         "pairs": pairs,
+        "table": _table(view),
+        # what a difference beside a value as it is has to be called
+        "adjusted": view.difference if view.is_adjusted else "",
         "specs": packer.specs,
         "texts": [*packer.texts],
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
+
+
+def _table(view: PageView) -> dict[str, Any]:
+    """The numbers behind the rows of the table, in columns."""
+    names = number_columns(view.confidence, view.difference)
+    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
+    return {"names": names, "columns": columns}
 
 
 def pair_names(pairs: Sequence[PairMap]) -> list[str]:

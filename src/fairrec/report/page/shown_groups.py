@@ -36,6 +36,9 @@ class GroupRow:
     difference: float | None
     difference_low: float | None
     difference_high: float | None
+    shrunken_difference: float | None
+    simultaneous_low: float | None
+    simultaneous_high: float | None
     p_value: float | None
     p_adjusted: float | None
 
@@ -77,7 +80,12 @@ class GroupFrame:
         chosen = frame.select(
             *self.axes,
             *("depth", "support", "is_fully_scored", "value", "value_low", "value_high"),
-            *("difference", "difference_low", "difference_high", "p_value", "p_adjusted"),
+            *("difference", "difference_low", "difference_high"),
+            *(
+                name if name in frame.columns else pl.lit(None).alias(name)
+                for name in ("shrunken_difference", "simultaneous_low", "simultaneous_high")
+            ),
+            *("p_value", "p_adjusted"),
         )
         return [GroupRow(row[:n_axes], *row[n_axes:]) for row in chosen.iter_rows()]
 

@@ -16,6 +16,41 @@ from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.words import numbers, signed, signed_interval, with_sign
 
 SIDE_BY_SIDE = 20
+_KEPT_DIGITS = 9
+"""Of a number that is sorted by or downloaded."""
+
+
+def number_columns(level: str, difference: str) -> tuple[str, ...]:
+    """What the numbers of a row are.
+
+    Parameters
+    ----------
+    level : the confidence of the intervals
+    difference : what a difference is called
+    """
+    each, all_at_once = f"{level} interval, one at a time", f"its {level} interval, all at once"
+    return (
+        *("users", "value", f"{each}, low", f"{each}, high"),
+        *(difference, f"its {each}, low", f"its {each}, high"),
+        *(f"shrunken {difference}", f"{all_at_once}, low", f"{all_at_once}, high", "p adjusted"),
+    )
+
+
+def table_columns(level: str, difference: str) -> tuple[tuple[str, int | None], ...]:
+    """The columns of the table, and the place of the number each is sorted by.
+
+    Of the intervals that for one group at a time is shown, and sorted by its lower end.
+    """
+    numbers = enumerate(number_columns(level, difference))
+    spared = ("shrunken", f"its {level} interval, all at once")
+    return (
+        *(("metric", None), ("group", None)),
+        *(
+            (name.removesuffix(", low"), at)
+            for at, name in numbers
+            if not name.startswith(spared) and not name.endswith(", high")
+        ),
+    )
 
 
 def table_rows(groups: PageGroups, limits: PageLimits) -> tuple[tuple[TableRow, ...], str]:
@@ -64,6 +99,15 @@ def _table_row(
             "-"
             if row.p_adjusted is None
             else p_adjusted(row.p_adjusted, row.p_value, groups.summary)
+        ),
+        numbers=tuple(
+            None if one is None or not math.isfinite(one) else float(f"{one:.{_KEPT_DIGITS}g}")
+            for one in (
+                *(row.support, row.value, row.value_low, row.value_high),
+                *(row.difference, row.difference_low, row.difference_high),
+                *(row.shrunken_difference, row.simultaneous_low, row.simultaneous_high),
+                row.p_adjusted,
+            )
         ),
         role=roles.get(row.key, "group"),
         mark=mark(roles.get(row.key, "group"), groups.summary.metrics[metric]),

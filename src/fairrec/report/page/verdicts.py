@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fairrec.report.page.view import GapScale, VerdictCard
-from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.text.verdict import Status, Verdict, mean_over
-from fairrec.report.words import number
+from fairrec.report.text.gap import beside_chance, is_beyond_chance
+from fairrec.report.text.sampled import mean_over
+from fairrec.report.text.status import Status
+from fairrec.report.text.verdict import Verdict
+from fairrec.report.words import number, with_and
 from fairrec.result.schema import AuditSummary, MetricResult
 
 _CLAUSES: dict[Status, str] = {
@@ -31,13 +33,9 @@ def answer(verdicts: tuple[Verdict, ...]) -> str:
     said = []
     for status, words in _CLAUSES.items():
         metrics = [verdict.metric for verdict in verdicts if verdict.status == status]
-        said += [f"{words} {_listed(metrics)}"] if metrics else []
+        said += [f"{words} {with_and(metrics)}"] if metrics else []
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def verdict_card(
@@ -59,12 +57,9 @@ def _scale(result: MetricResult) -> GapScale | None:
         gap=number(result.gap),
         chance=number(chance.mean),
         q95=number(chance.q95),
-        is_beyond=result.gap > chance.q95,
+        is_beyond=is_beyond_chance(result.gap, chance),
         gap_at=round(100 * result.gap / end, 1),
         chance_at=round(100 * chance.mean / end, 1),
         q95_at=round(100 * chance.q95 / end, 1),
-        alternative=(
-            f"Gap {number(result.gap)}; chance alone shows {number(chance.mean)} on average and "
-            f"up to {number(chance.q95)} in 95% of cases; {p_of_gap(chance)}."
-        ),
+        alternative=f"Gap {number(result.gap)}; {beside_chance(result.gap, chance)}.",
     )

@@ -14,7 +14,8 @@ from fairrec.report.page.chart_view import (
     Role,
     SearchHistory,
 )
-from fairrec.report.text.overview import Mark, Overview, Served
+from fairrec.report.text.found_groups import Mark, Served
+from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.verdict import Verdict
 
@@ -200,7 +201,13 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A group and a metric in the table; `attributes` are the positions of those it names."""
+    """A group and a metric in the table.
+
+    Parameters
+    ----------
+    attributes : the positions of those it names
+    numbers : what the page sorts by and gives away, one for each of `number_columns`
+    """
 
     group: int
     metric: str
@@ -212,6 +219,7 @@ class TableRow:
     difference: str
     difference_interval: str
     p_adjusted: str
+    numbers: tuple[float | None, ...]
     role: Role
     mark: str
 
@@ -260,6 +268,8 @@ class PageView:
     Parameters
     ----------
     confidence : of the intervals, such as 95%
+    compared_with, difference : whom groups differ from, and what that is called
+    is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
     mitigation : what was done to the lists before this audit, if anything
     heading, about_model : what the auditor calls the audit and the model; empty where not said
@@ -282,6 +292,9 @@ class PageView:
     pairs: tuple[PairMap, ...]
     pairs_note: str
     confidence: str
+    compared_with: str
+    difference: str
+    is_adjusted: bool
     distributions: tuple[Distribution, ...]
     metrics: tuple[str, ...]
     attributes: tuple[str, ...]

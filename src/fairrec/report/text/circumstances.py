@@ -5,7 +5,16 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
-from fairrec.report.words import group_label, number, numbers, percent, plural, signed, with_sign
+from fairrec.report.words import (
+    group_label,
+    number,
+    numbers,
+    percent,
+    plural,
+    signed,
+    with_and,
+    with_sign,
+)
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -159,11 +168,22 @@ def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
     return f"{as_is} as it is, {alike} among users with the same {names_of_given(summary)}"
 
 
+def compared_with(summary: AuditSummary) -> str:
+    """Whom groups are compared with: all others, or those in the same circumstances."""
+    if summary.given is None:
+        return "all other users"
+    return f"other users with the same {names_of_given(summary)}"
+
+
+def difference_name(summary: AuditSummary) -> str:
+    """What a difference from them is called."""
+    return "difference" if summary.given is None else "adjusted difference"
+
+
 def names_of_given(summary: AuditSummary) -> str:
     """What users are alike in when groups are compared."""
     assert summary.given is not None
-    *others, last = map(plain, summary.given.circumstances)
-    return f"{', '.join(others)} and {last}" if others else last
+    return with_and([plain(name) for name in summary.given.circumstances])
 
 
 def _share(raw: float, adjusted: float) -> str:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
-from fairrec.inputs.users import Value
+from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.verdict import (
-    Tone,
-    Verdict,
+from fairrec.report.text.ends import harm_word
+from fairrec.report.text.finding import (
     difference_of,
-    is_cut,
-    is_worse,
     simultaneous_interval,
     users_known,
     value_of_others,
 )
+from fairrec.report.text.found_groups import (
+    SERVED,
+    FoundGroup,
+    Mark,
+    Served,
+    effect_in_sd,
+    found_groups,
+    marks_of,
+)
+from fairrec.report.text.p_values import p_adjusted
+from fairrec.report.text.sampled import is_sampled
+from fairrec.report.text.verdict import Tone, Verdict, is_cut
 from fairrec.report.words import (
     confidence,
     group_label,
@@ -30,46 +37,10 @@ from fairrec.report.words import (
     plural,
     signed,
 )
-from fairrec.result.schema import AuditSummary, CertifiedSize, Finding, MetricResult
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.result.schema import AuditSummary
 
-Served = Literal["worse", "differs", "better"]
-SERVED: tuple[Served, ...] = ("worse", "differs", "better")
-"""What is told first."""
 SHOWN = 10
 """Groups in the first screen."""
-SIZE_CERTIFIED = 100
-"""Users of a group from which on something can usually be ruled out."""
-SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A metric in which a group differs beyond chance."""
-
-    metric: str
-    served: Served
-
-    @property
-    def sign(self) -> str:
-        """Which way, in one character."""
-        return SIGNS[self.served]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundGroup:
-    """A group with its findings, one a metric; the one that says most first."""
-
-    group: dict[str, Value]
-    served: Served
-    findings: tuple[tuple[str, Finding], ...]
-
-    @property
-    def first(self) -> tuple[str, Finding]:
-        """The metric and finding that the group is told by."""
-        return self.findings[0]
-
-
 GROUP_COLUMNS = ("group", "users", "metric", "shrunken", "all at once", "finding in")
 """Of the groups in lines; the shrunken difference and its interval are of the metric named."""
 
@@ -107,7 +78,7 @@ class Overview:
     ----------
     named, called : the group and the metric that the headline is about; empty where it is none
     who, how_much, how_sure, next_steps : in a few short lines each
-    ruled_out : what none of the other groups is
+    ruled_out : what none of the other groups is, in all metrics
     """
 
     tone: Tone
@@ -122,56 +93,6 @@ class Overview:
     lines: tuple[GroupLine, ...]
     n_more: int
     called: str = ""
-
-
-def served_in(finding: Finding, result: MetricResult) -> Served:
-    """How a group is served in one metric."""
-    if result.higher_is_better is None:
-        return "differs"
-    return "worse" if is_worse(finding, result) else "better"
-
-
-def found_groups(summary: AuditSummary) -> list[FoundGroup]:
-    """Every group with a finding in any metric, worst first."""
-    together: dict[tuple[tuple[str, Value], ...], list[tuple[str, Finding]]] = {}
-    for name, result in summary.metrics.items():
-        for finding in result.findings:
-            together.setdefault(tuple(finding.group.items()), []).append((name, finding))
-    groups = []
-    for findings in together.values():
-        findings.sort(key=lambda one: _urgency(one[0], one[1], summary))
-        name, first = findings[0]
-        served = served_in(first, summary.metrics[name])
-        groups.append(FoundGroup(first.group, served, tuple(findings)))
-    return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
-
-
-def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
-    """All metrics in which a group differs, the one that says most first."""
-    return tuple(
-        Mark(plain(name), served_in(finding, summary.metrics[name]))
-        for name, finding in group.findings
-    )
-
-
-def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:
-    """What is told first: worse before better, what is sure to matter, then the larger effect.
-
-    Who is worse off only because another group is served better comes after those who are anyway.
-    """
-    result = summary.metrics[name]
-    served = SERVED.index(served_in(finding, result))
-    outcome = OUTCOMES.index(finding.outcome or "worse")
-    size = -abs(effect_in_sd(finding, result) or 0.0)
-    return served, finding.because_of is not None, outcome, size
-
-
-def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:
-    """The size of a difference, shrunken, in standard deviations among users."""
-    if not result.sd:
-        return None
-    size = finding.shrunken_difference
-    return (finding.difference if size is None else size) / result.sd
 
 
 def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
@@ -189,7 +110,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         how_much=_how_much(groups[0], summary) if is_found else (),
         how_sure=_how_sure(summary),
         next_steps=_next_steps(groups, summary),
-        ruled_out=_ruled_out(groups, summary),
+        ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
         called=_called(groups[0].first[0], summary) if is_found else "",
@@ -239,7 +160,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         who = who[0].upper() + who[1:]
     called = _called(name, summary)
     here, there = numbers(finding.value, value_of_others(finding))
-    about = "about " if _is_sampled(summary) else ""
+    about = "about " if is_sampled(summary) else ""
     headline = f"{who}: {called} {here} instead of {about}{there}"
     if summary.given is not None:
         # values are as they are, and may well be the other way round
@@ -256,18 +177,13 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     )
     if summary.given is not None:
         detail += f" · {here} against {there} whatever the circumstances"
-    if _is_sampled(summary):
+    if is_sampled(summary):
         n_sample = plural(summary.metrics[name].n_compared, "user")
         detail += f" · all others estimated from {n_sample} drawn at random"
     if finding.because_of:
         better = group_label(finding.because_of)
         detail += f" · they would not stand out without {better}, served better than they are"
     return headline, detail
-
-
-def _is_sampled(summary: AuditSummary) -> bool:
-    """Whether a search has left users out, so that all others are known by a random sample."""
-    return summary.search.users_scored < summary.search.users_total
 
 
 def _family(summary: AuditSummary) -> str:
@@ -310,11 +226,10 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
             continue
         certificate = () if result.verdict is None else result.verdict.certificate
         # of a size that groups have
-        size = max(SIZE_CERTIFIED, certificate[0].support if certificate else 0)
+        size = max(USUAL_SIZE, certificate[0].support if certificate else 0)
         at = min(result.detectable, key=lambda one: abs(one.support - size))
-        what = "harm" if result.higher_is_better is not None else "difference"
         return (
-            f"A {what} of {number(at.difference)} in {plain(name)} in a group of "
+            f"A {harm_word(result)} of {number(at.difference)} in {plain(name)} in a group of "
             f"{plural(at.support, 'user')} would have been seen 4 times in 5"
         )
     return "" if summary.given else "Groups are too small for any possible harm to be seen"
@@ -342,7 +257,11 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     result = summary.metrics[name]
     line = _line(group, summary)
     interval = f" ({line.interval})" if line.interval else ""
-    said = [f"{line.shrunken}{interval}", f"shrunken; {signed(finding.difference)} as measured"]
+    measured = f"{signed(finding.difference)} as measured"
+    if summary.given is not None and finding.raw_difference is not None:
+        raw, adjusted = signed(finding.raw_difference), signed(finding.difference)
+        measured = f"{adjusted} adjusted, {raw} as it is"
+    said = [f"{line.shrunken}{interval}", f"shrunken; {measured}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among users")
@@ -367,7 +286,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
         said.append(f"{percent(summary.alpha)} of findings expected to be false")
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
-    if _is_sampled(summary):
+    if is_sampled(summary):
         said.append(f"{percent(search.users_scored / search.users_total)} of users scored")
     return tuple(said)
 
@@ -383,7 +302,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
             steps.append("look at their lists, then fairrec mitigate")
         else:
             steps.append("look at what these users got")
-    elif _is_sampled(summary):
+    elif is_sampled(summary):
         steps.append(f"score more users: raise {spelled('budget_users')}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
@@ -393,34 +312,3 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")
     return tuple(steps)
-
-
-def _ruled_out(groups: list[FoundGroup], summary: AuditSummary) -> str:
-    """What none of the other groups is, in the metric that the answer is about."""
-    names = [groups[0].first[0]] if groups else [*summary.metrics]
-    for name in names:
-        verdict = summary.metrics[name].verdict
-        if verdict is None or not verdict.certificate:
-            continue
-        point = _certified(verdict.certificate)
-        if point.harm == 0:
-            continue
-        worse = "worse" if summary.metrics[name].higher_is_better is not None else "different"
-        is_named = verdict.n_worse + verdict.n_worse_by_more > 0
-        if point.n_groups == 1:
-            who, are = f"The {'other' if is_named else 'one'} group", "is not"
-        else:
-            other = "other " if is_named else ""
-            who, are = f"None of the {other}{plural(point.n_groups, 'group')}", "is"
-        users = "scored users" if _is_sampled(summary) else "users"
-        return (
-            f"{who} of {point.support:,} {users} or more {are} {worse} by more than "
-            f"{number(point.harm)} in {plain(name)}"
-        )
-    return ""
-
-
-def _certified(certificate: tuple[CertifiedSize, ...]) -> CertifiedSize:
-    """That of groups large enough for it to say something; of the largest where there are none."""
-    large = [point for point in certificate if point.support >= SIZE_CERTIFIED]
-    return large[0] if large else certificate[-1]

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.overview import GROUP_COLUMNS, Overview, Served
+from fairrec.report.text.found_groups import Served
+from fairrec.report.text.overview import GROUP_COLUMNS, Overview
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView

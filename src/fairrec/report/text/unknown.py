@@ -26,7 +26,7 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
         }
         if not first:
             continue
-        n_unknown = max(one.n_unknown for one in first.values())
+        widest = max(first, key=lambda metric: first[metric].n_unknown)
         told = [metric for metric, one in first.items() if _is_told(one, summary.metrics[metric])]
         is_open = [metric for metric in first if metric not in told]
         said = [
@@ -39,11 +39,19 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
         if is_open:
             said.append(f"in {_listed(is_open)} even the sign of a difference is open")
         lines.append(
-            f"{plain(name)} is unknown for {plural(n_unknown, 'user')} "
-            f"({percent(n_unknown / summary.n_users)}). Whatever it is{_as_it_is(summary)}: "
-            f"{'; '.join(said)}."
+            f"{plain(name)} is unknown for "
+            f"{_how_many(first[widest].n_unknown, summary.metrics[widest].n_defined, summary)}. "
+            f"Whatever it is{_as_it_is(summary)}: {'; '.join(said)}."
         )
     return tuple(lines)
+
+
+def _how_many(n_unknown: int, n_defined: int, summary: AuditSummary) -> str:
+    """Users with a value, of all that have one."""
+    share = percent(n_unknown / max(1, n_defined))
+    if n_defined == summary.n_users:
+        return f"{plural(n_unknown, 'user')} ({share})"
+    return f"{n_unknown:,} of {plural(n_defined, 'user')} with a value ({share})"
 
 
 def _as_it_is(summary: AuditSummary) -> str:

@@ -5,24 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.report.text.circumstances import circumstance_lines, explained_lines
+from fairrec.report.text.circumstances import (
+    circumstance_lines,
+    compared_with,
+    difference_name,
+    explained_lines,
+)
+from fairrec.report.text.ends import end_names
+from fairrec.report.text.finding import (
+    difference_of,
+    one_at_a_time,
+    simultaneous_interval,
+    users_known,
+)
 from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.overview import Overview, overview
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.ratios import RatiosView, ratios_view
+from fairrec.report.text.status import outcome_words
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
-from fairrec.report.text.verdict import (
-    Verdict,
-    difference_of,
-    one_at_a_time,
-    outcome_words,
-    simultaneous_interval,
-    users_known,
-    verdict_of,
-)
+from fairrec.report.text.verdict import Verdict, verdict_of
 from fairrec.report.words import confidence, group_label, number, plural, shown, signed
 from fairrec.result.schema import AuditSummary, SearchSummary
 
@@ -140,16 +145,17 @@ def _findings(summary: AuditSummary) -> TableView:
     one_by_one = f"{level} interval, one at a time"
     has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
     first = "worst first" if has_end else "furthest first"
+    value = "value" if summary.given is None else "value as it is"
     return TableView(
-        title=f"Groups that differ from all other users by more than chance, {first}",
+        title=f"Groups that differ from {compared_with(summary)} by more than chance, {first}",
         columns=(
-            *("metric", "group", "users", "value", "difference", "shrunken"),
+            *("metric", "group", "users", value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
             *("p adjusted", "verdict"),
         ),
         numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
-        spare=(one_by_one, "shrunken", "value"),
+        spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
@@ -175,9 +181,8 @@ def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
 def _ends(summary: AuditSummary) -> TableView:
     rows = []
     for name, result in summary.metrics.items():
-        names = ("best", "worst") if result.higher_is_better is not None else ("highest", "lowest")
-        both = (result.most_advantaged, result.most_disadvantaged)
-        for which, ends in zip(names, both, strict=True):
+        low, high = end_names(result)
+        for which, ends in ((high, result.most_advantaged), (low, result.most_disadvantaged)):
             for place, end in enumerate(ends, start=1):
                 rows.append(
                     (

@@ -10,14 +10,14 @@
     });
   }
 
-  // ---- all rows ----
-  if ($("all-dots")) {
-    const words = $("all-dots").textContent;
-    $("all-dots").addEventListener("click", () => {
-      const isOpen = $("all-dots").getAttribute("aria-expanded") === "true";
-      for (const row of document.querySelectorAll(".beyond-ten")) row.classList.toggle("is-shown", !isOpen);
-      $("all-dots").setAttribute("aria-expanded", String(!isOpen));
-      $("all-dots").textContent = isOpen ? words : "Show the first ten";
+  // ---- all rows, all cards ----
+  for (const button of document.querySelectorAll(".unfold")) {
+    const words = button.textContent;
+    button.addEventListener("click", () => {
+      const isOpen = button.getAttribute("aria-expanded") === "true";
+      for (const part of button.closest("section").querySelectorAll(".beyond-ten")) part.classList.toggle("is-shown", !isOpen);
+      button.setAttribute("aria-expanded", String(!isOpen));
+      button.textContent = isOpen ? words : words.replace(/all [\d,]+/, "the first ten");
     });
   }
 
@@ -31,6 +31,7 @@
     // a row that is clicked elsewhere marks its group in the charts instead
     event.stopPropagation();
     const copy = card.cloneNode(true);
+    copy.classList.remove("beyond-ten");
     for (const part of [copy, ...copy.querySelectorAll("[id]")]) {
       if (part.id) part.id = `drawer-${part.id}`;
     }

@@ -48,7 +48,7 @@
       if (text === "" || text === "null" || text === "NaN" || text === "undefined") continue;
       const term = document.createElement("dt");
       const words = document.createElement("dd");
-      term.textContent = name;
+      term.textContent = name === "difference to others" && payload.adjusted ? payload.adjusted : name;
       words.textContent = String(text);
       words.dir = "auto";
       list.append(term, words);
@@ -167,7 +167,7 @@
         const item = document.createElement("li");
         const number = document.createElement("b");
         number.textContent = short(value);
-        const sign = difference == null ? "" : ` (${difference > 0 ? "+" : ""}${short(difference)})`;
+        const sign = difference == null ? "" : ` (${payload.adjusted ? `${payload.adjusted} ` : ""}${difference > 0 ? "+" : ""}${short(difference)})`;
         item.append(`${metric} `, number, sign);
         return item;
       })
@@ -192,23 +192,15 @@
   // ---- table ----
   const table = $("all");
   const body = table.tBodies[0];
-  const plainNumber = (text) => text.replace(/\u2212/g, "-").replace(/,(?=\d)/g, "");
-  const numberIn = (text) => {
-    const found = plainNumber(text).match(/[+-]?\d*\.?\d+(e[+-]?\d+)?/);
-    return text === "-" || !found ? null : text.startsWith("<") ? found[0] / 2 : +found[0];
-  };
+  // the numbers behind the rows, with all their digits
+  const numbers = payload.table.columns;
+  const [USERS] = numbers;
   const rows = [...body.rows].map((row, place) => ({
-    row, place, group: +row.dataset.g, attributes: row.dataset.a.split(" "),
-    texts: [...row.cells].map((cell) => cell.textContent),
-    find: row.cells[1].textContent.toLowerCase(), users: numberIn(row.cells[2].textContent),
-    isFinding: Boolean(row.querySelector(".finding-role")),
+    row, place, attributes: row.dataset.a.split(" "), metric: row.cells[0].textContent,
+    find: row.cells[1].textContent.toLowerCase(), isFinding: Boolean(row.querySelector(".finding-role")),
   }));
-  const isNumber = [false, false, true, true, true, true, true, true];
-  const keys = new Map();
-  const keyOf = (entry, column) => {
-    if (!keys.has(column)) keys.set(column, rows.map((one) => isNumber[column] ? numberIn(one.texts[column]) : one.texts[column].toLowerCase()));
-    return keys.get(column)[entry.place];
-  };
+  const keyOf = (entry, { sort, number }) =>
+    number ? numbers[number][entry.place] : +sort ? entry.find : entry.metric.toLowerCase();
   let order = rows;
   let nShown = STEP;
   const matching = () => {
@@ -218,8 +210,8 @@
     const least = +$("filter-users").value || 0;
     const onlyFindings = $("filter-findings").checked;
     return order.filter((one) =>
-      (!metric || one.texts[0] === metric) && (!attribute || one.attributes.includes(attribute)) &&
-      one.users >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
+      (!metric || one.metric === metric) && (!attribute || one.attributes.includes(attribute)) &&
+      USERS[one.place] >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
     );
   };
   const fill = (most = nShown) => {
@@ -242,32 +234,25 @@
       if (b === null) return -1;
       return sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
     });
-    all("th", table.tHead).forEach((head, at) => at === column ? head.setAttribute("aria-sort", direction) : head.removeAttribute("aria-sort"));
+    all("th", table.tHead).forEach((head, at) => at === +column.sort ? head.setAttribute("aria-sort", direction) : head.removeAttribute("aria-sort"));
     nShown = STEP;
     fill();
   };
 
   // ---- the rows that match as CSV: plain numbers, and no text that a spreadsheet would run ----
-  const isPlain = /^([+-]?\d*\.?\d+(e[+-]?\d+)?)?$/i;
-  const field = (text) => {
-    if (isPlain.test(text)) return text;
+  const quoted = (text) => {
     const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
     return `"${inert.replace(/"/g, '""')}"`;
   };
   const csv = () => {
-    const heads = all("th", table.tHead).map((head) => head.textContent);
-    const isInterval = heads.map((head) => head.includes("interval"));
-    const names = heads.flatMap((head, at) => isInterval[at] ? [`${head}, low`, `${head}, high`] : head);
-    const lines = matching().map(({ row, texts }) => {
+    const heads = ["metric", "group", ...payload.table.names, "marked as"].map(quoted);
+    const lines = matching().map(({ row, place, metric }) => {
       const mark = row.querySelector(".role");
-      const numbers = texts.slice(2).flatMap((text, at) => {
-        const known = /^[-\u2013\u2212]$/.test(text) ? "" : plainNumber(text);
-        return isInterval[at + 2] ? (known ? known.split(" to ") : ["", ""]) : known;
-      });
-      return [texts[0], row.querySelector("button").textContent, ...numbers, mark ? mark.textContent : ""];
+      const own = numbers.map((column) => column[place] ?? "");
+      return [quoted(metric), quoted(row.querySelector("button").textContent), ...own, quoted(mark ? mark.textContent : "")];
     });
     // the mark in front tells spreadsheets that it is UTF-8
-    return "\ufeff" + [[...names, "marked as"], ...lines].map((line) => line.map(field).join(",") + "\r\n").join("");
+    return "\ufeff" + [heads, ...lines].map((line) => line.join(",") + "\r\n").join("");
   };
   const download = () => {
     const link = document.createElement("a");
@@ -286,13 +271,14 @@
     else if (target.dataset.do === "print") print();
     else if (target.dataset.sort) {
       const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";
-      sortBy(+target.dataset.sort, isUp ? "descending" : "ascending");
+      sortBy(target.dataset, isUp ? "descending" : "ascending");
     } else if (target.dataset.zoom) {
       const drawn = views.get(target.closest("figure").querySelector(".plot"));
       if (drawn) zoom(drawn.view, target.dataset.zoom);
     } else if (target.matches(".choose, article.finding")) {
       const group = +target.dataset.group;
       choose(group === chosen ? NOBODY : group);
+      if (chosen === group && target.dataset.shows) $(target.dataset.shows).scrollIntoView();
     } else if (target.closest("tr[data-g]")) {
       const group = +target.closest("tr[data-g]").dataset.g;
       choose(group === chosen ? NOBODY : group);

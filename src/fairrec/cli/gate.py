@@ -1,0 +1,117 @@
+"""`fairrec gate` and `fairrec init`: a policy, and whether a result is within it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.shared import (
+    DebugOption,
+    Format,
+    FormatOption,
+    QuietOption,
+    print_markdown,
+    say,
+    stdout,
+)
+from fairrec.core.files import errors_of_disk, write_text
+from fairrec.core.kinds import FILE
+from fairrec.core.options import OUTPUT, Option
+from fairrec.core.settings import SETTINGS_FILE
+from fairrec.policy.gate_options import GateOptions
+
+if TYPE_CHECKING:
+    from fairrec.policy.outcome import GateResult
+    from fairrec.workflows.load import Audited
+
+
+@takes_options
+def gate_command(
+    *,
+    audit: Annotated[Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")],
+    options: Annotated[Given, FieldsOf(GateOptions)],
+    format_: FormatOption = Format.text,
+    debug: DebugOption = False,
+) -> None:
+    """Hold an audit against a policy: exit code 0 passed, 1 failed, 2 bad input, 3 inconclusive."""
+    raise typer.Exit(hold_against(audit, GateOptions.of(**options), format_))
+
+
+def hold_against(
+    audit: Audited, options: GateOptions, format_: Format, *, is_beside: bool = False
+) -> int:
+    """Judge, write and print; the exit code.
+
+    Parameters
+    ----------
+    is_beside : whether a result is printed too
+    """
+    from fairrec.policy.text import to_text
+    from fairrec.workflows.gate import gate
+
+    found = gate(
+        audit, options.policy, baseline=options.baseline, inconclusive=options.inconclusive
+    )
+    _write(found, options)
+    if is_beside and format_ is Format.json:
+        # one document on standard output
+        say(to_text(found, explain=options.explain))
+    else:
+        _print(found, format_, explain=options.explain)
+    return found.exit_code
+
+
+def _write(found: GateResult, options: GateOptions) -> None:
+    """What build servers read."""
+    from fairrec.policy.github import to_annotations
+    from fairrec.policy.junit import to_junit
+    from fairrec.policy.markdown import to_markdown
+
+    if options.junit is not None:
+        write_text(options.junit, to_junit(found))
+    if options.summary is not None:
+        write_text(options.summary, to_markdown(found, explain=options.explain))
+    if options.github:
+        typer.echo(to_annotations(found), nl=False)
+        if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+            # other steps may have written to it before
+            with errors_of_disk(Path(place)), Path(place).open("a", encoding="utf-8") as file:
+                file.write(to_markdown(found, explain=options.explain))
+
+
+def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
+    from fairrec.policy.markdown import to_markdown
+    from fairrec.policy.text import to_text
+
+    if format_ is Format.json:
+        typer.echo(found.model_dump_json(indent=2))
+    elif format_ is Format.markdown:
+        print_markdown(to_markdown(found, explain=explain))
+    else:
+        stdout().print(Text(to_text(found, explain=explain)), soft_wrap=True)
+
+
+@takes_options
+def init_command(
+    *,
+    audit: Annotated[Path, typer.Argument(help="Folder of an audit: its --out.")],
+    out: Annotated[Path, Option(FILE, "The file to write", OUTPUT)] = Path(SETTINGS_FILE),
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Write a commented policy from an audit, to be read and changed."""
+    from fairrec.workflows.init_policy import init_policy
+
+    init_policy(audit, out)
+    if not quiet:
+        named = "" if out == Path(SETTINGS_FILE) else f" --policy {shlex.quote(str(out))}"
+        say(
+            f"Written: {out}. Read it, change the limits, and run: "
+            f"fairrec gate {shlex.quote(str(audit))}{named}"
+        )

@@ -1,0 +1,1 @@
+"""Results and a policy -> whether a recommender may pass."""

@@ -1,0 +1,31 @@
+"""The outcome of a gate as annotations that GitHub shows beside a change."""
+
+from __future__ import annotations
+
+from fairrec.policy.outcome import GateResult, RuleOutcome
+
+
+def to_annotations(gate: GateResult) -> str:
+    """One workflow command for each rule that does not pass; nothing where all do."""
+    return "".join(
+        f"::{_level(rule, gate)} title={_property(f'FairRec {rule.outcome}')}::"
+        f"{_data(f'{rule.what}: {rule.measured}')}\n"
+        for rule in gate.rules
+        if rule.outcome != "passed"
+    )
+
+
+def _level(rule: RuleOutcome, gate: GateResult) -> str:
+    if rule.severity == "warn":
+        return "warning"
+    is_error = rule.outcome == "failed" or gate.inconclusive == "fail"
+    return "error" if is_error else "warning"
+
+
+def _data(text: str) -> str:
+    """Text that cannot end the command or begin another one."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,204 @@
+"""The harm of every group as a saved table has it, so that any limit can be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.options import spelled
+from fairrec.metrics.direction import harm
+from fairrec.report.words import group_label
+from fairrec.result.group_table import JUDGED
+from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
+
+FAR = 6.0
+"""Standard errors by which the mean of all others may be off: the chance that it is further is
+nothing beside any alpha, even for a million groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHarms:
+    """Groups with others to be compared with; arrays have one entry a group.
+
+    Parameters
+    ----------
+    conditions : one text column an attribute, null where its value does not matter
+    size : how much worse it is; its sign is that of a harm
+    interval : of that, for all groups and metrics at once
+    is_beyond_chance : differs from the others by more than chance explains
+    is_known : its interval holds
+    is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
+    """
+
+    conditions: pl.DataFrame
+    depth: IntArray
+    support: IntArray
+    size: FloatArray
+    interval: Interval
+    is_beyond_chance: BoolArray
+    is_known: BoolArray
+    is_conclusive: bool
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def outcomes(self, limit: float) -> IntArray:
+        """(n_groups,), positions in OUTCOMES, with this limit as what matters."""
+        is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
+        return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
+
+    def label(self, at: int) -> str:
+        """The conditions of a group on one line."""
+        row = self.conditions.row(at, named=True)
+        return group_label({name: value for name, value in row.items() if value is not None})
+
+    def position(self, group: Mapping[str, str]) -> int:
+        """The place of a group; an error where it is not among them."""
+        for name in group:
+            if name not in self.conditions.columns:
+                raise unknown_name("attribute in this audit", name, self.conditions.columns)
+        columns = self.conditions.iter_columns()
+        is_it = np.ones(len(self), dtype=np.bool_)
+        for column in columns:
+            value = group.get(column.name)
+            same = column.is_null() if value is None else (column == value).fill_null(False)
+            is_it &= same.to_numpy()
+        if not is_it.any():
+            raise self._unknown(group)
+        return int(np.flatnonzero(is_it)[0])
+
+    def _unknown(self, group: Mapping[str, str]) -> Exception:
+        for name, value in group.items():
+            values = self.conditions[name].drop_nulls().unique().to_list()
+            if value not in values:
+                return unknown_name(f"value of {name}", value, values)
+        return InputError(
+            f"No group '{group_label(group)}' was audited: too few users, or more attributes than "
+            f"its depth. Name another one, or change {spelled('min_support')} or {spelled('depth')}"
+            " of the audit."
+        )
+
+
+def difference_harms(
+    groups: pl.DataFrame, summary: AuditSummary, metric: str, *, either_way: bool = False
+) -> GroupHarms:
+    """How much worse each group is than all others.
+
+    Parameters
+    ----------
+    groups : the table of groups
+    either_way : whether a difference counts in both directions, whatever is better
+    """
+    about = summary.metrics[metric]
+    direction = None if either_way else about.higher_is_better
+    return harms_in(
+        groups,
+        [*summary.attributes],
+        metric,
+        direction,
+        "difference",
+        is_conclusive=about.is_conclusive,
+    )
+
+
+def harms_in(
+    table: pl.DataFrame,
+    attributes: Sequence[str],
+    metric: str,
+    higher_is_better: bool | None,
+    column: str,
+    *,
+    is_conclusive: bool,
+) -> GroupHarms:
+    """The harms of one metric in a table of groups, or of changes of groups.
+
+    Parameters
+    ----------
+    column : of what was measured, a difference from others or from before
+    """
+    if missing := [name for name in JUDGED if name not in table.columns]:
+        raise InputError(
+            f"The table of groups has no {' and no '.join(missing)}: it is of an earlier version "
+            "of FairRec. Audit again."
+        )
+    rows = table.filter(pl.col("metric") == metric, pl.col(column).is_not_null())
+    low, high = (
+        rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()
+        for end, limit in (("low", -np.inf), ("high", np.inf))
+    )
+    is_beyond, is_known = (rows[name].fill_null(False).to_numpy() for name in JUDGED)
+    return GroupHarms(
+        conditions=rows.select(attributes),
+        depth=rows["depth"].to_numpy(),
+        support=rows["support"].to_numpy(),
+        size=harm(rows[column].to_numpy(), higher_is_better),
+        interval=harm_interval(Interval(low, high), higher_is_better),
+        is_beyond_chance=is_beyond,
+        is_known=is_known,
+        is_conclusive=is_conclusive,
+    )
+
+
+def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> GroupHarms:
+    """How much of the others' value each group lacks: 0.2 where it has 0.8 of it.
+
+    The ends of its interval are those of the difference, over the mean of all others at its most
+    unfavourable, so that they hold for all groups at once too.
+    """
+    about = summary.metrics[metric]
+    _refuse_no_ratio(metric, about, summary)
+    assert about.sd is not None
+    found = difference_harms(groups, summary, metric)
+    rows = groups.filter(pl.col("metric") == metric, pl.col("difference").is_not_null())
+    others = (rows["value"] - rows["difference"]).to_numpy()
+    n_others = np.maximum(about.n_defined - found.support, 1)
+    # all others may vary more than everyone does, but their squares are among everyone's
+    far = FAR * about.sd * np.sqrt(about.n_defined) / n_others
+    least, most = others - far, others + far
+
+    def lacking(size: FloatArray, beside: FloatArray) -> FloatArray:
+        return size / (beside if about.higher_is_better else beside + size)
+
+    low, high = found.interval.low, found.interval.high
+    is_sure = (least > 0) & np.isfinite(low) & np.isfinite(high)
+    if not about.higher_is_better:
+        is_sure &= least + low > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # a harm weighs most beside little, and a benefit beside much
+        ends = Interval(
+            lacking(low, np.where(low > 0, most, least)),
+            lacking(high, np.where(high > 0, least, most)),
+        )
+        size = lacking(found.size, others)
+    return replace(
+        found,
+        size=size,
+        interval=Interval(
+            np.where(is_sure, ends.low, -np.inf), np.where(is_sure, ends.high, np.inf)
+        ),
+        is_known=found.is_known & is_sure,
+    )
+
+
+def _refuse_no_ratio(metric: str, about: MetricResult, summary: AuditSummary) -> None:
+    why = ""
+    if not about.is_ratio_scale or about.sd is None:
+        why = "its values have no zero that means none of it"
+    elif about.higher_is_better is None:
+        why = "neither end of it is better"
+    elif summary.given is not None:
+        why = "groups are compared in given circumstances, and its values are not"
+    elif summary.search.n_not_fully_scored:
+        why = "a search did not score everyone"
+    if why:
+        raise InputError(
+            f"{metric}: min_ratio is not known, because {why}. Limit the difference: max_worse, or "
+            "max_difference where neither end is better."
+        )

@@ -1,0 +1,245 @@
+"""A rule and what was measured -> failed, passed or inconclusive.
+
+A rule fails where a group is shown to be worse by more than the limit, and passes where that is
+ruled out for every group that has to be. Both rest on intervals that hold for all groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.policy import words
+from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
+from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
+from fairrec.policy.rules import Policy, Require, Rule
+from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT
+
+Changes = Callable[[str], GroupHarms]
+"""Metric -> how much worse each group is than in the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """All that rules are judged by.
+
+    Parameters
+    ----------
+    groups : the table of groups
+    changes : None without a baseline
+    """
+
+    summary: AuditSummary
+    groups: pl.DataFrame
+    changes: Changes | None = None
+
+    def about(self, metric: str) -> MetricResult:
+        """The result of a metric; an error where the audit has no such one."""
+        metrics = self.summary.metrics
+        if metric not in metrics:
+            raise unknown_name("metric in this audit", metric, metrics)
+        return metrics[metric]
+
+    def harms(self, rule: Rule) -> GroupHarms:
+        """The harms that a rule limits."""
+        if rule.kind == "min_ratio":
+            return ratio_harms(self.groups, self.summary, rule.metric)
+        if rule.kind == "baseline":
+            if self.changes is None:
+                raise InputError(
+                    "has baseline, and none was given. Name one: "
+                    f"{spelled('baseline', Blank('AUDIT'))}"
+                )
+            return self.changes(rule.metric)
+        either_way = rule.kind == "max_difference"
+        if not either_way and self.about(rule.metric).higher_is_better is None:
+            raise InputError(
+                f"neither end of {plain(rule.metric)} is better, so no group is worse in it. Limit "
+                "the difference instead: max_difference"
+            )
+        return difference_harms(self.groups, self.summary, rule.metric, either_way=either_way)
+
+
+def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[RuleOutcome, ...]:
+    """The outcome of every rule, and of what is required.
+
+    Parameters
+    ----------
+    where : the policy, for errors
+    """
+    found = []
+    for number, rule in enumerate(policy.rule, start=1):
+        try:
+            found.append(judge(rule, policy.require, measured, number))
+        except (InputError, ValueError) as error:
+            raise InputError(f"{where}: rule {number}: {error}") from error
+    return (*found, *_required(policy, measured))
+
+
+def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
+    """The outcome of one rule."""
+    about = measured.about(rule.metric)
+    limit = _limit(rule, about)
+    harms = measured.harms(rule)
+    outcomes = harms.outcomes(limit)
+    looked_at, must_pass = _scope(rule, require, harms, measured.summary)
+    is_failed = looked_at & (outcomes == BY_MORE)
+    is_open = must_pass & (outcomes != RULED_OUT)
+    outcome: Passing = "passed"
+    if is_failed.any():
+        outcome = "failed"
+    elif is_open.any() or not must_pass.any():
+        outcome = "inconclusive"
+    decided = _decided_by(harms, outcome, is_failed, is_open, must_pass)
+    say = partial(
+        words.Said,
+        rule=rule,
+        limit=limit,
+        about=about,
+        summary=measured.summary,
+        certify_from=require.certify_from,
+    )
+    n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
+    n_ruled_out = int((must_pass & ~is_open).sum())
+    judged = None if decided is None else _judged_group(harms, decided)
+    said = say(
+        outcome=outcome,
+        decided_by=judged,
+        n_failed=n_failed,
+        n_open=n_open,
+        n_must_pass=int(must_pass.sum()),
+        is_conclusive=harms.is_conclusive,
+        # of what is open, the limit with which it would not be
+        least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
+        ruled_out_from=_ruled_out_from(harms, outcomes, looked_at),
+    )
+    return RuleOutcome(
+        number=number,
+        kind=rule.kind,
+        metric=rule.metric,
+        severity=rule.severity,
+        outcome=outcome,
+        limit=limit,
+        what=said.what,
+        measured=said.measured,
+        explanation=said.explanation,
+        decided_by=judged,
+        n_failed=n_failed,
+        n_open=n_open,
+        n_ruled_out=n_ruled_out,
+    )
+
+
+def _limit(rule: Rule, about: MetricResult) -> float:
+    """In the units of what is judged."""
+    if rule.min_ratio is not None:
+        return 1 - rule.min_ratio
+    if rule.limit is not None:
+        if rule.limit.is_share and not about.is_ratio_scale:
+            raise InputError(
+                f"{plain(rule.metric)} has no share of its mean that says anything, as its values "
+                f"have no zero that means none of it. Give {rule.kind} as a number"
+            )
+        return rule.limit.of(about.mean)
+    if about.verdict is None or about.verdict.matters is None:
+        name = "tolerance" if rule.kind == "baseline" else "max_worse"
+        raise InputError(
+            f"has no limit, and nothing was said to matter in the audit. Add {name} = 0.03, or "
+            f"audit with {spelled('matters', 0.03)}"
+        )
+    return about.verdict.matters
+
+
+def _scope(
+    rule: Rule, require: Require, harms: GroupHarms, summary: AuditSummary
+) -> tuple[BoolArray, BoolArray]:
+    """(n_groups,), the groups that a rule is about, and those that must be ruled out."""
+    everyone = np.ones(len(harms), dtype=np.bool_)
+    if rule.groups:
+        named = np.zeros(len(harms), dtype=np.bool_)
+        for group in rule.groups:
+            named[harms.position(group)] = True
+        return named, named
+    if require.certify_from is None:
+        return everyone, harms.depth == harms.depth.min(initial=1)
+    least = summary.coverage.min_users
+    if require.certify_from < least:
+        raise InputError(
+            f"certify_from is {require.certify_from:,}, but the audit looked at groups of "
+            f"{least:,} users or more, so that smaller ones are not known. Raise certify_from, or "
+            f"audit with a lower {spelled('min_support')}"
+        )
+    return everyone, harms.support >= require.certify_from
+
+
+def _decided_by(
+    harms: GroupHarms,
+    outcome: Passing,
+    is_failed: BoolArray,
+    is_open: BoolArray,
+    must_pass: BoolArray,
+) -> int | None:
+    """The group that decides: the one surely worst, or the one that may be."""
+    if outcome == "failed":
+        return _largest(harms.interval.low, is_failed)
+    return _largest(harms.interval.high, is_open if is_open.any() else must_pass)
+
+
+def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
+    at = np.flatnonzero(among)
+    return int(at[np.argmax(ends[at])]) if len(at) else None
+
+
+def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
+    low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
+    row = harms.conditions.row(at, named=True)
+    return JudgedGroup(
+        group={name: value for name, value in row.items() if value is not None},
+        label=harms.label(at),
+        support=int(harms.support[at]),
+        measured=float(harms.size[at]),
+        interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
+    )
+
+
+def _ruled_out_from(harms: GroupHarms, outcomes: IntArray, looked_at: BoolArray) -> int | None:
+    """The size from which every group is ruled out; None where the largest is not."""
+    is_open = looked_at & (outcomes != RULED_OUT)
+    above = harms.support[looked_at & (harms.support > harms.support[is_open].max(initial=0))]
+    return int(above.min()) if len(above) else None
+
+
+def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
+    """What is required of the data behind every metric that a rule is about."""
+    most = policy.require.max_undefined
+    if most is None:
+        return []
+    found = []
+    for metric in dict.fromkeys(rule.metric for rule in policy.rule):
+        share = measured.about(metric).undefined_share
+        is_too_much = share > most
+        severities = [rule.severity for rule in policy.rule if rule.metric == metric]
+        found.append(
+            RuleOutcome(
+                number=0,
+                kind="max_undefined",
+                metric=metric,
+                severity="fail" if "fail" in severities else "warn",
+                outcome="failed" if is_too_much else "passed",
+                limit=most,
+                **words.undefined_in_words(metric, share, most, is_too_much=is_too_much),
+                decided_by=None,
+                n_failed=0,
+                n_open=0,
+                n_ruled_out=0,
+            )
+        )
+    return found

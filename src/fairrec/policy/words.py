@@ -1,0 +1,224 @@
+"""What a rule asks for, what was measured, and what would have to be true, in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fairrec.core.errors import plain
+from fairrec.core.options import spelled
+from fairrec.policy.outcome import GateResult, JudgedGroup, Passing, RuleOutcome
+from fairrec.policy.rules import Rule
+from fairrec.report.words import interval, number, percent, plural
+from fairrec.result.schema import AuditSummary, MetricResult
+
+MARKS = {"failed": "FAIL", "inconclusive": "OPEN", "passed": "PASS"}
+_MANY = 100
+"""Times the users, beyond which more of them are no way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A judged rule in words.
+
+    Parameters
+    ----------
+    decided_by : the group that decides; None where no group is looked at
+    n_must_pass : groups that had to be ruled out
+    is_conclusive : whether the users with a value speak for all
+    least_limit : with which all of them would be
+    ruled_out_from : the size from which groups are; None where the largest is not
+    """
+
+    rule: Rule
+    limit: float
+    about: MetricResult
+    summary: AuditSummary
+    certify_from: int | None
+    outcome: Passing
+    decided_by: JudgedGroup | None
+    n_failed: int
+    n_open: int
+    n_must_pass: int
+    is_conclusive: bool
+    least_limit: float
+    ruled_out_from: int | None
+
+    @property
+    def what(self) -> str:
+        """What the rule asks for."""
+        named = self.rule.groups
+        who = f"none of {plural(len(named), 'named group')}" if named else "no group"
+        if self.rule.kind == "min_ratio":
+            asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
+        elif self.rule.kind == "max_difference":
+            asked = f"{who} differs by more than {self._limit}"
+        elif self.rule.kind == "baseline":
+            asked = f"{who} is worse than in the baseline by more than {self._limit}"
+        else:
+            asked = f"{who} is worse by more than {self._limit}"
+        return f"{plain(self.rule.metric)}: {asked}"
+
+    @property
+    def measured(self) -> str:
+        """What was measured, of the group that decides."""
+        group = self.decided_by
+        if group is None:
+            return self._nothing
+        who = f"{group.label} ({plural(group.support, 'user')})"
+        if self.outcome == "failed":
+            n_others = self.n_failed - 1
+            verb = "fails" if n_others == 1 else "fail"
+            more = f"; {plural(n_others, 'other group')} {verb} too" if n_others else ""
+            return f"{who} {self._is(group)}{more}"
+        if self.outcome == "passed":
+            return f"ruled out for {self._scope}; closest is {who}, which {self._is(group)}"
+        if not self.is_conclusive:
+            return f"too many users have no value to rule anything out; {who} {self._is(group)}"
+        return f"open for {self.n_open:,} of {self._scope}; {who} {self._is(group)}"
+
+    @property
+    def explanation(self) -> str:
+        """What would have to be true for it to pass."""
+        if self.outcome == "passed":
+            return "passes"
+        if self.decided_by is None:
+            return self._no_group
+        if self.outcome == "failed":
+            return self._within
+        if not self.is_conclusive:
+            return (
+                f"fewer users without a value ({percent(self.about.undefined_share)} now), in all "
+                "groups alike"
+            )
+        return "; or ".join(self._ways_out)
+
+    @property
+    def _nothing(self) -> str:
+        if self.certify_from is not None and not self.rule.groups:
+            return f"no group has {self.certify_from:,} users, so nothing is ruled out"
+        return "no group has others to be compared with"
+
+    @property
+    def _no_group(self) -> str:
+        return (
+            "certify_from would have to be a size that groups have"
+            if self.certify_from is not None
+            else "at least two groups would have to be audited"
+        )
+
+    @property
+    def _within(self) -> str:
+        assert self.decided_by is not None
+        limit = self._limit_as_given(self.limit)
+        return f"the interval of {self.decided_by.label} would have to stay within {limit}"
+
+    @property
+    def _ways_out(self) -> list[str]:
+        group = self.decided_by
+        assert group is not None
+        if self.summary.permutations == 0:
+            return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
+        high = group.interval[1]
+        if high is None:
+            return [f"an interval of {group.label} that ends: more users of it"]
+        ways = [self._within]
+        size = max(0.0, group.measured)
+        if size < self.limit:
+            # the width of an interval falls with the root of the number of users
+            times = ((high - size) / (self.limit - size)) ** 2
+            if 1 < times <= _MANY:
+                ways.append(f"about {number(times)} times as many users, were it no worse")
+        if self.limit < self.least_limit < math.inf:
+            name = "tolerance" if self.rule.kind == "baseline" else self.rule.kind
+            ways.append(f"{name} = {self._limit_as_given(self.least_limit)}")
+        if self.certify_from is not None and self.ruled_out_from is not None:
+            ways.append(f"certify_from = {self.ruled_out_from}")
+        return ways
+
+    @property
+    def _scope(self) -> str:
+        groups = plural(self.n_must_pass, "group")
+        if self.rule.groups:
+            return f"{groups} named"
+        if self.certify_from is not None:
+            return f"{groups} of {self.certify_from:,} users or more"
+        return f"{groups} of the fewest attributes"
+
+    @property
+    def _limit(self) -> str:
+        """As it was given, and in units of the metric where it is a share."""
+        given = self.rule.limit
+        if given is None:
+            return f"what matters, {self.limit:.6g}"
+        return f"{given} of the mean ({number(self.limit)})" if given.is_share else str(given)
+
+    @property
+    def _of_others(self) -> str:
+        return "of all others'" if self.about.higher_is_better else "as all others have, of its own"
+
+    def _is(self, group: JudgedGroup) -> str:
+        """What was measured of a group, with its interval."""
+        low, high = group.interval
+        if self.rule.kind == "min_ratio":
+            ends = (None if end is None else 1 - end for end in (high, low))
+            return f"has {number(1 - group.measured)} {self._of_others} ({_ends(*ends)})"
+        if self.rule.kind == "max_difference":
+            return f"differs by {number(group.measured)} ({_ends(low, high)})"
+        than = " than in the baseline" if self.rule.kind == "baseline" else ""
+        side = "worse" if group.measured >= 0 else "better"
+        ends_ = f"{_ends(low, high)} worse" if side == "better" else _ends(low, high)
+        return f"is {side}{than} by {number(abs(group.measured))} ({ends_})"
+
+    def _limit_as_given(self, size: float) -> str:
+        """A limit in the rule's own terms, rounded to where it still holds."""
+        if self.rule.kind == "min_ratio":
+            return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
+        step = 10.0 ** (math.floor(math.log10(size)) - 2) if size > 0 else 1.0
+        return f"{math.ceil(round(size / step, 6)) * step:.12g}"
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return interval(low, high)
+    return " to ".join("no limit" if end is None else number(end) for end in (low, high))
+
+
+def undefined_in_words(
+    metric: str, share: float, most: float, *, is_too_much: bool
+) -> dict[str, str]:
+    """What is required of the users without a value."""
+    return {
+        "what": f"{plain(metric)}: at most {percent(most)} of users without a value",
+        "measured": f"{percent(share)} of users have none",
+        "explanation": f"{percent(most)} or less" if is_too_much else "passes",
+    }
+
+
+def line_of(rule: RuleOutcome) -> str:
+    """A rule and its outcome on one line."""
+    warns = " (warning only)" if rule.severity == "warn" and rule.outcome != "passed" else ""
+    return f"{rule.what}{warns} | {rule.measured}"
+
+
+def headline(gate: GateResult) -> str:
+    """The outcome of all rules in one sentence."""
+    deciding = [rule for rule in gate.rules if rule.severity == "fail"]
+    counts = {
+        word: sum(rule.outcome == word for rule in deciding) for word in ("failed", "inconclusive")
+    }
+    said = {
+        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'rule')}",
+        "inconclusive": (
+            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'rule')}, none "
+            "failed"
+        ),
+        "passed": f"Passed: {plural(len(deciding), 'rule')}",
+    }
+    warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
+    counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}
+    extra = ""
+    if gate.outcome == "inconclusive" and gate.inconclusive is not None:
+        extra = counted[gate.inconclusive]
+    warning = f"; {plural(warned, 'warning')}" if warned else ""
+    return f"{said[gate.outcome]}{extra}{warning}."

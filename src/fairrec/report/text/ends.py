@@ -1,0 +1,32 @@
+"""What the ends of a metric are called, and which of them is worse."""
+
+from __future__ import annotations
+
+from fairrec.metrics.direction import harm
+from fairrec.result.schema import Finding, MetricResult
+
+
+def end_names(result: MetricResult) -> tuple[str, str]:
+    """What the low and the high end of a metric are called."""
+    return ("lowest", "highest") if result.higher_is_better is None else ("worst", "best")
+
+
+def worse_word(result: MetricResult) -> str:
+    """What a group is that is served worse; where no end is, that it differs."""
+    return "different" if result.higher_is_better is None else "worse"
+
+
+def harm_word(result: MetricResult) -> str:
+    """What that is by how much."""
+    return "difference" if result.higher_is_better is None else "harm"
+
+
+def direction(result: MetricResult) -> str:
+    """Which end of a metric is better, in words."""
+    words = {True: "higher is better", False: "lower is better", None: "no end is better"}
+    return words[result.higher_is_better]
+
+
+def is_worse(finding: Finding, result: MetricResult) -> bool:
+    """Whether a finding is at the worse end; where there is none, always."""
+    return harm(finding.difference, result.higher_is_better) > 0

@@ -1,0 +1,46 @@
+"""One finding: its difference, intervals and users as they are written."""
+
+from __future__ import annotations
+
+from fairrec.report.words import group_label, numbers, signed_interval, with_sign
+from fairrec.result.schema import Finding, MetricResult
+
+
+def difference_of(finding: Finding, shrunken: float | None = None) -> str:
+    """Its difference, or what is left of it, with the digits of the interval beside it."""
+    beside = finding.simultaneous or finding.interval
+    size = finding.difference if shrunken is None else shrunken
+    return with_sign(numbers(size, finding.difference, *beside)[0])
+
+
+def value_of_others(finding: Finding) -> float:
+    """The mean of all other users, whatever their circumstances, as that of the group is."""
+    raw = finding.raw_difference
+    return finding.value - (finding.difference if raw is None else raw)
+
+
+def simultaneous_interval(finding: Finding) -> str:
+    """The interval that holds for all groups and metrics at once; empty where there is none."""
+    if finding.simultaneous is None:
+        return ""
+    return signed_interval(*finding.simultaneous, finding.difference)
+
+
+def one_at_a_time(finding: Finding) -> str:
+    """The interval of this group by itself."""
+    return signed_interval(*finding.interval, finding.difference)
+
+
+def users_known(finding: Finding) -> str:
+    """How many users the finding rests on."""
+    if finding.is_fully_scored:
+        return f"{finding.support:,}"
+    return f"{finding.support:,} of {finding.n_users:,}"
+
+
+def because_of(finding: Finding, result: MetricResult) -> str:
+    """The group without which this one would not stand out; nothing for most."""
+    if finding.because_of is None:
+        return ""
+    which = "at the other end" if result.higher_is_better is None else "served better than they are"
+    return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."

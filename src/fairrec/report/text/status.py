@@ -1,0 +1,65 @@
+"""What is known about the harm of groups, in a few words."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fairrec.report.text.ends import is_worse
+from fairrec.result.schema import Finding, MetricResult
+from fairrec.statistics.outcome import Outcome
+
+Status = Literal[
+    "worse by more than matters",
+    "worse, may be less than matters",
+    "worse",
+    "differs by more than matters",
+    "differs, may be less than matters",
+    "differs",
+    "inconclusive",
+    "not worse by more than matters",
+    "differs by no more than matters",
+    "same for everyone",
+    "not tested",
+]
+"""What matters most first."""
+_STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
+    ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
+    ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
+    ("worse", False): ("worse", "differs"),
+    ("not worse by more", True): (
+        "not worse by more than matters",
+        "differs by no more than matters",
+    ),
+}
+"""By outcome and whether an amount matters: where one end is worse, and where neither is."""
+
+
+def status_of(result: MetricResult) -> Status:
+    """What is known about the harm of its groups, in a few words."""
+    if not result.is_tested or (result.is_conclusive and not result.n_groups):
+        return "not tested"
+    if result.is_constant and result.is_conclusive:
+        return "same for everyone"
+    outcome: Outcome = "inconclusive"
+    has_amount = False
+    if result.verdict is not None:
+        outcome, has_amount = result.verdict.outcome, result.verdict.matters is not None
+    elif any(is_worse(finding, result) for finding in result.findings):
+        # a result from before there were verdicts
+        outcome = "worse"
+    return _words(outcome, has_amount, result)
+
+
+def _words(outcome: Outcome, has_amount: bool, result: MetricResult) -> Status:
+    by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
+    return by_end[result.higher_is_better is None]
+
+
+def outcome_words(finding: Finding, result: MetricResult) -> str:
+    """What is known about one group, in a few words."""
+    if finding.outcome is None:
+        return ""
+    if not is_worse(finding, result):
+        return "served better"
+    has_amount = result.verdict is not None and result.verdict.matters is not None
+    return _words(finding.outcome, has_amount, result)

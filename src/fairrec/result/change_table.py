@@ -1,0 +1,56 @@
+"""The table of changes: one row for each metric and group that two audits have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.errors import InputError, plain
+from fairrec.statistics.compared import ComparedMetric
+from fairrec.statistics.outcome import OUTCOMES
+
+NUMBERS = ("before", "after", "change", "simultaneous_low", "simultaneous_high")
+JUDGED = ("is_beyond_chance", "is_known", "outcome")
+RESERVED = ("metric", "depth", "support", *NUMBERS, *JUDGED)
+"""Names an attribute cannot have beside them."""
+
+
+def refuse_reserved(attributes: Sequence[str]) -> None:
+    """An error for attributes that would be taken for a column of the table."""
+    taken = [name for name in attributes if name in RESERVED]
+    if taken:
+        raise InputError(
+            f"Attribute '{plain(taken[0])}' has the name of a column of changes.parquet. Audit "
+            "both with the attribute under another name."
+        )
+
+
+def change_table(
+    conditions: Mapping[str, pl.DataFrame], compared: Mapping[str, ComparedMetric]
+) -> pl.DataFrame:
+    """One row for each metric and group; those that became worse by more than matters first.
+
+    Parameters
+    ----------
+    conditions : by metric, one row a group: a text column an attribute, and the depth
+    """
+    tables = []
+    for name, found in compared.items():
+        groups = found.groups
+        ends = (groups.interval.low, groups.interval.high)
+        numbers = zip(NUMBERS, (groups.before, groups.after, groups.change, *ends), strict=True)
+        outcomes = np.array(OUTCOMES)[found.of_groups]
+        tables.append(
+            conditions[name].select(
+                pl.lit(name).alias("metric"),
+                pl.all(),
+                pl.Series("support", groups.n.astype(np.int64)),
+                *(pl.Series(column, values).fill_nan(None) for column, values in numbers),
+                pl.Series("is_beyond_chance", groups.is_beyond_chance),
+                pl.Series("is_known", groups.is_known),
+                pl.Series("outcome", outcomes.tolist(), pl.String),
+            )[found.order]
+        )
+    return pl.concat(tables)

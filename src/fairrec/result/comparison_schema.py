@@ -1,0 +1,119 @@
+"""The named parts of a comparison of two audits, and so the schema of `comparison.json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fairrec.result.change_schema import Change, GapChange
+from fairrec.result.parts import Part
+from fairrec.result.schema import AuditedModel, CertifiedSize
+from fairrec.statistics.outcome import Outcome
+
+MOST_GROUPS = 50
+MOST_DIFFERENCES = 100
+
+
+class ComparedAudit(Part):
+    """One of the two audits."""
+
+    name: str = Field(description="of its folder; empty for a result in memory")
+    title: str
+    model: AuditedModel | None
+    fairrec_version: str
+    n_users: int
+
+
+class AuditDifference(Part):
+    """Something in which the two audits differ, other than what they measured."""
+
+    what: str
+    base: str = Field(description="as the base has it; empty where it has none")
+    candidate: str
+
+
+class Pairing(Part):
+    """Whether the same users are compared, and who could not be."""
+
+    is_paired: bool
+    why: str = Field(description="why users are not paired; empty where they are")
+    n_shared: int | None = Field(description="users in both; null where ids were not kept")
+    n_only_base: int | None
+    n_only_candidate: int | None
+    n_moved: int | None = Field(
+        description="users in both whose attributes differ; they count for the group they are in "
+        "in the candidate"
+    )
+
+
+class GroupComparison(Part):
+    """A group in both audits."""
+
+    group: dict[str, str]
+    support: int = Field(description="users the change rests on; unpaired, of the candidate")
+    before: float
+    after: float
+    change: float
+    simultaneous: tuple[float, float] = Field(
+        description="confidence interval of the change that holds for all groups and metrics at "
+        "once"
+    )
+    outcome: Outcome
+
+
+class MetricComparison(Part):
+    """One metric in both audits; harm is how much worse the candidate serves a group."""
+
+    called: str
+    higher_is_better: bool | None
+    everyone: Change | None = Field(description="null where nobody has a value in both")
+    gap: GapChange
+    matters: float | None = Field(
+        description="the smallest harm worth acting on, in units of the metric; null where nothing "
+        "was said"
+    )
+    is_conclusive: bool = Field(
+        description="false where users without a value, in either audit, leave everything open "
+        "that is not shown"
+    )
+    outcome: Outcome
+    n_groups: int = Field(description="groups in both audits that are compared")
+    n_unknown: int = Field(description="of these, groups with too few users for any interval")
+    n_worse_by_more: int
+    n_worse: int
+    n_improved: int = Field(description="groups shown to be served better than by the base")
+    n_ruled_out: int
+    n_open: int
+    ruled_out_from: int | None = Field(
+        description="of groups with so many users and more none is inconclusive"
+    )
+    certificate: tuple[CertifiedSize, ...] = Field(
+        description="the largest harm that is not ruled out, for groups of at least each size that "
+        "are not shown to be worse; smallest size first"
+    )
+    worse: tuple[GroupComparison, ...] = Field(
+        description="groups shown to be worse, those by more than matters first; where neither end "
+        "is better, those that changed. At most 50"
+    )
+    improved: tuple[GroupComparison, ...] = Field(
+        description="groups shown to be better, most first; at most 50"
+    )
+
+
+class ComparisonSummary(Part):
+    """The content of `comparison.json`."""
+
+    schema_version: Literal["1"] = "1"
+    fairrec_version: str
+    command: str
+    base: ComparedAudit
+    candidate: ComparedAudit
+    pairing: Pairing
+    attributes: tuple[str, ...] = Field(description="those that both audits have")
+    alpha: float = Field(description="family-wise error rate over all groups and metrics")
+    matters: str | None = Field(description="the smallest harm worth acting on, as it was given")
+    outcome: Outcome = Field(description="that of the metrics which matters most")
+    metrics: dict[str, MetricComparison]
+    differences: tuple[AuditDifference, ...] = Field(description="at most 100")
+    notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")

@@ -1,0 +1,188 @@
+"""How groups changed from one audit to another: intervals for all groups and metrics at once.
+
+The same users are compared by their changes (`compare_paired`), other users by the means and
+intervals that both audits have of a group (`unpaired`). Either way alpha is divided by the number
+of groups and metrics (Bonferroni). Drawing the largest statistic of all groups instead, by
+turning the signs of changes, would gain little and would not hold where some groups vary more
+than others, or their changes are skewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics.direction import harm, worse_ends
+from fairrec.statistics.changes import group_sums
+from fairrec.statistics.intervals import CutOffs, Interval, with_unseen
+from fairrec.statistics.outcome import OPEN, WORSE, Outcome
+from fairrec.statistics.verdict import (
+    CertifiedPoint,
+    certificate,
+    group_outcomes,
+    harm_interval,
+    is_shown_worse,
+    metric_outcome,
+    ruled_out_from,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedGroups:
+    """The groups of one metric in two audits; (n_groups,) each.
+
+    Parameters
+    ----------
+    n : users that the change rests on; of two sets of users those of the candidate
+    error : standard error of the change
+    interval : of the change, for all groups and metrics at once; NaN where it is not known
+    is_beyond_chance : by more than chance explains, for all groups and metrics at once
+    is_known : whether the interval holds, so that something can be said
+    """
+
+    n: FloatArray
+    before: FloatArray
+    after: FloatArray
+    change: FloatArray
+    error: FloatArray
+    interval: Interval
+    is_beyond_chance: BoolArray
+    is_known: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMetric:
+    """What is known about the harm of the candidate in one metric: how much worse than the base.
+
+    Parameters
+    ----------
+    matters : in units of the metric; None where nothing was said
+    of_groups : (n_groups,), positions in OUTCOMES
+    order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
+        among them those by most standard errors first
+    ruled_out_from : of groups with so many users and more none is inconclusive
+    """
+
+    groups: ComparedGroups
+    outcome: Outcome
+    matters: float | None
+    of_groups: IntArray
+    order: IntArray
+    is_improved: BoolArray
+    ruled_out_from: int | None
+    certificate: tuple[CertifiedPoint, ...]
+
+    def n_of(self, outcome: int) -> int:
+        """How many groups have an outcome."""
+        return int((self.of_groups == outcome).sum())
+
+
+def compare_paired(
+    before: FloatArray,
+    after: FloatArray,
+    grouping: Grouping,
+    is_compared: BoolArray,
+    higher_is_better: Sequence[bool | None],
+    alpha: float,
+) -> tuple[ComparedGroups, ...]:
+    """The groups that are compared in each metric, by users who are in both audits.
+
+    Parameters
+    ----------
+    before, after : (n_metrics, n_users), NaN where undefined
+    is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
+        both values
+    """
+    sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
+    masks = zip(sums, is_compared, strict=True)
+    n_tests = sum(int((is_mine & (of.n > 1)).sum()) for of, is_mine in masks)
+    level = alpha / max(n_tests, 1)
+    found = []
+    for at, of in enumerate(sums):
+        part, mine = of.changes(level), is_compared[at]
+        n, change = part.n[mine], part.change[mine]
+        interval = Interval(part.low[mine], part.high[mine])
+        users = (after[at] - before[at])[~np.isnan(after[at] - before[at])]
+        found.append(
+            ComparedGroups(
+                n=n,
+                before=part.before[mine],
+                after=part.after[mine],
+                change=change,
+                error=part.error[mine],
+                interval=_with_unseen(interval, n, change, users, higher_is_better[at], level),
+                is_beyond_chance=leaves_out_zero(interval),
+                is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
+            )
+        )
+    return tuple(found)
+
+
+def leaves_out_zero(interval: Interval) -> BoolArray:
+    """Whether a change of nothing is excluded."""
+    return np.asarray((interval.low > 0) | (interval.high < 0))
+
+
+def cut_off(level: float) -> CutOffs:
+    """Normal scores that are exceeded with this probability, up or down."""
+    score = np.array(-ndtri(level / 2))
+    return CutOffs(score, score)
+
+
+def _with_unseen(
+    interval: Interval,
+    n: FloatArray,
+    change: FloatArray,
+    of_users: FloatArray,
+    higher_is_better: bool | None,
+    level: float,
+) -> Interval:
+    """The same, or wider at the worse end: others of a group may lose as much as anybody did.
+
+    Where few users changed, a group of which none did is no proof that none would.
+    """
+    extremes = np.full(2, np.nan)
+    for end in worse_ends(higher_is_better) if len(of_users) else ():
+        extremes[int(end > 0)] = of_users.max() if end > 0 else of_users.min()
+    wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
+    is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+    return Interval(*(np.where(is_known, end, np.nan) for end in wider))
+
+
+def judged(
+    groups: ComparedGroups,
+    depth: IntArray,
+    higher_is_better: bool | None,
+    matters: float | None,
+    is_conclusive: bool,
+) -> ComparedMetric:
+    """What is known about the harm of the candidate.
+
+    Parameters
+    ----------
+    depth : (n_groups,), how many attributes a group has a condition on
+    matters : the smallest harm worth acting on, in units of the metric
+    is_conclusive : whether the users with a value speak for all, in both audits
+    """
+    size = harm(np.nan_to_num(groups.change), higher_is_better)
+    interval = harm_interval(groups.interval, higher_is_better)
+    is_worse = is_shown_worse(size, groups.is_beyond_chance, groups.is_known)
+    is_certain = groups.is_known & is_conclusive
+    of_groups = group_outcomes(interval, is_worse, is_certain, matters)
+    errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
+    rank = np.where(of_groups > WORSE, OPEN, of_groups)
+    return ComparedMetric(
+        groups=groups,
+        outcome=metric_outcome(of_groups, groups.is_known, depth) if len(depth) else "inconclusive",
+        matters=matters,
+        of_groups=of_groups,
+        order=np.lexsort((-errors, rank)),
+        is_improved=groups.is_beyond_chance & (size < 0),
+        ruled_out_from=ruled_out_from(of_groups, groups.n),
+        certificate=certificate(groups.n, interval.high, is_certain & (of_groups > WORSE)),
+    )

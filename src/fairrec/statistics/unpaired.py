@@ -1,0 +1,152 @@
+"""Groups of two audits without common users: from the means and intervals that each tells.
+
+A published interval has in it what it was made of: the variance of a metric without bounds, or
+the dispersion of one between two (`intervals`). So a wider one, for all groups at once, can be
+made of it without a single user's value (the method of variance estimates recovery, Zou and Donner
+2008), and the two of a group give the interval of its change as two sides of a difference do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from fairrec.core.arrays import FloatArray
+from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero
+from fairrec.statistics.intervals import Interval, Side, difference_interval
+from fairrec.statistics.paired import PairedChanges
+from fairrec.statistics.scores import KNOWN, Spread, own_error, student_scale
+
+UNBOUNDED = (-np.inf, np.inf)
+_ALIKE = 1e-6
+"""What rounding may leave between numbers that are the same, as a share of their size."""
+
+
+class Published(NamedTuple):
+    """The groups of one metric as an audit tells them; (n_groups,) each.
+
+    Parameters
+    ----------
+    low, high : confidence interval of the value, one at a time; NaN where there is none
+    alpha : of these intervals
+    """
+
+    n: FloatArray
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    alpha: float
+
+
+def compare_unpaired(
+    before: Sequence[Published],
+    after: Sequence[Published],
+    known_bounds: Sequence[tuple[float, float] | None],
+    alpha: float,
+) -> tuple[ComparedGroups, ...]:
+    """The groups of each metric, by two independent sets of users.
+
+    Parameters
+    ----------
+    before, after : one entry a metric, of the same groups in the same order
+    known_bounds : lowest and highest value of each metric, where that is known
+    """
+    n_tests = sum(
+        int((np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)).sum())
+        for first, last in zip(before, after, strict=True)
+    )
+    level = alpha / max(n_tests, 1)
+    found = []
+    for first, last, known in zip(before, after, known_bounds, strict=True):
+        bounds = bounds_of((first, last), known)
+        sides = side_of(first, bounds), side_of(last, bounds)
+        change = last.value - first.value
+        interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
+        is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
+        interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
+        found.append(
+            ComparedGroups(
+                n=last.n,
+                before=first.value,
+                after=last.value,
+                change=change,
+                error=np.hypot(*(_error(side, bounds) for side in sides)),
+                interval=interval,
+                is_beyond_chance=leaves_out_zero(interval),
+                is_known=is_known,
+            )
+        )
+    return tuple(found)
+
+
+def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> tuple[float, float]:
+    """The bounds that intervals were made with: none where all are as wide up as down."""
+    for one in sides:
+        up, down = one.high - one.value, one.value - one.low
+        is_even = np.abs(up - down) <= _ALIKE * (one.high - one.low)
+        if is_even[np.isfinite(up + down)].all():
+            return UNBOUNDED
+    if known is not None:
+        return known
+    values = np.concatenate([one.value for one in sides])
+    # rates of 0 and 1 are the most frequent of metrics whose bounds nobody named
+    return (0.0, 1.0) if np.nanmin(values) >= 0 and np.nanmax(values) <= 1 else UNBOUNDED
+
+
+def side_of(published: Published, bounds: tuple[float, float]) -> Side:
+    """What a published interval was made of."""
+    n, value, low, high, alpha = published
+    score, freedom = cut_off(alpha).up, np.maximum(n, 1.0)
+    lowest, most = bounds[0], bounds[1] - bounds[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if not np.isfinite(most):
+            half = np.fmax(high - value, value - low)
+            variance = n * (half / student_scale(score, freedom)) ** 2
+            return Side(n, value, Spread(variance, np.zeros_like(n), freedom), 1 / n)
+        # the far end is where the observed mean is as unlikely as the level says
+        is_up = value - lowest <= most / 2
+        end = np.where(is_up, high, low) - lowest
+        squares = (end - (value - lowest)) ** 2 / (end * (1 - end / most))
+        per_user = squares * n / most
+        # a rate has a dispersion of 1 and no degrees of freedom to lose
+        is_one = np.abs(per_user / score**2 - 1) <= _ALIKE
+        is_rate = bool(is_one[np.isfinite(per_user)].all())
+        freedom = np.full_like(freedom, KNOWN) if is_rate else freedom
+        dispersion = np.clip(per_user / student_scale(score, freedom) ** 2, 0.0, 1.0)
+    return Side(n, value, Spread(np.zeros_like(n), dispersion, freedom), 1 / n)
+
+
+def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:
+    """The standard error of a mean."""
+    spread = side.spread
+    if not np.isfinite(bounds[1] - bounds[0]):
+        return np.asarray(np.sqrt(spread.variance * side.weight))
+    at_mean = np.maximum((side.value - bounds[0]) * (bounds[1] - side.value), 0.0)
+    return np.asarray(np.sqrt(spread.dispersion * at_mean * side.weight))
+
+
+def change_of_means(
+    before: tuple[float, float, float], after: tuple[float, float, float], alpha: float
+) -> PairedChanges:
+    """The change of one mean by other users, as arrays of length 1 (Welch).
+
+    Parameters
+    ----------
+    before, after : number of users, mean and standard deviation
+    """
+    (n, first, sd), (n_after, last, sd_after) = (np.array([part]).T for part in (before, after))
+    ones = Spread(sd**2, np.zeros(1), np.maximum(n - 1, 1.0))
+    others = Spread(sd_after**2, np.zeros(1), np.maximum(n_after - 1, 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error, freedom = own_error(ones, others, 1 / n, 1 / n_after)
+    # two constants have no error, and so no degrees of freedom
+    freedom = np.nan_to_num(freedom, nan=1.0)
+    change = last - first
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p_value = np.where(change == 0, 1.0, 2 * stdtr(freedom, -np.abs(change / error)))
+    far = stdtrit(freedom, 1 - alpha / 2) * error
+    low, high = change - far, change + far
+    return PairedChanges(n_after, first, last, change, error, low, high, p_value, n_after)

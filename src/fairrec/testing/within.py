@@ -1,0 +1,37 @@
+"""A result that must be within a policy, or the test fails with the gate's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairrec.core.settings import SETTINGS_FILE
+
+if TYPE_CHECKING:
+    from fairrec.policy.outcome import GateResult, Inconclusive
+    from fairrec.policy.rules import Policy
+    from fairrec.workflows.load import Audited
+
+
+def assert_within(
+    result: Audited,
+    policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
+    *,
+    baseline: Audited | None = None,
+    inconclusive: Inconclusive = "fail",
+) -> GateResult:
+    """Fail unless a result passes the gate; what is inconclusive fails too, unless it may pass.
+
+    Parameters
+    ----------
+    result, policy, baseline : as of `fairrec.gate`
+    inconclusive : what an inconclusive rule counts as
+    """
+    from fairrec.policy.text import to_text
+    from fairrec.workflows.gate import gate
+
+    found = gate(result, policy, baseline=baseline, inconclusive=inconclusive)
+    if not found.has_passed:
+        raise AssertionError("\n" + to_text(found, explain=True))
+    return found

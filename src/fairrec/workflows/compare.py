@@ -1,0 +1,205 @@
+"""Two audits side by side: `fairrec.compare`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError, as_unicode
+from fairrec.core.matters import Matters
+from fairrec.core.options import declared, documented, invalid
+from fairrec.core.told import told_command
+from fairrec.core.version import __version__
+from fairrec.metrics.matters import by_name
+from fairrec.metrics.value_columns import metric_named
+from fairrec.mitigation.mitigation_result import MitigationResult
+from fairrec.report.comparison.page import comparison_card, comparison_page
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.change_schema import Change
+from fairrec.result.change_table import change_table, refuse_reserved
+from fairrec.result.changes import change_between, change_of
+from fairrec.result.comparison import Comparison
+from fairrec.result.comparison_parts import compared_audit, metric_comparison
+from fairrec.result.comparison_schema import ComparisonSummary
+from fairrec.result.schema import MetricResult
+from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
+from fairrec.statistics.outcome import outcome_of_all
+from fairrec.statistics.unpaired import compare_unpaired
+from fairrec.workflows.audit_differences import audit_differences, comparison_notes
+from fairrec.workflows.load import load_audit
+from fairrec.workflows.pairing import (
+    Common,
+    PairedUsers,
+    in_common,
+    paired_users,
+    published_groups,
+    shared_users,
+)
+
+Audited = AuditResult | MitigationResult | str | Path
+
+
+@documented(AuditOptions)
+def compare(
+    base: Audited,
+    candidate: Audited,
+    *,
+    matters: Any = None,
+    command: str | None = None,
+) -> Comparison:
+    """What became of every group from one audit to another, such as of a new model.
+
+    Harm is how much worse the candidate serves a group than the base. Users are compared with
+    themselves where both audits have them; else two sets of users are, and the result says why.
+
+    Parameters
+    ----------
+    base, candidate : results, or the folders they were saved in; of a mitigation the re-ranked
+        lists
+    matters : see AuditOptions
+    command : what was typed, for `comparison.json`
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": range(400), "plan": ["free", "paid"] * 200})
+    >>> def audited(**of_plan):
+    ...     clicks = [of_plan[plan] + i % 5 for i, plan in enumerate(users["plan"])]
+    ...     values = pl.DataFrame({"user_id": range(400), "clicks": clicks})
+    ...     better = {"clicks": "higher"}
+    ...     return fairrec.audit(values=values, users=users, by="plan", better=better)
+    >>> found = fairrec.compare(audited(free=3, paid=4), audited(free=1, paid=4), matters=0.5)
+    >>> [(group.group, group.outcome) for group in found.metrics["clicks"].worse]
+    [({'plan': 'free'}, 'worse by more')]
+    """
+    (first, base_name), (last, candidate_name) = (
+        _audit("base", base),
+        _audit("candidate", candidate),
+    )
+    common = in_common(first, last)
+    refuse_reserved(common.attributes)
+    amounts = _matters(matters, last, common)
+    pairing, shared = shared_users(first, last, common)
+    if shared is not None:
+        sides = _paired(paired_users(shared, common, first, last), common, last)
+    else:
+        sides = _unpaired(common, first, last)
+    compared = {
+        name: judged(
+            side.groups,
+            side.conditions["depth"].to_numpy(),
+            last.metrics[name].higher_is_better,
+            matters=_amount(amounts, last.metrics[name], name),
+            is_conclusive=first.metrics[name].is_conclusive and last.metrics[name].is_conclusive,
+        )
+        for name, side in sides.items()
+    }
+    n_groups = {name: side.conditions.height for name, side in sides.items()}
+    summary = ComparisonSummary(
+        fairrec_version=__version__,
+        command=told_command(command or "fairrec.compare(base, candidate)"),
+        base=compared_audit(first.summary, base_name),
+        candidate=compared_audit(last.summary, candidate_name),
+        pairing=pairing,
+        attributes=common.attributes,
+        alpha=last.summary.alpha,
+        matters=None if amounts is None else str(amounts),
+        outcome=outcome_of_all([part.outcome for part in compared.values()]),
+        metrics={
+            name: metric_comparison(
+                compared[name],
+                side.conditions,
+                side.everyone,
+                (first.metrics[name], last.metrics[name]),
+            )
+            for name, side in sides.items()
+        },
+        differences=audit_differences(first, last),
+        notes=comparison_notes(common, pairing, n_groups, first, last),
+    )
+    changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
+    is_pandas = first.is_pandas and last.is_pandas
+    return Comparison(summary, changes, comparison_page, comparison_card, is_pandas)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """One metric in both audits: the groups by their conditions, and everyone."""
+
+    conditions: pl.DataFrame
+    groups: ComparedGroups
+    everyone: Change | None
+
+
+def _paired(users: PairedUsers, common: Common, candidate: AuditResult) -> dict[str, _Sides]:
+    """By the users of both."""
+    alpha = candidate.summary.alpha
+    directions = [candidate.metrics[name].higher_is_better for name in common.metrics]
+    found = compare_paired(
+        users.before, users.after, users.grouping, users.is_compared, directions, alpha
+    )
+    conditions = users.conditions
+    return {
+        name: _Sides(
+            conditions[at],
+            found[at],
+            change_of(users.before[at], users.after[at], directions[at], alpha),
+        )
+        for at, name in enumerate(common.metrics)
+    }
+
+
+def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict[str, _Sides]:
+    """By what each audit tells of its groups."""
+    alpha = candidate.summary.alpha
+    told = published_groups(common, (base.summary.alpha, alpha))
+    bounds = [known.bounds if (known := metric_named(name)) else None for name in told]
+    found = compare_unpaired(
+        [part.before for part in told.values()],
+        [part.after for part in told.values()],
+        bounds,
+        alpha,
+    )
+    if not any(part.is_known.any() for part in found):
+        raise InputError(
+            "Neither the values of users nor intervals of groups are known in both audits, so "
+            "nothing can be compared. Audit both again."
+        )
+    return {
+        name: _Sides(
+            part.conditions,
+            groups,
+            change_between(base.metrics[name], candidate.metrics[name], alpha),
+        )
+        for (name, part), groups in zip(told.items(), found, strict=True)
+    }
+
+
+def _matters(given: Any, candidate: AuditResult, common: Common) -> Matters | None:
+    """What matters: as it is given, else as it was in the candidate's audit."""
+    if given is not None:
+        amounts = declared(AuditOptions)["matters"].parsed("matters", given)
+        return None if amounts is None else by_name(amounts, common.metrics)
+    said = candidate.summary.matters
+    return None if said is None else Matters.parsed(said)
+
+
+def _amount(matters: Matters | None, result: MetricResult, name: str) -> float | None:
+    """In units of a metric; a share is one of the candidate's mean, as in its audit."""
+    return None if matters is None else matters.of(name, result.mean)
+
+
+def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
+    """One of the two, and the name of its folder."""
+    if isinstance(given, AuditResult):
+        return given, ""
+    if isinstance(given, MitigationResult):
+        return given.audit, ""
+    if not isinstance(given, str | Path):
+        raise invalid(which, "a result, or the folder of one", given)
+    return load_audit(given), as_unicode(Path(os.path.normpath(given)).name)

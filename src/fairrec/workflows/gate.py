@@ -1,0 +1,133 @@
+"""The conductor of a gate: a result and a policy -> passed, failed or inconclusive."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.options import Blank, invalid, spelled
+from fairrec.core.settings import SETTINGS_FILE, read_settings
+from fairrec.core.told import told_path
+from fairrec.policy.harms import GroupHarms, harms_in
+from fairrec.policy.judging import Changes, Measurements, judge_policy
+from fairrec.policy.outcome import GateResult, Inconclusive, outcome_of_rules
+from fairrec.policy.rules import Policy, policy_in
+from fairrec.report.text.view import about_model
+from fairrec.result.audit_result import AuditResult
+from fairrec.workflows.compare import compare
+from fairrec.workflows.load import Audited, audit_of
+from fairrec.workflows.plan_options import SETTINGS
+
+
+def gate(
+    audit: Audited,
+    policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
+    *,
+    baseline: Audited | None = None,
+    inconclusive: Inconclusive | None = None,
+) -> GateResult:
+    """Whether a result is within a policy.
+
+    Parameters
+    ----------
+    audit : a result, or the folder of one; of a mitigation that of the re-ranked lists
+    policy : a file with `[[rule]]` and `[require]`, or the same as a mapping
+    baseline : a result to be no worse than, where a rule asks for it
+    inconclusive : what an inconclusive rule counts as, "fail" or "pass"; None for neither, which is
+        an exit code of its own
+
+    Examples
+    --------
+    >>> import fairrec, numpy as np, polars as pl
+    >>> rng = np.random.default_rng(0)
+    >>> values = pl.DataFrame({"user_id": range(400), "rating": rng.normal(3, 1, 400)})
+    >>> users = pl.DataFrame({"user_id": range(400), "plan": ["free", "paid"] * 200})
+    >>> result = fairrec.audit(values=values, users=users, by="plan", better="rating=higher")
+    >>> rule = {"metric": "rating", "max_worse": 0.8}
+    >>> print(fairrec.gate(result, {"rule": [rule]}).outcome)
+    passed
+    """
+    if inconclusive not in (None, "fail", "pass"):
+        raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
+    rules, where = _policy(policy)
+    result, place = audit_of("audit", audit)
+    measured = Measurements(
+        result.summary,
+        result.group_table,
+        None if baseline is None else _changes(audit_of("baseline", baseline)[0], result),
+    )
+    judged = judge_policy(rules, measured, where)
+    outcome, exit_code = outcome_of_rules(judged, inconclusive)
+    return GateResult(
+        title=plain(result.summary.title),
+        model=about_model(result.summary),
+        baseline=None if baseline is None else _called(baseline),
+        inconclusive=inconclusive,
+        outcome=outcome,
+        exit_code=exit_code,
+        look=_look(place),
+        policy=rules,
+        rules=judged,
+    )
+
+
+def _policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, str]:
+    if isinstance(given, Policy):
+        return given, "policy"
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in Policy.model_fields]:
+            raise InputError(
+                f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
+            )
+        return policy_in(given, "policy"), "policy"
+    if not isinstance(given, str | Path):
+        raise invalid("policy", "a file or a mapping with rule and require", given)
+    return read_policy(given)
+
+
+def read_policy(file: str | Path) -> tuple[Policy, str]:
+    """The policy in a settings file, and the file for errors."""
+    if not Path(file).exists() and Path(file) == Path(SETTINGS_FILE):
+        raise InputError(
+            f"There is no {SETTINGS_FILE} in the working folder, and no other policy was named. "
+            f"Let fairrec init AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"
+        )
+    settings = read_settings(file, SETTINGS)
+    return policy_in(settings.content, settings.where), settings.where
+
+
+def _called(given: Audited) -> str:
+    if isinstance(given, str | Path):
+        return told_path(given)
+    return plain(audit_of("baseline", given)[0].summary.title) or "a result in memory"
+
+
+def _look(place: Path | None) -> str:
+    """Where a saved result can be looked at."""
+    if place is None:
+        return ""
+    page, command = place / "report.html", f"fairrec report {shlex.quote(str(place))}"
+    return plain(page if page.exists() else command, 300)
+
+
+def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
+    """How much worse each group is than in a baseline."""
+    compared = compare(base, candidate)
+
+    def of_metric(metric: str) -> GroupHarms:
+        if metric not in compared.metrics:
+            raise unknown_name("metric in the baseline", metric, compared.metrics)
+        before, after = base.metrics[metric], candidate.metrics[metric]
+        return harms_in(
+            compared.changes,
+            [*compared.attributes],
+            metric,
+            after.higher_is_better,
+            "change",
+            is_conclusive=before.is_conclusive and after.is_conclusive,
+        )
+
+    return of_metric

@@ -1,0 +1,280 @@
+"""Who and what two audits have in common: metrics, attributes, groups and users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.errors import InputError, listed
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.comparison_schema import Pairing
+from fairrec.result.group_table import conditions_of
+from fairrec.statistics.unpaired import Published
+
+LEAST_SHARED = 0.5
+"""Share of the users of each audit that must be in both for pairing: with fewer, most of what is
+known of a group would be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What both audits have.
+
+    Parameters
+    ----------
+    metrics : in the order of the candidate, without those that are no mean over users
+    attributes : the same
+    tables : the groups of both by these attributes, base first; columns as `axes` names them
+    """
+
+    metrics: tuple[str, ...]
+    attributes: tuple[str, ...]
+    tables: tuple[pl.DataFrame, pl.DataFrame]
+
+
+def in_common(base: AuditResult, candidate: AuditResult) -> Common:
+    """The metrics and groups of both; an error where there is none."""
+    first, last = base.summary, candidate.summary
+    metrics = tuple(
+        name
+        for name, result in last.metrics.items()
+        if result.sd is not None and name in first.metrics and first.metrics[name].sd is not None
+    )
+    attributes = tuple(name for name in last.attributes if name in first.attributes)
+    for what, found, sides in (
+        ("metric", metrics, (first.metrics, last.metrics)),
+        ("attribute", attributes, (first.attributes, last.attributes)),
+    ):
+        if not found:
+            raise InputError(
+                f"The two audits have no {what} in common that can be compared: the base has "
+                f"{listed(sides[0])}, the candidate {listed(sides[1])}. Audit both alike."
+            )
+    turned = [name for name in metrics if _turned(name, base, candidate)]
+    if turned:
+        raise InputError(
+            f"{listed(turned)}: higher is better in one audit and not in the other. Audit both "
+            "alike."
+        )
+    tables = _by(base, attributes), _by(candidate, attributes)
+    keys = ["metric", *axes(attributes)]
+    shared = tables[1].join(tables[0], on=keys, how="semi", nulls_equal=True)
+    if not shared["metric"].is_in([*metrics]).any():
+        raise InputError(
+            f"The two audits have no group in common by {listed(attributes)}: their values differ, "
+            "as where ages are binned otherwise. Audit both alike."
+        )
+    return Common(metrics, attributes, tables)
+
+
+def _turned(name: str, base: AuditResult, candidate: AuditResult) -> bool:
+    return base.metrics[name].higher_is_better != candidate.metrics[name].higher_is_better
+
+
+def _by(audit: AuditResult, attributes: Sequence[str]) -> pl.DataFrame:
+    """The table of groups by some attributes: those with a condition on another are left out."""
+    others = [name for name in audit.summary.attributes if name not in attributes]
+    table = audit.group_table
+    if others:
+        table = table.filter(pl.all_horizontal(pl.col(others).is_null()))
+    numbers = ("value", "value_low", "value_high")
+    table = table.select("metric", *attributes, "depth", "support", *numbers)
+    return table.rename(dict(zip(attributes, axes(attributes), strict=True)))
+
+
+def axes(attributes: Sequence[str]) -> list[str]:
+    """Columns of attributes by position, as their names may be anything."""
+    return [f"a{at}" for at in range(len(attributes))]
+
+
+def shared_users(
+    base: AuditResult, candidate: AuditResult, common: Common
+) -> tuple[Pairing, pl.DataFrame | None]:
+    """Whether users can be paired, and the table of those in both; None where they cannot.
+
+    The table has a column an attribute, as the candidate has it, and two a metric.
+    """
+    if base.per_user is None or candidate.per_user is None:
+        which = _which(base.per_user is None, candidate.per_user is None)
+        return _unpaired(f"the values of users were not saved in {which}"), None
+    first, last = (_users(audit, common) for audit in (base, candidate))
+    shared = last.join(first, on="id", suffix=" base")
+    n_moved = int(
+        shared.select(
+            pl.any_horizontal(
+                pl.col(axis) != pl.col(f"{axis} base") for axis in axes(common.attributes)
+            ).sum()
+        ).item()
+    )
+    about = Pairing(
+        is_paired=False,
+        why=_why_not(base, candidate, shared.height, n_moved),
+        n_shared=shared.height,
+        n_only_base=first.height - shared.height,
+        n_only_candidate=last.height - shared.height,
+        n_moved=n_moved,
+    )
+    if about.why:
+        return about, None
+    return about.model_copy(update={"is_paired": True}), shared
+
+
+def _why_not(base: AuditResult, candidate: AuditResult, n_shared: int, n_moved: int) -> str:
+    """Why users of both are not paired; empty where they can be."""
+    is_partial = [
+        audit.summary.search.users_scored < audit.summary.search.users_total
+        for audit in (base, candidate)
+    ]
+    if any(is_partial):
+        # those a search scored beyond its random sample were chosen by what it had seen
+        return f"not all users were scored in {_which(*is_partial)}"
+    n_most = max(base.summary.n_users, candidate.summary.n_users)
+    if n_shared < LEAST_SHARED * n_most:
+        return f"only {n_shared:,} of {n_most:,} users are in both"
+    if n_moved > n_shared / 2:
+        return (
+            f"{n_moved:,} of the {n_shared:,} ids in both have other attributes, so they seem to "
+            "be other people"
+        )
+    return ""
+
+
+def _which(is_base: bool, is_candidate: bool) -> str:
+    if is_base and is_candidate:
+        return "either audit"
+    return "the base" if is_base else "the candidate"
+
+
+def _unpaired(why: str) -> Pairing:
+    return Pairing(
+        is_paired=False,
+        why=why,
+        n_shared=None,
+        n_only_base=None,
+        n_only_candidate=None,
+        n_moved=None,
+    )
+
+
+def _users(audit: AuditResult, common: Common) -> pl.DataFrame:
+    """Ids, attributes and values of all users; columns by position, as names may be anything."""
+    table = audit.per_user
+    assert table is not None
+    columns = dict(zip(table.columns, table.get_columns(), strict=True))
+    return pl.DataFrame(
+        [
+            table.to_series(0).cast(pl.String).alias("id"),
+            *(columns[name].alias(f"a{at}") for at, name in enumerate(common.attributes)),
+            *(columns[name].alias(f"m{at}") for at, name in enumerate(common.metrics)),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairedUsers:
+    """Users of both audits, and the groups they make.
+
+    Parameters
+    ----------
+    before, after : (n_metrics, n_users), NaN where undefined
+    is_compared : (n_metrics, n_groups), groups that both audits tell of, with users who have both
+        values
+    """
+
+    before: FloatArray
+    after: FloatArray
+    grouping: Grouping
+    is_compared: BoolArray
+
+    @property
+    def conditions(self) -> list[pl.DataFrame]:
+        """The groups that are compared, for each metric."""
+        table = conditions_of(self.grouping)
+        return [table.filter(is_mine) for is_mine in self.is_compared]
+
+
+def paired_users(
+    shared: pl.DataFrame, common: Common, base: AuditResult, candidate: AuditResult
+) -> PairedUsers:
+    """The users of both, with the groups that both audits know."""
+    values = [
+        np.array([shared[f"m{at}{which}"].fill_null(np.nan) for at in range(len(common.metrics))])
+        for which in (" base", "")
+    ]
+    attributes = []
+    for at, name in enumerate(common.attributes):
+        labels = shared[f"a{at}"]
+        texts = labels.unique().sort()
+        codes = labels.replace_strict(texts, np.arange(len(texts)), return_dtype=pl.Int32)
+        attributes.append(Attribute(name, codes.to_numpy(), tuple(texts)))
+    depths = [audit.summary.depth for audit in (base, candidate)]
+    least = min(audit.summary.coverage.min_users for audit in (base, candidate))
+    whole = [depth for depth in depths if depth != "full"]
+    options = AuditOptions(
+        depth=min(whole) if len(whole) == len(depths) else "full", min_support=least
+    )
+    grouping = Grouping.of(attributes, options)
+    conditions = conditions_of(grouping)
+    conditions.columns = [*axes(common.attributes), "depth"]
+    conditions = conditions.with_row_index("row")
+    is_compared = np.zeros((len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
+    for at, name in enumerate(common.metrics):
+        rows = conditions
+        for table in common.tables:
+            mine = table.filter(pl.col("metric") == name)
+            rows = rows.join(mine, on=axes(common.attributes), how="semi", nulls_equal=True)
+        is_compared[at, rows["row"].to_numpy()] = True
+        known = grouping.cells.sums(~np.isnan(values[0][at] + values[1][at]))
+        is_compared[at] &= grouping.lattice.sums(known[None])[0] > 0
+    return PairedUsers(values[0], values[1], grouping, is_compared)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedGroups:
+    """The groups of one metric that both audits tell of, in the same order.
+
+    Parameters
+    ----------
+    conditions : a text column an attribute, and the depth
+    """
+
+    conditions: pl.DataFrame
+    before: Published
+    after: Published
+
+
+def published_groups(common: Common, alphas: tuple[float, float]) -> dict[str, PublishedGroups]:
+    """What both audits tell of the groups they have in common, by metric.
+
+    Parameters
+    ----------
+    alphas : of the intervals of each audit, base first
+    """
+    found = {}
+    for name in common.metrics:
+        first, last = (table.filter(pl.col("metric") == name) for table in common.tables)
+        on = axes(common.attributes)
+        both = last.join(first, on=on, nulls_equal=True, suffix=" base", maintain_order="left")
+        before, after = (
+            _published(both, which, alpha)
+            for which, alpha in zip((" base", ""), alphas, strict=True)
+        )
+        conditions = both.select(*on, "depth")
+        conditions.columns = [*common.attributes, "depth"]
+        found[name] = PublishedGroups(conditions, before, after)
+    return found
+
+
+def _published(both: pl.DataFrame, which: str, alpha: float) -> Published:
+    n, value, low, high = (
+        both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for column in ("support", "value", "value_low", "value_high")
+    )
+    return Published(n, value, low, high, alpha)

@@ -1,0 +1,129 @@
+"""`fairrec gate` and `fairrec init`, with the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.builders import make_tables
+from tests.end_to_end.command_line import run_here, run_process, write_tables
+from tests.policy.judged_world import planted
+
+LIMITS = {"passed": 0.5, "failed": 0.03, "inconclusive": 0.25}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    planted().save(tmp_path / "audit", report=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return tmp_path
+
+
+def write_policy(limit: float, more: str = "[require]\ncertify_from = 100") -> None:
+    Path("fairrec.toml").write_text(f'[[rule]]\nmetric = "hits"\nmax_worse = {limit}\n{more}\n')
+
+
+@pytest.mark.parametrize(
+    ("outcome", "options", "code"),
+    [
+        ("passed", (), 0),
+        ("failed", (), 1),
+        ("inconclusive", (), 3),
+        ("inconclusive", ("--inconclusive", "fail"), 1),
+        ("inconclusive", ("--inconclusive", "pass"), 0),
+        ("failed", ("--inconclusive", "pass"), 1),
+    ],
+)
+def test_the_exit_code_tells_the_outcome(here: Path, outcome, options, code):
+    write_policy(LIMITS[outcome])
+    ran = run_here("gate", "audit", *options)
+    assert ran.code == code, ran.stderr
+    assert ran.stdout.splitlines()[-1].startswith(outcome.capitalize())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda: None, "There is no fairrec.toml"),
+        (lambda: write_policy(0.1, "sevrity = 'warn'"), "Did you mean 'severity'"),
+        (
+            lambda: write_policy(0.1, "[[rule]]\nmetric = 'nope'\nmax_worse = 1"),
+            "rule 2: No metric",
+        ),
+        (lambda: (write_policy(0.1), Path("audit/groups.parquet").unlink()), "Is it an audit"),
+        (lambda: (write_policy(0.1), Path("audit/result.json").write_text("{}")), "is no result"),
+        (lambda: Path("fairrec.toml").write_text("x = ["), "is no TOML"),
+    ],
+)
+def test_bad_input_is_one_message_and_code_2(here: Path, spoil, says):
+    spoil()
+    ran = run_here("gate", "audit")
+    assert ran.code == 2 and ran.stdout == ""
+    assert says in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_foreign_folder_is_bad_input(here: Path):
+    write_policy(0.1)
+    for folder in (".", "nowhere"):
+        assert run_here("gate", folder).code == 2
+
+
+def test_what_build_servers_read_is_written(here: Path, monkeypatch: pytest.MonkeyPatch):
+    write_policy(0.03)
+    Path("steps.md").write_text("# before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "steps.md")
+    ran = run_here(
+        "gate", "audit", "--junit", "j.xml", "--summary", "s.md", "--github", "--explain"
+    )
+    assert ran.code == 1
+    assert ran.stdout.startswith("::error title=FairRec failed::hits: no group is worse")
+    assert ElementTree.parse("j.xml").getroot().get("failures") == "1"
+    summary = Path("s.md").read_text()
+    assert summary.startswith("### FairRec: Failed: 1 of 1 rule.") and "to pass" in summary
+    assert Path("steps.md").read_text() == "# before\n" + summary
+
+
+def test_json_is_the_whole_outcome(here: Path):
+    write_policy(0.03)
+    found = json.loads(run_here("gate", "audit", "--format", "json").stdout)
+    assert (found["outcome"], found["exit_code"]) == ("failed", 1)
+    assert found["rules"][0]["decided_by"]["group"] == {"gender": "F", "age": "56+"}
+
+
+def test_a_policy_is_written_and_holds(here: Path):
+    made = run_process("init", "audit", folder=here)
+    assert made.code == 0 and "fairrec gate audit" in made.stderr
+    assert run_here("gate", "audit").code == 1
+    again = run_here("init", "audit")
+    assert again.code == 2 and "exists already" in again.stderr
+
+
+def test_an_audit_and_its_gate_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_tables(tmp_path, make_tables(80))
+    monkeypatch.chdir(tmp_path)
+    audit = ("audit", "predictions.parquet", "--users", "users.parquet", "--by", "gender")
+    audit += ("--metrics", "mrr@5", "--permutations", "39", "--max-undefined", "0.2")
+    rule = '[[rule]]\nmetric = "mrr@5"\nmax_worse = '
+    Path("fairrec.toml").write_text(f"{rule}0.9\n")
+    ran = run_here(*audit, "--gate", "--out", "audit", "--junit", "j.xml")
+    assert ran.code == 0, ran.stderr
+    assert "PASS  mrr@5: no group is worse by more than 0.9" in ran.stdout
+    assert Path("j.xml").exists() and Path("audit/result.json").exists()
+    Path("fairrec.toml").write_text(f"{rule}0.0001\n")
+    assert run_here(*audit, "--gate").code == 3
+    # one document on standard output
+    ran = run_here(*audit, "--gate", "--format", "json")
+    assert ran.code == 3 and "mrr@5" in json.loads(ran.stdout)["metrics"]
+    assert "OPEN  mrr@5" in ran.stderr
+
+
+def test_a_bad_policy_is_said_before_an_audit_is_made(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run_here("audit", "nothing.parquet", "--gate", "--by", "gender")
+    assert ran.code == 2 and "There is no fairrec.toml" in ran.stderr
+    ran = run_here("audit", "nothing.parquet", "--junit", "j.xml", "--by", "gender")
+    assert ran.code == 2 and "is of the gate. Add --gate" in ran.stderr

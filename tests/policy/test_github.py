@@ -1,0 +1,27 @@
+"""Annotations that GitHub reads."""
+
+from __future__ import annotations
+
+from fairrec.policy.github import to_annotations
+from tests.policy.judged_gate import HOSTILE, gate_of, rule_of
+
+
+def test_what_does_not_pass_is_annotated():
+    rules = (rule_of("failed"), rule_of("passed"), rule_of("inconclusive"))
+    assert to_annotations(gate_of(*rules, rule_of("failed", "warn"))).split("\n") == [
+        "::error title=FairRec failed::hits: what measured: measured",
+        "::warning title=FairRec inconclusive::hits: what measured: measured",
+        "::warning title=FairRec failed::hits: what measured: measured",
+        "",
+    ]
+    assert to_annotations(gate_of(rule_of("passed"))) == ""
+
+
+def test_what_counts_as_failed_is_an_error():
+    gate = gate_of(rule_of("inconclusive"), inconclusive="fail")
+    assert to_annotations(gate).startswith("::error ")
+
+
+def test_outside_text_begins_no_command():
+    text = to_annotations(gate_of(rule_of("failed", text=HOSTILE)))
+    assert text.count("\n") == 1 and "50%25" in text

@@ -1,0 +1,149 @@
+"""Rules and what becomes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.policy.judging import Measurements, judge_policy
+from tests.policy.judged_world import measured, planted, policy_of
+
+
+def outcome(rule, given=None, **require):
+    found = judge_policy(policy_of(rule, **require), given or measured(), "fairrec.toml")
+    return found[0]
+
+
+def test_a_group_shown_worse_by_more_fails_whatever_its_size():
+    found = outcome({"metric": "hits", "max_worse": 0.03}, certify_from=1000)
+    assert (found.outcome, found.n_failed) == ("failed", 2)
+    assert found.decided_by.label == "gender=F, age=56+"
+    assert found.decided_by.support < 1000
+    assert found.decided_by.interval[0] > 0.03
+
+
+def test_without_a_limit_what_matters_is_one():
+    assert outcome({"metric": "hits"}).limit == 0.03
+    with pytest.raises(InputError, match="rule 1: has no limit, and nothing was said to matter"):
+        outcome({"metric": "clicks"})
+
+
+def test_a_limit_above_every_interval_passes():
+    found = outcome({"metric": "hits", "max_worse": 0.5})
+    assert (found.outcome, found.n_open, found.n_failed) == ("passed", 0, 0)
+    # without certify_from every group of a single attribute
+    assert found.n_ruled_out == 5
+
+
+def test_between_both_nothing_is_known():
+    found = outcome({"metric": "hits", "max_worse": 0.25})
+    assert found.outcome == "passed"  # no single attribute is as bad
+    found = outcome({"metric": "hits", "max_worse": 0.25}, certify_from=100)
+    assert (found.outcome, found.n_open) == ("inconclusive", 1)
+    assert found.decided_by.label == "gender=F, age=56+"
+
+
+def test_smaller_groups_may_stay_open():
+    rule = {"metric": "clicks", "max_worse": 0.35}
+    small = outcome(rule, certify_from=100)
+    assert small.outcome == "inconclusive"
+    assert small.decided_by.support < 300
+    large = outcome(rule, certify_from=300)
+    assert (large.outcome, large.n_ruled_out) == ("passed", 9)
+
+
+def test_groups_that_nobody_has_are_no_all_clear():
+    found = outcome({"metric": "clicks", "max_worse": 5}, certify_from=3990)
+    assert (found.outcome, found.decided_by) == ("inconclusive", None)
+    assert "no group has 3,990 users" in found.measured
+
+
+def test_groups_below_those_audited_are_not_certified():
+    with pytest.raises(InputError, match="certify_from is 3, but the audit looked at groups of"):
+        outcome({"metric": "clicks", "max_worse": 5}, certify_from=3)
+
+
+def test_named_groups_must_be_ruled_out_whatever_their_size():
+    rule = {"metric": "clicks", "max_worse": 0.35, "groups": ["gender=F,age=56+"]}
+    assert outcome(rule, certify_from=300).outcome == "inconclusive"
+    assert outcome({**rule, "groups": ["gender=F"]}).outcome == "passed"
+    # and others are no matter
+    assert outcome({"metric": "hits", "max_worse": 0.2, "groups": ["gender=M"]}).outcome == "passed"
+
+
+def test_a_metric_without_a_better_end_is_limited_in_both_directions():
+    assert outcome({"metric": "lean", "max_difference": 0.5}).outcome == "passed"
+    with pytest.raises(InputError, match="Limit the difference instead: max_difference"):
+        outcome({"metric": "lean", "max_worse": 0.5})
+    found = outcome({"metric": "hits", "max_difference": 0.1})
+    assert found.outcome == "failed"
+
+
+def test_shares_of_the_mean_need_a_zero():
+    assert outcome({"metric": "clicks", "max_worse": "20%"}).limit == pytest.approx(0.6, abs=0.02)
+    with pytest.raises(InputError, match="no share of its mean that says anything"):
+        outcome({"metric": "lean", "max_difference": "5%"})
+
+
+def test_a_ratio_is_limited_from_below():
+    found = outcome({"metric": "hits", "min_ratio": 0.8})
+    assert (found.outcome, found.limit) == ("failed", pytest.approx(0.2))
+    assert outcome({"metric": "clicks", "min_ratio": 0.8}).outcome == "passed"
+
+
+def test_what_chance_explains_fails_nobody():
+    # an interval beyond the limit of a group that does not stand out shows nothing
+    given = measured(is_beyond_chance=False)
+    assert outcome({"metric": "hits", "max_worse": 0.03}, given).outcome == "inconclusive"
+
+
+def test_what_is_not_known_passes_nobody():
+    given = measured(is_known=False)
+    assert outcome({"metric": "hits", "max_worse": 0.5}, given).outcome == "inconclusive"
+
+
+def test_an_untested_audit_is_inconclusive():
+    given = measured(is_known=None, is_beyond_chance=None)
+    assert outcome({"metric": "hits", "max_worse": 0.5}, given).outcome == "inconclusive"
+
+
+def test_users_without_a_value_are_no_all_clear():
+    result = planted()
+    about = result.summary.metrics["hits"].model_copy(update={"is_conclusive": False})
+    summary = result.summary.model_copy(update={"metrics": {"hits": about}})
+    given = Measurements(summary, result.group_table)
+    found = outcome({"metric": "hits", "max_worse": 0.5}, given)
+    assert found.outcome == "inconclusive"
+    assert "too many users have no value" in found.measured
+    # what is shown stays shown
+    assert outcome({"metric": "hits", "max_worse": 0.03}, given).outcome == "failed"
+
+
+def test_a_baseline_must_be_given():
+    with pytest.raises(InputError, match="rule 1: has baseline, and none was given"):
+        outcome({"metric": "hits", "baseline": "no_group_worse"})
+
+
+def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
+    policy = policy_of(
+        {"metric": "hits", "max_worse": 0.5},
+        {"metric": "hits", "min_ratio": 0.1, "severity": "warn"},
+        {"metric": "clicks", "max_worse": 5, "severity": "warn"},
+        max_undefined=0.0,
+    )
+    found = judge_policy(policy, measured(), "p.toml")[3:]
+    assert [(one.metric, one.outcome, one.severity) for one in found] == [
+        ("hits", "passed", "fail"),
+        ("clicks", "passed", "warn"),
+    ]
+    result = planted()
+    about = result.summary.metrics["hits"].model_copy(update={"undefined_share": 0.12})
+    metrics = {**result.summary.metrics, "hits": about}
+    summary = result.summary.model_copy(update={"metrics": metrics})
+    one = judge_policy(policy, Measurements(summary, result.group_table), "p.toml")[3]
+    assert (one.outcome, one.measured) == ("failed", "12% of users have none")
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="rule 1: No metric in this audit 'hit'"):
+        outcome({"metric": "hit", "max_worse": 0.1})

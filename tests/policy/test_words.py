@@ -1,0 +1,78 @@
+"""Rules in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairrec.policy.judging import judge_policy
+from fairrec.policy.words import headline
+from tests.policy.judged_gate import gate_of, rule_of
+from tests.policy.judged_world import measured, policy_of
+
+
+def said(rule, **require):
+    found = judge_policy(policy_of(rule, **require), measured(), "p.toml")[0]
+    return found.what, found.measured, found.explanation
+
+
+def test_a_failed_rule_names_the_group_that_is_surely_worst():
+    what, told, explained = said({"metric": "hits", "max_worse": 0.03})
+    assert what == "hits: no group is worse by more than 0.03"
+    assert told.startswith("gender=F, age=56+ (176 users) is worse by 0.2")
+    assert told.endswith("; 1 other group fails too")
+    assert explained == "the interval of gender=F, age=56+ would have to stay within 0.03"
+
+
+def test_a_passed_rule_says_for_whom_and_what_comes_closest():
+    _, told, explained = said({"metric": "clicks", "max_worse": 5}, certify_from=300)
+    assert told.startswith("ruled out for 9 groups of 300 users or more; closest is age=56+ (")
+    assert explained == "passes"
+
+
+def test_an_open_rule_says_what_it_would_take():
+    rule = {"metric": "clicks", "max_worse": "10%"}
+    what, told, explained = said(rule, certify_from=300)
+    assert what.startswith("clicks: no group is worse by more than 10% of the mean (0.30")
+    assert told.startswith("open for 1 of 9 groups of 300 users or more; age=56+ (")
+    assert "times as many users" in explained
+    # what it proposes is enough
+    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
+    limit = {"metric": "clicks", "max_worse": float(proposed["max_worse"])}
+    assert said(limit, certify_from=300)[2] == "passes"
+    assert said(rule, certify_from=int(proposed["certify_from"]))[2] == "passes"
+
+
+def test_a_proposed_ratio_is_enough():
+    rule = {"metric": "clicks", "min_ratio": 0.95}
+    what, told, explained = said(rule)
+    assert what == "clicks: no group has less than 0.95 of all others'"
+    assert " of all others' (" in told
+    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
+    assert said({"metric": "clicks", "min_ratio": float(proposed["min_ratio"])})[2] == "passes"
+
+
+def test_named_groups_and_what_matters_are_said():
+    what = said({"metric": "hits", "groups": ["gender=F", "gender=M"]})[0]
+    assert what == "hits: none of 2 named groups is worse by more than what matters, 0.03"
+
+
+@pytest.mark.parametrize(
+    ("rules", "inconclusive", "says"),
+    [
+        (["failed", "passed"], None, "Failed: 1 of 2 rules."),
+        (["inconclusive"], None, "Inconclusive: 1 of 1 rule, none failed."),
+        (
+            ["inconclusive"],
+            "pass",
+            "Inconclusive: 1 of 1 rule, none failed, which counts as passed.",
+        ),
+        (["passed"], None, "Passed: 1 rule."),
+    ],
+)
+def test_the_headline(rules, inconclusive, says):
+    assert headline(gate_of(*map(rule_of, rules), inconclusive=inconclusive)) == says
+
+
+def test_the_headline_counts_warnings():
+    said_ = headline(gate_of(rule_of("passed"), rule_of("failed", "warn")))
+    assert said_ == "Passed: 1 rule; 1 warning."

@@ -1,0 +1,54 @@
+"""What is known about groups, in a few words."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairrec.report.text.status import outcome_words, status_of
+from tests.report.text.planted_report import planted_result, standing
+
+
+def test_a_result_without_verdicts_is_read_by_its_findings():
+    found = planted_result().metrics["auc"].model_copy(update={"verdict": None})
+    assert status_of(found) == "worse"
+    assert status_of(found.model_copy(update={"findings": ()})) == "inconclusive"
+
+
+def test_without_permutations_nothing_is_called_a_gap():
+    result = planted_result().summary.model_copy(update={"permutations": 0})
+    untested = result.metrics["auc"].model_copy(
+        update={"chance": None, "findings": (), "detectable": (), "is_tested": False}
+    )
+    assert status_of(untested) == "not tested"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "inconclusive"),
+        ({"is_constant": True}, "same for everyone"),
+        ({"n_groups": 0}, "not tested"),
+        ({"n_groups": 0, "is_constant": True}, "not tested"),
+        ({"is_conclusive": False}, "inconclusive"),
+        ({"is_conclusive": False, "is_constant": True}, "inconclusive"),
+        ({"is_conclusive": False, "n_groups": 0}, "inconclusive"),
+        ({"is_tested": False}, "not tested"),
+        ({"is_tested": False, "is_conclusive": False}, "not tested"),
+    ],
+)
+def test_what_is_said_first_is_what_matters_most(changes, status):
+    result = standing(**changes)
+    assert status_of(result) == status
+
+
+def test_one_group_has_the_words_of_its_outcome():
+    auc = planted_result().metrics["auc"]
+    finding = auc.findings[0]
+    assert outcome_words(finding, auc) == "worse"
+    matters = auc.model_copy(update={"verdict": auc.verdict.model_copy(update={"matters": 0.1})})
+    assert outcome_words(finding, matters) == "worse, may be less than matters"
+    assert outcome_words(finding, auc.model_copy(update={"higher_is_better": None})) == "differs"
+    assert outcome_words(finding, auc.model_copy(update={"higher_is_better": False})) == (
+        "served better"
+    )
+    assert outcome_words(finding.model_copy(update={"outcome": None}), auc) == ""

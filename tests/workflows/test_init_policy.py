@@ -1,0 +1,75 @@
+"""A first policy from an audit."""
+
+from __future__ import annotations
+
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError, OutputError
+from fairrec.workflows.init_policy import init_policy, policy_text
+from tests.builders import audit, make_tables
+from tests.policy.judged_world import planted
+
+
+def test_it_can_be_used_as_it_is(tmp_path):
+    folder = planted().save(tmp_path / "audit", report=False)
+    file = init_policy(folder, tmp_path / "fairrec.toml")
+    found = fairrec.gate(folder, file)
+    rules = {rule.metric: rule for rule in found.policy.rule}
+    assert [*rules] == ["hits", "clicks", "wait", "lean"]
+    assert [rule.kind for rule in rules.values()] == [*["max_worse"] * 3, "max_difference"]
+    assert str(rules["hits"].max_worse) == "0.03" and str(rules["clicks"].max_worse) == "5%"
+    text = file.read_text()
+    for rule in found.rules[:4]:
+        assert f"# now {rule.outcome}: {rule.measured}\n" in text
+    # every group of a single attribute counts
+    sizes = planted().group_table.filter(depth=1)["support"]
+    assert found.policy.require.certify_from == sizes.min()
+
+
+def test_an_audit_by_its_options_is_the_same(tmp_path):
+    tables = make_tables(80)
+    result = audit(
+        tables.predictions,
+        tables.users,
+        "gender,age:3",
+        metrics=["mrr@5", "auc"],
+        matters="auc=0.1",
+    )
+    file = tmp_path / "fairrec.toml"
+    file.write_text(policy_text(result))
+    again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
+    assert (again.summary.by, [*again.metrics]) == (result.summary.by, [*result.metrics])
+    assert again.summary.matters == result.summary.matters
+
+
+def test_an_existing_file_stays(tmp_path):
+    folder = planted().save(tmp_path / "audit", report=False)
+    (tmp_path / "fairrec.toml").write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        init_policy(folder, tmp_path / "fairrec.toml")
+    assert (tmp_path / "fairrec.toml").read_text() == "mine"
+
+
+def test_hostile_names_stay_within_their_comments():
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    values = pl.DataFrame({"user_id": range(60), 'a"\n]]': rng.random(60)})
+    users = pl.DataFrame({"user_id": range(60), "g\n[x]": ['u\n"', "v"] * 30})
+    result = fairrec.audit(
+        values=values, users=users, by=["g\n[x]"], title="t\n[[rule]]", permutations=39
+    )
+    import tomllib
+
+    read = tomllib.loads(policy_text(result))
+    assert [rule["metric"] for rule in read["rule"]] == ['a"\n]]']
+    assert read["audit"]["by"] == ["g\n[x]"]
+
+
+def test_without_anything_to_limit_there_is_no_policy():
+    tables = make_tables(80)
+    result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], permutations=0)
+    with pytest.raises(InputError, match="nothing to limit"):
+        policy_text(result)
