@@ -55,7 +55,7 @@ def read_releases(
     if history is None:
         releases = [_release(audit) for audit in audits]
         order: Order = "as given"
-        notes = _other_order(releases)
+        notes = []
     else:
         releases, order, notes = _history(Path(history))
     if len(releases) < 2:
@@ -63,7 +63,8 @@ def read_releases(
             f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
             f"with {spelled('history')} the folder that holds one for each release."
         )
-    return _apart(releases), order, notes
+    named = _apart(releases)
+    return named, order, [*notes, *(_other_order(named) if history is None else [])]
 
 
 def _history(folder: Path) -> tuple[list[Release], Order, list[str]]:
@@ -122,10 +123,13 @@ def _apart(releases: Sequence[Release]) -> list[Release]:
         model, title = release.summary.model, release.summary.title
         named = (model and model.version) or title or release.folder
         names.append(named or f"release {number}")
-    for more in ([release.folder for release in releases], map(str, range(1, len(names) + 1))):
+    folders = [
+        "" if one.folder == name else one.folder for one, name in zip(releases, names, strict=True)
+    ]
+    for more in (folders, map(str, range(1, len(names) + 1))):
         n_named = Counter(names)
         names = [
-            f"{name} ({part})" if n_named[name] > 1 and part not in ("", name) else name
+            f"{name} ({part})" if part and n_named[name] > 1 else name
             for name, part in zip(names, more, strict=True)
         ]
     return [replace(release, name=name) for release, name in zip(releases, names, strict=True)]
