@@ -56,7 +56,8 @@ def slow_evidence(harm, error, correlation):
 def test_evidence_of_a_growth_is_the_averaged_likelihood_ratio(shared):
     harm, error = np.array([0.1, -0.2, 0.9, 1.3]), np.array([0.3, 0.4, 0.35, 0.3])
     slow = min(
-        slow_evidence(harm, error, (1 - share) * np.eye(4) + share * shared) for share in PERSISTING
+        slow_evidence(harm, error, (1 - share) * np.eye(4) + share * shared)
+        for share in (0, *PERSISTING)
     )
     found = evidence_of_change(harm[None], error[None], shared)
     assert found.log[0, -1] == approx(slow, rel=1e-6)
@@ -108,6 +109,14 @@ def test_users_who_are_exchanged_at_once_are_no_growth():
     unknown = evidence_of_change(harm, error, None).log[0, -1]
     assert taken_for_anew > 15
     assert max(known, unknown) < 3
+
+
+def test_held_out_data_that_are_exchanged_at_once_are_no_growth_of_the_same_users_either():
+    n = 20
+    harm, error = np.repeat([[0.0, 0.6]], n // 2, axis=1), np.full((1, n), 0.2)
+    both = np.array([np.ones((n, n)), exchanged(n, n // 2)])
+    assert evidence_of_change(harm, error, both[:1]).log[0, -1] > 15
+    assert evidence_of_change(harm, error, both).log[0, -1] < 3
 
 
 def test_without_knowing_who_was_audited_a_large_growth_is_still_shown():

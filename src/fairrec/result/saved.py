@@ -48,14 +48,14 @@ def load_per_user(folder: str | Path, summary: AuditSummary) -> pl.DataFrame | N
     return table
 
 
-def load_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """A table of ours, or some columns of it."""
+def load_table(path: Path) -> pl.DataFrame:
+    """A table of ours."""
     settle(path.parent)
     where = plain(path, 300)
     try:
         # opened here, because Polars takes no path that is not Unicode
         with path.open("rb") as file:
-            return pl.read_parquet(file, columns=columns)
+            return pl.read_parquet(file)
     except OSError as error:
         raise InputError(f"{where}: cannot be read ({error.strerror}). Is it an audit?") from error
     except pl.exceptions.PolarsError as error:

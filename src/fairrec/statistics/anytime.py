@@ -11,9 +11,9 @@ growth, over the release it began with. Without any it is an e-process: the chan
 reaches 1 / level is at most the level, however often and whenever one looks (Ville 1939). Of lines
 that share a level, each must reach the inverse of its own share (`Said`).
 
-Releases are not independent where they are judged by the same users: who had a poor taste for the
-model stays so. How many users two releases have in common is known, how much of a user's value
-persists is not. So evidence is the least over all shares that may persist.
+Releases are not independent where they are judged by the same users or the same held-out data:
+whom the model does not suit is served badly again. What two releases have in common is known, how
+much of a value persists is not. So evidence is the least over all shares that may persist.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 
-PERSISTING = (0.0, 0.25, 0.5, 0.75, 0.95)
+PERSISTING = (0.25, 0.5, 0.75, 0.95)
 """Shares of the variance among users that may be the same in every release."""
 WIDTH = 2.0
 """Standard errors of a line's first look: how large harms and their growth are looked for."""
@@ -127,15 +127,16 @@ def evidence_of_change(
     Parameters
     ----------
     harm, error : (n_lines, n_looks), NaN where a line has a gap
-    shared : (n_looks, n_looks), users in common as a share of the geometric mean of both numbers;
-        None where that is not known
+    shared : (n_looks, n_looks), users in common as a share of the geometric mean of both numbers,
+        or several such matrices, for all that releases may have in common; None where that is not
+        known
     """
-    if shared is None:
-        return _by_gaps(harm, error, [np.eye(harm.shape[1])], _change_of_anybody)
-    # of the same users only what does not persist is left, and most where nothing does
     n_looks = harm.shape[1]
-    shared = np.eye(n_looks) if (shared > 1 - _ROUNDING).all() else shared
-    return _by_gaps(harm, error, _correlations(shared), _change_up_to)
+    if shared is None:
+        return _by_gaps(harm, error, [np.eye(n_looks)], _change_of_anybody)
+    # of what all have in common nothing is left in differences, and most where nothing persists
+    some = [one for one in shared.reshape(-1, n_looks, n_looks) if (one < 1 - _ROUNDING).any()]
+    return _by_gaps(harm, error, _correlations(some, n_looks), _change_up_to)
 
 
 def evidence_of_harm(
@@ -150,8 +151,10 @@ def evidence_of_harm(
     ----------
     harm, error, shared : as of `evidence_of_change`
     """
-    shared = np.ones((harm.shape[1],) * 2) if shared is None else shared
-    return _by_gaps(harm, error, _correlations(shared), _harm_up_to)
+    n_looks = harm.shape[1]
+    shared = np.ones((n_looks, n_looks)) if shared is None else shared
+    correlations = _correlations(shared.reshape(-1, n_looks, n_looks), n_looks)
+    return _by_gaps(harm, error, correlations, _harm_up_to)
 
 
 def shared_users(users: Sequence[IntArray]) -> FloatArray:
@@ -202,12 +205,15 @@ def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
     return shares
 
 
-def _correlations(shared: FloatArray) -> list[FloatArray]:
-    """Of the errors of looks, one for each share that may persist."""
-    same = np.eye(len(shared))
-    if not (shared - same).any():
-        return [same]
-    return [(1 - share) * same + share * shared for share in PERSISTING]
+def _correlations(shared: Sequence[FloatArray] | FloatArray, n_looks: int) -> list[FloatArray]:
+    """Of the errors of looks: none, and one for each share that may persist of what is shared."""
+    alone = np.eye(n_looks)
+    return [alone] + [
+        (1 - share) * alone + share * one
+        for one in shared
+        if (one - alone).any()
+        for share in PERSISTING
+    ]
 
 
 class _Found(NamedTuple):

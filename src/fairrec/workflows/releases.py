@@ -17,7 +17,7 @@ from fairrec.core.errors import InputError, as_unicode, listed, plain
 from fairrec.core.options import spelled
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.run_file import load_audit_run
-from fairrec.result.saved import load_groups, load_summary, load_table, refuse_other_groups
+from fairrec.result.saved import load_groups, load_per_user, load_summary, refuse_other_groups
 from fairrec.result.schema import AuditSummary
 from fairrec.result.trend_schema import Order, Users
 from fairrec.statistics.anytime import shared_users
@@ -32,7 +32,7 @@ class Release:
     Parameters
     ----------
     groups : the table of groups
-    user_ids : of those audited; None where the audit was saved without them
+    user_ids : of those with a value; None where the audit was saved without them
     """
 
     name: str
@@ -104,16 +104,24 @@ def _other_order(releases: Sequence[Release]) -> list[str]:
 
 def _release(audit: str | Path | AuditResult) -> Release:
     if isinstance(audit, AuditResult):
-        ids = None if audit.per_user is None else audit.per_user["user_id"]
+        ids = _judged(audit.per_user, audit.summary)
         made_at = audit.run.made_at if audit.run else None
         return Release("", "", made_at, audit.summary, audit.group_table, ids)
     folder = Path(audit)
     summary, groups = load_summary(folder), load_groups(folder)
     refuse_other_groups(groups, summary)
-    run, file = load_audit_run(folder), folder / "per_user.parquet"
-    ids = load_table(file, ["user_id"])["user_id"] if file.exists() else None
+    run, per_user = load_audit_run(folder), load_per_user(folder, summary)
     made_at = run.made_at if run else None
-    return Release("", as_unicode(folder.resolve().name), made_at, summary, groups, ids)
+    name = as_unicode(folder.resolve().name)
+    return Release("", name, made_at, summary, groups, _judged(per_user, summary))
+
+
+def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.Series | None:
+    """The users who have a value; who has none tells nothing of a release."""
+    if per_user is None:
+        return None
+    metrics = [name for name in summary.metrics if name in per_user.columns]
+    return per_user.filter(pl.any_horizontal(pl.col(metrics).is_not_null()))["user_id"]
 
 
 def _apart(releases: Sequence[Release]) -> list[Release]:
@@ -152,6 +160,13 @@ def users_in_common(releases: Sequence[Release]) -> tuple[FloatArray | None, Use
     if (between > 1 - _ALIKE).all():
         return shared, "the same"
     return shared, "partly the same" if between.any() else "others"
+
+
+def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
+    """1 for each two releases that are judged by one table of held-out interactions."""
+    tables = [release.summary.inputs.get("test") for release in releases]
+    sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
+    return np.array([[float(a == b) for b in sums] for a in sums])
 
 
 def _users_table(release: Release) -> tuple[str, int] | None:

@@ -28,6 +28,7 @@ from fairrec.result.trend_schema import (
 from fairrec.workflows.releases import (
     Release,
     differing_settings,
+    held_out_in_common,
     read_releases,
     users_in_common,
 )
@@ -80,6 +81,8 @@ def trend(
     metrics, not_followed = _metrics(releases, chosen.metric)
     lines = lines_of(releases, metrics, chosen.group)
     shared, users = users_in_common(releases)
+    if shared is not None:
+        shared = np.array([shared, held_out_in_common(releases)])
     is_broad = np.array([len(group) == 1 for group in lines.groups], dtype=bool)
     tiers = np.zeros(len(is_broad), dtype=np.int64) if chosen.group else (~is_broad).astype(int)
     followed = follow(lines, tiers, shared, chosen.alpha)
