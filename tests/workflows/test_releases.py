@@ -6,10 +6,17 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.workflows.releases import differing_settings, read_releases, users_in_common
+from fairrec.result.schema import InputSummary
+from fairrec.workflows.releases import (
+    differing_settings,
+    held_out_in_common,
+    read_releases,
+    users_in_common,
+)
 from tests.workflows.trend_builders import release, six_releases, users_of
 
 
@@ -128,6 +135,29 @@ def test_users_in_common_are_known_by_their_ids_or_by_their_table():
     with_table = [replace(one, summary=with_checksum(one.summary)) for one in unnamed]
     shared, how = users_in_common(with_table)
     assert how == "the same" and (shared == 1).all()
+
+
+def test_held_out_data_in_common_are_known_by_their_checksum():
+    releases, _, _ = read_releases(six_releases()[:4], None)
+    tested = []
+    for one, checksum in zip(releases, ("a" * 64, "a" * 64, "b" * 64, None), strict=True):
+        table = InputSummary(name="test.csv", sha256=checksum)
+        inputs = {**one.summary.inputs, "test": table}
+        tested.append(replace(one, summary=one.summary.model_copy(update={"inputs": inputs})))
+    common = held_out_in_common(tested)
+    assert common[0].tolist() == [1, 1, 0, 0]
+    assert common[3].tolist() == [0, 0, 0, 1]
+    assert (held_out_in_common(releases) == np.eye(4)).all()
+
+
+def test_users_without_a_value_are_not_counted_as_judged():
+    audit = release(1)
+    few = audit.per_user.with_columns(
+        pl.when(pl.col("gender") == "F").then(pl.col("score")).alias("score")
+    )
+    releases, _, _ = read_releases([audit, replace(audit, per_user=few)], None)
+    shared, _ = users_in_common(releases)
+    assert shared[0, 1] == pytest.approx(400 / (800 * 400) ** 0.5)
 
 
 def test_settings_that_differ_are_said_with_the_releases_that_have_them():

@@ -55,7 +55,7 @@ def read_releases(
     if history is None:
         releases = [_release(audit) for audit in audits]
         order: Order = "as given"
-        notes = []
+        notes: list[str] = []
     else:
         releases, order, notes = _history(Path(history))
     if len(releases) < 2:

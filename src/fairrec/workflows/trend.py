@@ -71,7 +71,8 @@ def trend(
     >>> def clicks(lost):
     ...     bought = [(u // 2) % 2 - lost * (u % 2 == 0) for u in range(400)]
     ...     values = pl.DataFrame({"user_id": range(400), "clicks": bought})
-    ...     return fairrec.audit(values=values, users=users, by="plan", permutations=50)
+    ...     how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
+    ...     return fairrec.audit(values=values, users=users, **how)
     >>> found = fairrec.trend([clicks(0), clicks(0), clicks(0), clicks(1), clicks(1)])
     >>> [(line.group, line.worse_since.release) for line in found.worse]
     [({'plan': 'free'}, 'release 4')]
