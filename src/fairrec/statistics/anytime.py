@@ -36,8 +36,6 @@ LATER = 0.1
 """Share of the level that is kept for groups which the first release does not have."""
 _ROUNDING = 1e-9
 _MOST_USERS = 100_000
-_MOST_AT_ONCE = 2_000_000
-"""Numbers held at once while lines are compared at all releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +267,7 @@ def _parts(is_known: BoolArray, is_diagonal: bool) -> Iterator[tuple[IntArray, I
     patterns, which = np.unique(is_known, axis=0, return_inverse=True)
     for at, pattern in enumerate(patterns):
         lines, looks = np.flatnonzero(which.reshape(-1) == at), np.flatnonzero(pattern)
-        for chunk in np.array_split(lines, 1 + len(lines) * len(looks) ** 2 // _MOST_AT_ONCE):
-            yield chunk, looks
+        yield lines, looks
 
 
 def _is_diagonal(matrix: FloatArray) -> bool:
@@ -330,16 +327,12 @@ def _sums_from_each_on(
 
     Each is (n_lines, n_looks).
     """
-    if _is_diagonal(inverse):
-        precision = np.diag(inverse) * sureness**2
-        alone = _from_each_on(precision)
-        return alone, alone, _from_each_on(precision * harm)
-    between = inverse * (sureness[:, :, None] * sureness[:, None, :])
-    squares = between[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)
+    above = np.triu(inverse, 1)
+    alone = np.diag(inverse) * sureness**2 + 2 * sureness * (sureness @ above.T)
     return (
-        _from_each_on(between.sum(axis=2)),
-        np.diagonal(squares, axis1=1, axis2=2)[:, ::-1],
-        _from_each_on(np.einsum("ltu,lu->lt", between, harm)),
+        _from_each_on(sureness * (sureness @ inverse)),
+        _from_each_on(alone),
+        _from_each_on(sureness * ((sureness * harm) @ inverse)),
     )
 
 
