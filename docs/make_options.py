@@ -7,7 +7,7 @@ from pathlib import Path
 from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
 from fairrec.cli.search_options import HOW_SEARCHED
-from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
@@ -36,6 +36,11 @@ SECTIONS = (
         "`fairrec audit` and `mitigate`, `fairrec.audit()`, settings files; no number depends on "
         "it, and no plan holds it",
         FieldsOf(AboutOptions),
+    ),
+    (
+        "What is passed on",
+        "`fairrec audit` and `save()` of its result; the audit is the same",
+        FieldsOf(SharingOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
     ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),

@@ -11,7 +11,8 @@ PACKAGE = Path(fairrec.__file__).parent
 STAGES = [
     "core",
     *("inputs", "metrics", "groups", "scoring", "search", "statistics", "result", "report"),
-    *("datasets", "models", "mitigation", "policy", "workflows", "testing", "reproduction", "cli"),
+    *("datasets", "models", "mitigation", "policy", "workflows", "stores", "testing"),
+    *("reproduction", "cli"),
 ]
 
 

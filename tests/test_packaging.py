@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-IMPORTED_AS = {"vl_convert_python": "vl_convert"}
+IMPORTED_AS = {"mlflow_skinny": "mlflow", "vl_convert_python": "vl_convert"}
 WITH_OTHERS = {"pandas", "pyarrow"}
 """Frames that users bring: they are read through narwhals and Polars, without an import of ours."""
 

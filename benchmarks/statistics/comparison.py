@@ -81,7 +81,9 @@ def compared(
     """All groups, of one metric that is better if higher."""
     if is_paired:
         everything = np.ones((1, len(grouping.lattice)), dtype=np.bool_)
-        (found,) = compare_paired(before[None], after[None], grouping, everything, [True], ALPHA)
+        (found,) = compare_paired(
+            before[None], after[None], grouping, everything, [True], [kind.bounds], ALPHA
+        )
         return found
     bounds = np.array([kind.bounds]) if kind.bounds else None
     sides = []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
+    from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
     from fairrec.workflows.compare import compare
     from fairrec.workflows.gate import gate
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.plan import plan
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
+    from fairrec.workflows.schemas import schema
     from fairrec.workflows.trend import trend
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "TrendResult",
     "__version__",
     "audit",
+    "card",
     "compare",
     "gate",
     "load",
@@ -53,6 +56,7 @@ __all__ = [
     "mitigate",
     "plan",
     "rerank",
+    "schema",
     "trend",
 ]
 
@@ -70,6 +74,7 @@ __getattr__ = loaded_on_use(
         "SearchOptions": "fairrec.search.options",
         "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",
+        "card": "fairrec.stores.card_file",
         "compare": "fairrec.workflows.compare",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
@@ -77,6 +82,7 @@ __getattr__ = loaded_on_use(
         "mitigate": "fairrec.workflows.mitigate",
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
+        "schema": "fairrec.workflows.schemas",
         "trend": "fairrec.workflows.trend",
     },
 )

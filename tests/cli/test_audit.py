@@ -133,3 +133,31 @@ def test_the_same_command_elsewhere_writes_the_same_result(
     assert run["folder"] != str(tables) and str(tables) in run["command"]
     for name in ("result.json", "report.html"):
         assert str(tables) not in (tables / "two" / name).read_text("utf-8")
+
+
+def test_small_groups_are_hidden_in_what_is_printed_and_written(tables: Path):
+    shown = audited("--by", "gender,member", "--min-shown", "12", "--out", "out")
+    assert shown["hidden"]["min_shown"] == 12 and shown["hidden"]["n_groups"] > 0
+    written = json.loads((tables / "out" / "result.json").read_text())
+    assert written == shown
+    assert audited("--by", "gender,member")["hidden"] is None
+    ran = run_here(*AUDIT, "--by", "gender,member", "--min-shown", "12")
+    assert "groups of fewer than 12 users are hidden in this result" in " ".join(ran.stdout.split())
+
+
+def test_it_is_said_that_a_table_of_users_is_not_to_be_passed_on(tables: Path):
+    out = ("--by", "gender", "--out", "out", "--no-report")
+    warning = "per_user.parquet holds every user and is not to be passed on"
+    assert warning in run_here(*AUDIT, *out, "--min-shown", "12").stderr
+    assert (tables / "out" / "per_user.parquet").exists()
+    assert warning not in run_here(*AUDIT, *out).stderr
+    ran = run_here(*AUDIT, *out, "--min-shown", "12", "--aggregates-only")
+    assert ran.stderr == "Written to out: result.json, run.json, groups.parquet\n"
+    assert not (tables / "out" / "per_user.parquet").exists()
+    assert json.loads((tables / "out" / "result.json").read_text())["is_aggregates_only"]
+
+
+def test_a_limit_below_one_is_refused_before_any_work(tables: Path):
+    ran = run_here("audit", "gone.parquet", *AUDIT[2:], "--by", "gender", "--min-shown", "0")
+    assert ran.code == 2
+    assert "invalid --min-shown: expected a whole number from 1" in ran.stderr

@@ -4,6 +4,7 @@ import json
 
 from fairrec.metrics import METRICS
 from fairrec.search.searcher import SEARCHERS
+from fairrec.workflows.schemas import FILES, schema
 from tests.end_to_end.command_line import run_here
 
 
@@ -13,5 +14,14 @@ def test_metrics_and_searchers_are_listed_by_name():
         assert {*registry} <= {line.split()[0].removesuffix("@k") for line in lines}
 
 
-def test_the_schema_is_json():
-    assert "metrics" in json.loads(run_here("schema").stdout)["properties"]
+def test_schemas_are_listed_by_name_and_printed_as_json():
+    listed = [line.split()[0] for line in run_here("schema").stdout.splitlines()]
+    assert listed == [*FILES]
+    for name in listed:
+        assert json.loads(run_here("schema", name).stdout) == schema(name)
+
+
+def test_an_unknown_schema_is_an_error_with_the_nearest_name():
+    ran = run_here("schema", "resutl")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "No schema 'resutl'. Did you mean 'result'?" in ran.stderr

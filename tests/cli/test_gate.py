@@ -113,6 +113,12 @@ def test_an_audit_and_its_gate_in_one_go(tmp_path: Path, monkeypatch: pytest.Mon
     assert ran.code == 0, ran.stderr
     assert "PASS  mrr@5: no group is worse by more than 0.9" in ran.stdout
     assert Path("j.xml").exists() and Path("audit/result.json").exists()
+    # the whole is judged, and what is hidden in its files is not there for another gate
+    ran = run_here(*audit, "--gate", "--out", "audit", "--min-shown", "30")
+    assert ran.code == 0, ran.stderr
+    ran = run_here("gate", "audit")
+    assert ran.code == 2
+    assert "its groups of fewer than 30 users are hidden" in ran.stderr
     Path("fairrec.toml").write_text(f"{rule}0.0001\n")
     assert run_here(*audit, "--gate").code == 3
     # one document on standard output

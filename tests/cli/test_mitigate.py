@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fairrec.result.own_folder import AUDIT as AUDIT_KIND
 from tests.builders import Tables, make_tables
 from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
 
@@ -56,7 +57,32 @@ def test_an_audit_into_a_mitigation_is_refused_before_any_work(tables: Tables):
     ran = run_here("audit", "gone.parquet", *TABLES, "--by", "gender", "--out", "fixed")
     assert ran.code == 2
     assert "fixed: holds a mitigation" in ran.stderr
+    assert "or insist: --force" in ran.stderr
+    # the new lists are audited, and would go with all of it
+    audit = ("audit", "fixed/predictions.parquet", "--by", "gender", *TABLES, *QUICK)
+    for settings in (audit, (*audit[:1], *audit[2:], "--values", "fixed/per_user.parquet")):
+        ran = run_here(*settings, "--out", "fixed", "--force")
+        assert ran.code == 2
+        assert "there is read for an audit" in ran.stderr
     assert files_in(Path("fixed")) == before
+    done("audit", "predictions.parquet", *audit[2:], "--out", "fixed", "--force")
+    assert {*files_in(Path("fixed"))} == {*AUDIT_KIND.files}
+    assert "--force" not in json.loads(Path("fixed/result.json").read_text())["command"]
+
+
+def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables: Tables):
+    done("audit", "predictions.parquet", *TABLES, *QUICK, "--by", "gender", "--out", "old")
+    # tables that are not there would be the next error
+    ran = run_here("mitigate", "gone.parquet", *BARE[2:], "--metric", "urd@3", "--out", "old")
+    assert ran.code == 2
+    assert "old: holds an audit, which a mitigation would replace as a whole" in ran.stderr
+    shutil.copy("predictions.parquet", "old/predictions.parquet")
+    lists = ("mitigate", "old/predictions.parquet", *BARE[2:], "--metric", "urd@3")
+    ran = run_here(*lists, "--out", "old", "--force")
+    assert "predictions.parquet there is read for a mitigation" in ran.stderr
+    assert not Path("old/mitigation.json").exists()
+    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "old", "--force")
+    assert Path("old/mitigation.json").exists()
 
 
 def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
@@ -298,9 +324,10 @@ def test_the_same_targets_are_stamped(tables: Tables):
 def test_what_is_mitigated_is_not_overwritten(tables: Tables):
     done(*AUDIT, "--by", "gender", *AUDITED, *TABLES[2:])
     before = files_in(Path("audit"))
-    ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit")
-    assert (ran.code, files_in(Path("audit"))) == (2, before)
-    assert "would be overwritten" in ran.stderr
+    for force in ((), ("--force",)):
+        ran = run_here("mitigate", "audit", "--metric", "urd", "--out", "audit", *force)
+        assert (ran.code, files_in(Path("audit"))) == (2, before)
+        assert "would be overwritten" in ran.stderr
     fixed = ("--out", "fixed", "--no-report", "--min-support", "5")
     done("mitigate", "audit", "--metric", "urd", *fixed)
     again = run_here("mitigate", "fixed", "--metric", "urd")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -31,6 +32,14 @@ class Ran:
     code: int
     stdout: str
     stderr: str
+    """Without the lines that tell how far it is."""
+    progress: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, code: int, stdout: str, stderr: str) -> Ran:
+        """With progress apart, which is as long as the machine is slow."""
+        progress = re.compile(r"^\[\d+:\d\d\] (.*)\n", re.MULTILINE)
+        return cls(code, stdout, progress.sub("", stderr), tuple(progress.findall(stderr)))
 
 
 # an app builds all its commands anew each time it is called, which takes longer than an audit
@@ -51,7 +60,7 @@ def run_here(*arguments: str) -> Ran:
             sys.stderr.flush()
         said = stdout.getvalue().decode(), stderr.getvalue().decode()
     assert isinstance(code, int)
-    return Ran(code, *said)
+    return Ran.of(code, *said)
 
 
 def run_process(
@@ -66,7 +75,7 @@ def run_process(
         check=False,
         timeout=60,
     )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Ran.of(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def plain_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

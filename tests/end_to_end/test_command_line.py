@@ -170,7 +170,7 @@ def test_the_result_has_the_parts_that_were_promised(full_run: tuple[Ran, Path])
 
 
 def _schema() -> dict[str, Any]:
-    ran = run_here("schema")
+    ran = run_here("schema", "result")
     assert ran.code == 0
     return strict_json(ran.stdout)
 
@@ -385,6 +385,33 @@ def test_colours_asked_for_in_the_environment_bring_no_progress_into_a_pipe(
     assert ran.code == 0
     assert ran.stderr == ""
     assert strict_json(ran.stdout)["n_users"] == 48
+    assert not re.search("[━\x1b]", "".join(ran.progress))
+
+
+@pytest.mark.usefixtures("xterm")
+def test_off_a_terminal_the_stages_are_lines():
+    arguments = (*AUDIT, "--by", "gender", "--metrics", "auc,mrr@5", "--out", "audit")
+    ran = run_here(*arguments, "--log", "audit/log.txt")
+    assert ran.progress == (
+        "reading",
+        "measuring 48 users: 0 of 2 metrics",
+        "testing against chance: 1 of 39 permutations",
+        "looking for who is missing",
+        "reporting",
+        "writing",
+    )
+    # in the folder that was exchanged meanwhile
+    logged = Path("audit/log.txt").read_text().splitlines()
+    assert [line.partition(" ")[2] for line in logged[1:]] == [*ran.progress, "done"]
+    assert "log" not in strict_json(Path("audit/result.json").read_text())["command"]
+    assert run_here(*arguments, "--quiet").progress == ()
+
+
+@pytest.mark.usefixtures("xterm")
+def test_a_log_has_the_lines_on_a_terminal_too():
+    _, shown = _with_terminal_for_errors(*AUDIT, "--by", "gender", "--log", "log.txt")
+    assert "━" in shown
+    assert "reporting" in Path("log.txt").read_text()
 
 
 OWN_METRIC = """

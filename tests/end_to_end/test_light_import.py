@@ -21,6 +21,7 @@ HEAVY = (
     "numpy",
     "pydantic",
     "httpx",
+    "mlflow",
     "orjson",
     "onnxruntime",
     "starlette",
@@ -65,7 +66,7 @@ def test_asking_for_help_loads_nothing_heavy_and_opens_no_connection(tmp_path: P
     code = (
         "from fairrec.cli import app\n"
         "for command in ('', 'audit', 'plan', 'doctor', 'serve-run', 'search-bench', 'report',"
-        " 'mitigate', 'reproduce'):\n"
+        " 'mitigate', 'reproduce', 'mlflow', 'schema', 'card'):\n"
         "    app([*command.split(), '--help'], standalone_mode=False)\n"
         "app(['--version'], standalone_mode=False)"
     )

@@ -12,6 +12,7 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.mitigation.mitigation_result import load_mitigation
 from fairrec.mitigation.record import load_reranker
 from fairrec.result.mitigation_schema import MitigationSummary
+from fairrec.result.own_folder import AUDIT
 from fairrec.result.saved import load_summary
 from tests.mitigation.planted import mitigate, planted
 
@@ -88,12 +89,34 @@ def test_a_later_mitigation_replaces_an_earlier_one(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
 
 
-def test_an_audit_is_not_written_into_a_mitigation(tmp_path):
+def test_an_audit_replaces_a_mitigation_only_as_a_whole_and_if_insisted_on(tmp_path):
     RESULT.save(tmp_path, report=False)
+    (tmp_path / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(OutputError, match=r"holds a mitigation.*Choose another folder"):
+    with pytest.raises(OutputError, match=r"holds a mitigation.*Choose.*insist: force=True"):
         RESULT.audit.save(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    RESULT.audit.save(tmp_path, force=True)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted((*AUDIT.files, "notes.txt"))
+    assert load_mitigation(tmp_path) is None
+
+
+def test_a_mitigation_replaces_an_audit_only_if_insisted_on(tmp_path):
+    RESULT.audit.save(tmp_path)
+    with pytest.raises(OutputError, match=r"holds an audit.*Choose.*insist: force=True"):
+        RESULT.save(tmp_path)
+    assert load_mitigation(tmp_path) is None
+    RESULT.save(tmp_path, report=False, force=True)
+    # the page of the audit is gone with it
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
+
+
+def test_lists_of_somebody_else_are_not_overwritten(tmp_path):
+    (tmp_path / "predictions.parquet").write_text("a year of work")
+    with pytest.raises(OutputError, match=r"predictions.parquet there is of no result"):
+        RESULT.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.parquet"]
 
 
 def test_folder_without_a_mitigation_has_none(tmp_path):

@@ -27,6 +27,20 @@ def test_a_result_its_folder_and_what_was_loaded_from_it_are_judged_alike(tmp_pa
     assert gates[0].look == "" and gates[1].look.startswith("fairrec report ")
 
 
+def test_an_audit_whose_small_groups_are_hidden_is_not_judged(tmp_path):
+    result = planted()
+    most = result.group_table["support"].max()
+    folder = result.save(tmp_path / "audit", report=False, min_shown=most)
+    says = f"its groups of fewer than {most:,} users are hidden"
+    with pytest.raises(InputError, match=f"^audit: {says}.*; min_shown is for what is passed on"):
+        fairrec.gate(folder, BEYOND)
+    with pytest.raises(InputError, match=f"^baseline: {says}"):
+        fairrec.gate(result, BEYOND, baseline=folder)
+    # none is hidden
+    least = int(result.group_table["support"].min())
+    assert fairrec.gate(result.shown(least), BEYOND).rules == fairrec.gate(result, BEYOND).rules
+
+
 def test_a_policy_is_a_file_a_mapping_or_a_policy(tmp_path):
     file = tmp_path / "fairrec.toml"
     file.write_text('[audit]\nby = ["gender"]\n[[rule]]\nmetric = "hits"\nmax_worse = 0.03\n')

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fairrec.cli.audit import audit_command, demo_command
+from fairrec.cli.compare import compare_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
@@ -18,6 +19,7 @@ from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
+from fairrec.cli.stores import card_command, mlflow_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.cli.trend import trend_command
 from fairrec.core.version import __version__
@@ -32,10 +34,13 @@ app = typer.Typer(
 app.command("audit", cls=SectionedCommand)(audit_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
+app.command("compare", cls=SectionedCommand)(compare_command)
 app.command("trend", cls=SectionedCommand)(trend_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("gate", cls=SectionedCommand)(gate_command)
 app.command("init", cls=SectionedCommand)(init_command)
+app.command("card", cls=SectionedCommand)(card_command)
+app.command("mlflow", cls=SectionedCommand)(mlflow_command)
 app.command("mitigate", cls=SectionedCommand)(mitigate_command)
 app.command("rerank", cls=SectionedCommand)(rerank_command)
 app.command("search-bench", cls=SectionedCommand)(search_bench_command)

@@ -26,8 +26,10 @@ from fairrec.cli.search_options import HowSearched, SearchOption, Theta, search_
 from fairrec.cli.settings import PlanOption, SettingsOption, say_settings, settings_file
 from fairrec.cli.shared import (
     DebugOption,
+    ForceOption,
     Format,
     FormatOption,
+    LogOption,
     NoReportOption,
     QuietOption,
     RunOption,
@@ -38,7 +40,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed
+from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
@@ -81,20 +83,21 @@ def audit_command(
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for the result's files and its page", OUTPUT)
     ] = None,
+    force: ForceOption = False,
+    sharing: Annotated[Given, FieldsOf(SharingOptions)],
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    with shown_progress(quiet) as progress:
-        from fairrec.result.audit_result import check_audit_folder
+    with shown_progress(quiet, log) as progress:
+        from fairrec.result.own_folder import AUDIT, names_to_replace
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
 
         policy = _policy(held, gate=gate)
-        if out is not None:
-            check_audit_folder(out)
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
@@ -102,6 +105,9 @@ def audit_command(
             {name: value for name, value in chosen.values.items() if name in declared(kind)}
             for kind in (TableOptions, AuditOptions, AboutOptions)
         )
+        if out is not None:
+            read = (predictions, plan, *tables.values())
+            names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
@@ -120,13 +126,21 @@ def audit_command(
         result = chosen.recorded(result, loaded)
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report)
-    print_result(result, format_)
+            result.save(out, report=not no_report, force=force, **sharing)
+    print_result(result.shown(sharing.get("min_shown")), format_)
     if out is not None and not quiet:
+        users = "" if "aggregates_only" in sharing else ", per_user.parquet"
         page = "" if no_report else ", report.html"
-        say(f"Written to {out}: result.json, run.json, groups.parquet, per_user.parquet{page}")
+        say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
+        if users and "min_shown" in sharing:
+            say(
+                "per_user.parquet holds every user and is not to be passed on; "
+                "--aggregates-only leaves it out"
+            )
     if policy is not None:
-        raise typer.Exit(hold_against(out or result, policy, format_, is_beside=True))
+        # the whole audit is judged, also where groups are hidden in what was written
+        judged = result if out is None or "min_shown" in sharing else out
+        raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
 
 
 def _policy(held: Given, *, gate: bool) -> GateOptions | None:
@@ -160,10 +174,11 @@ def demo_command(
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Make a small world with one badly served group, train a recommender, audit it."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
         result = run_demo(out, seed, model, progress, report=not no_report)

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
-from fairrec.cli.shared import DebugOption, QuietOption, say, shown_progress, stdout
+from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, Option
 from fairrec.datasets.shapes import SHAPES, shaped_like
@@ -48,10 +48,11 @@ def prepare_command(
     raw: Annotated[Path, Option(FOLDER, "Folder with the publisher's files")],
     out: BundleOption,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Turn a publisher's files into a bundle to train on."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.datasets.prepare import prepare
 
         manifest = prepare(name, raw, out, progress)
@@ -76,10 +77,11 @@ def synthetic_command(
     ],
     out: BundleOption,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Make a bundle with a planted gap, or none, of any size."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.datasets.bundle import write_bundle
         from fairrec.datasets.synthetic import synthetic_bundle
 

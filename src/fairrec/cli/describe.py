@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -11,11 +12,23 @@ from fairrec.cli.parameters import takes_options
 from fairrec.cli.shared import DebugOption, stdout
 
 
-def schema_command() -> None:
-    """Print the JSON schema of result.json."""
-    from fairrec.result.schema import AuditSummary
+@takes_options
+def schema_command(
+    *,
+    name: Annotated[
+        str | None, typer.Argument(help="Which file; without one all are listed.")
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print the JSON schema of a file that FairRec writes."""
+    from fairrec.workflows.schemas import FILES, schema
 
-    typer.echo(json.dumps(AuditSummary.model_json_schema(mode="serialization"), indent=2))
+    if name is not None:
+        typer.echo(json.dumps(schema(name), indent=2))
+        return
+    console = stdout()
+    for known, file in FILES.items():
+        console.print(Text.assemble((f"{known:<12}", "bold"), file.about))
 
 
 @takes_options

@@ -14,8 +14,10 @@ from rich.text import Text
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    ForceOption,
     Format,
     FormatOption,
+    LogOption,
     NoReportOption,
     QuietOption,
     need,
@@ -64,30 +66,34 @@ def mitigate_command(
         Path | None,
         Option(FOLDER, "Folder for the re-ranked lists, the re-ranker, the page", OUTPUT),
     ] = None,
+    force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Re-rank the lists of badly served groups, and show the effect on held-out targets."""
-    with shown_progress(quiet) as progress:
-        from fairrec.core.files import check_writable
-        from fairrec.result.run_file import refuse_other_run
+    with shown_progress(quiet, log) as progress:
+        from fairrec.result.own_folder import MITIGATION, names_to_replace
         from fairrec.workflows.mitigate import mitigate
 
         if out is not None:
-            check_writable(out)
-            refuse_other_run(out)
             if out.resolve() == source.resolve():
                 raise InputError(
                     f"--out {out} is what is to be mitigated, and would be overwritten. Name "
                     "another folder."
                 )
+            names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
         single = {"validation": validation, "metrics": metrics}
         named = {name: value for name, value in single.items() if value is not None}
         settings = {**_settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
+        if out is not None:
+            read = (*settings.values(), *plan.values())
+            paths = [path for path in read if isinstance(path, Path)]
+            names_to_replace(MITIGATION, out, force, paths)
         result = mitigate(
             **settings,
             **plan,
@@ -97,7 +103,7 @@ def mitigate_command(
         )
         if out is not None:
             progress("writing", 0, 0)
-            result.save(out, report=not no_report)
+            result.save(out, report=not no_report, force=force)
     _print(result.summary, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"
@@ -116,10 +122,11 @@ def rerank_command(
     threads: Threads = None,
     out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Apply a re-ranker to new candidate lists."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.core.files import write_table
         from fairrec.workflows.rerank import rerank
 

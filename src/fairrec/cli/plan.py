@@ -10,7 +10,7 @@ from rich.text import Text
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.settings import SettingsOption, say_settings, settings_file
-from fairrec.cli.shared import DebugOption, QuietOption, say, stdout
+from fairrec.cli.shared import DebugOption, LogOption, QuietOption, say, shown_progress, stdout
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
@@ -31,6 +31,7 @@ def plan_command(
         Path | None, Option(FILE, "File to write the plan to: NAME.toml", OUTPUT)
     ] = None,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Set what an audit is to test before it is run, and see what it can find and rule out."""
@@ -43,7 +44,9 @@ def plan_command(
     old = None if out is None else check_plan_file(out)
     loaded = [file for source in load for file in load_metrics(source)]
     file = settings_file(settings)
-    made = plan(settings=file, **tables, **options, **assumed).with_loaded(loaded)
+    with shown_progress(quiet, log) as progress:
+        progress("planning", 0, 0)
+        made = plan(settings=file, **tables, **options, **assumed).with_loaded(loaded)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
     view, console = plan_view(made.facts, made.options["given"]), stdout()

@@ -14,6 +14,7 @@ from rich.text import Text
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    LogOption,
     QuietOption,
     need_torch,
     say,
@@ -59,13 +60,14 @@ def reproduce_command(
     given: Annotated[Given, FieldsOf(ReproduceOptions, panels={"seed": ""})],
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Run an experiment of the FairRec paper; its outcome stands beside the published one."""
     if list_:
         _print_list()
         return
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         if experiment is None or out is None:
             raise InputError(
                 "Name an experiment and a folder: fairrec reproduce table2 --out DIR. "

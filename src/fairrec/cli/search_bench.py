@@ -14,6 +14,7 @@ from rich.text import Text
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    LogOption,
     QuietOption,
     RunOption,
     need,
@@ -62,10 +63,11 @@ def search_bench_command(
     bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
     out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Compare searchers: how much of the exact gap each finds after how many users."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         from fairrec.core.files import check_writable
         from fairrec.metrics.reading import read_inputs
         from fairrec.search.searcher import uses_proxy

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +18,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.core.errors import FairRecError, InputError
-from fairrec.core.kinds import FOLDER, one_of
+from fairrec.core.errors import FairRecError, InputError, plain
+from fairrec.core.files import errors_of_disk
+from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
+from fairrec.core.progress import Progress, ProgressLines
+from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
-    from fairrec.core.progress import Progress
     from fairrec.result.audit_result import AuditResult
 
 BAD_INPUT = 2
@@ -36,9 +40,15 @@ class Format(StrEnum):
     json = "json"
 
 
+_LONGEST_LINE = 300
+
 QuietOption = Annotated[
     bool,
     typer.Option("--quiet", help="No progress on standard error.", rich_help_panel=OUTPUT),
+]
+LogOption = Annotated[
+    Path | None,
+    Option(FILE, "File to append progress to, with date and time, also where all is quiet", OUTPUT),
 ]
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)
@@ -49,6 +59,14 @@ FormatOption = Annotated[
 NoReportOption = Annotated[
     bool,
     typer.Option("--no-report", help="Write no page, report.html.", rich_help_panel=OUTPUT),
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Replace a result of another kind in the folder, and files there of the same names.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 RunOption = Annotated[
     Path | None, Option(FOLDER, "A trained run instead of tables; see fairrec train", TABLES)
@@ -146,13 +164,35 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 
 
 @contextmanager
-def shown_progress(quiet: bool) -> Iterator[Progress]:
-    """A bar on standard error while there is a terminal to show it on."""
-    # colours may be forced on a pipe, a bar is for a terminal; one that is only disabled leaves an
-    # empty line behind with some versions of rich
-    if quiet or not sys.stderr.isatty():
-        yield lambda stage, done, total: None
-        return
+def shown_progress(quiet: bool, log: Path | None = None) -> Iterator[Progress]:
+    """How far a command is, on standard error: a bar on a terminal, else lines.
+
+    Parameters
+    ----------
+    quiet : nothing there
+    log : a file that gets the lines, with date and time, whatever the terminal
+    """
+    with ExitStack() as stack:
+        shown: list[Progress] = []
+        if log is not None:
+            shown.append(stack.enter_context(ProgressLines(stack.enter_context(_logged(log)))))
+        if not quiet:
+            # colours may be forced on a pipe, a bar is for a terminal; one that is only disabled
+            # leaves an empty line behind with some versions of rich
+            here: AbstractContextManager[Progress] = (
+                _bar() if sys.stderr.isatty() else ProgressLines(_say_progress)
+            )
+            shown.append(stack.enter_context(here))
+
+        def advance(stage: str, done: int, total: int) -> None:
+            for progress in shown:
+                progress(stage, done, total)
+
+        yield advance
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
@@ -169,3 +209,46 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
             bar.update(task, description=stage, completed=done, total=total or None)
 
         yield advance
+
+
+def _say_progress(seconds: float, line: str) -> None:
+    minutes, rest = divmod(int(seconds), 60)
+    # nobody listening is no reason to lose the result
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"[{minutes}:{rest:02}] {plain(line, _LONGEST_LINE)}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _logged(file: Path) -> Iterator[Callable[[float, str], None]]:
+    """Append lines to a file: which command begins, what it is told, and how it ended.
+
+    The words of the command itself are not among them, as they may hold a secret.
+    """
+    with errors_of_disk(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = file.open("a", encoding="utf-8", newline="\n")
+
+    def write(seconds: float, line: str) -> None:
+        stamp = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        # nor is a full disk
+        with suppress(OSError, ValueError):
+            stream.write(f"{stamp} {plain(line, _LONGEST_LINE)}\n")
+            stream.flush()
+
+    try:
+        write(0, f"fairrec {__version__}{_command_name()}")
+        yield write
+        write(0, "done")
+    except BaseException as error:
+        write(0, f"ended by {type(error).__name__}")
+        raise
+    finally:
+        with suppress(OSError):
+            stream.close()
+
+
+def _command_name() -> str:
+    """The first word of the command, where it is one; what follows may hold a secret."""
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    return f" {word}" if re.fullmatch(r"[a-z]+(-[a-z]+)*", word) else ""

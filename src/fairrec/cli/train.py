@@ -12,6 +12,7 @@ from rich.text import Text
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    LogOption,
     QuietOption,
     need_torch,
     say,
@@ -25,7 +26,7 @@ from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.models.deep.training_options import TRAINING, Device, Hyper, TrainingOptions
 
 if TYPE_CHECKING:
-    from fairrec.models.runs.checkpoint import RunRecord
+    from fairrec.models.runs.record import RunRecord
 
 Target = Annotated[
     Literal["test", "validation"],
@@ -54,10 +55,11 @@ def train_command(
         ),
     ] = False,
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Train a deep recommender; after a kill, the same command goes on where it was."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         need_torch()
         from fairrec.datasets.bundle import read_bundle
         from fairrec.models.deep.registry import MODELS
@@ -85,10 +87,11 @@ def score_command(
     target: Target = "test",
     device: Annotated[Device, Here(panel="")] = "auto",
     quiet: QuietOption = False,
+    log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Write the scored candidates of a run: user_id, item_id, score, label."""
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, log) as progress:
         need_torch()
         from fairrec.models.runs.run import load_run, write_predictions
 

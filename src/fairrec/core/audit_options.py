@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fairrec.core.kinds import TEXT, number, one_of, share, share_or_users, whole
+from fairrec.core.kinds import SWITCH, TEXT, number, one_of, share, share_or_users, whole
 from fairrec.core.matters import Matters as Amounts
 from fairrec.core.matters import matters as amounts
 from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
@@ -153,3 +153,25 @@ class AboutOptions(Options):
     title: Title = ""
     model_name: ModelName = ""
     model_version: ModelVersion = ""
+
+
+MinShown = Annotated[
+    int | None,
+    Option(
+        whole(1).or_none(),
+        "Hide groups and values of fewer users in what is printed and written to be passed on",
+        OUTPUT,
+        default="none is hidden",
+    ),
+]
+AggregatesOnly = Annotated[
+    bool, Option(SWITCH, "Write no table of users, per_user.parquet", OUTPUT)
+]
+
+
+@dataclass(frozen=True)
+class SharingOptions(Options):
+    """What of an audit is passed on; the audit itself is the same."""
+
+    min_shown: MinShown = None
+    aggregates_only: AggregatesOnly = False

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from fairrec.core.errors import as_unicode
 
-_OUT = "--out"
+_WHERE = ("--out", "--log")
+_HOW = ("--force",)
+"""Options that change nothing in a result: with a path, and switches."""
 
 
 def told_path(path: str | Path) -> str:
@@ -24,11 +26,11 @@ def told_path(path: str | Path) -> str:
 
 
 def told_command(command: str) -> str:
-    """A command with its paths as they are told, and without the folder it writes to.
+    """A command with its paths as they are told, and without what it writes to.
 
     Where a result lies changes nothing in it, so it is the same wherever that is.
 
-    >>> told_command("fairrec audit /home/ann/recs.csv --users=../u.csv --out /tmp/a --by age")
+    >>> told_command("fairrec audit /ann/recs.csv --users=../u.csv --out /tmp/a --force --by age")
     'fairrec audit recs.csv --users=u.csv --by age'
     >>> told_command("fairrec.audit(predictions, by=['age'])")
     "fairrec.audit(predictions, by=['age'])"
@@ -42,9 +44,9 @@ def told_command(command: str) -> str:
 
 
 def _told(words: list[str]) -> Iterator[str]:
-    after_out = False
+    is_where = False
     for word in words:
         flag, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        if not (after_out or _OUT in (flag, word)):
+        if not (is_where or flag in (*_WHERE, *_HOW)):
             yield f"{flag}{equals}{told_path(value)}" if value else word
-        after_out = word == _OUT
+        is_where = word in _WHERE

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
+from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
@@ -40,10 +41,21 @@ class Measured:
 
 
 def measure_everyone(
-    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int = 1
+    inputs: AuditInputs,
+    metrics: Sequence[MetricAtK],
+    threads: int = 1,
+    progress: Progress = lambda stage, done, total: None,
 ) -> Measured:
     """The values of all users, in the order of users."""
-    per_list = values_per_list(metrics, inputs.candidates, inputs.side, threads)
+    stage = f"measuring {inputs.n_users:,} users"
+    progress(stage, 0, len(metrics))
+    per_list = values_per_list(
+        metrics,
+        inputs.candidates,
+        inputs.side,
+        threads,
+        lambda done: progress(stage, done, len(metrics)),
+    )
     everyone = np.ones(inputs.n_users, dtype=bool)
     # laid out as a search has them, so that sums agree to the last digit
     values = np.ascontiguousarray(per_list[:, inputs.list_of_user])
@@ -51,7 +63,11 @@ def measure_everyone(
 
 
 def values_per_list(
-    metrics: Sequence[MetricAtK], candidates: CandidateLists, side: SideData, threads: int = 1
+    metrics: Sequence[MetricAtK],
+    candidates: CandidateLists,
+    side: SideData,
+    threads: int = 1,
+    advance: Callable[[int], None] = lambda done: None,
 ) -> FloatArray:
     """(n_metrics, n_lists), NaN where undefined."""
     max_k = max((metric.k or 0 for metric in metrics), default=0)
@@ -59,6 +75,7 @@ def values_per_list(
     values = np.empty((len(metrics), candidates.n_users))
     for i, metric in enumerate(metrics):
         values[i] = metric.checked(metric.compute(lists), lists.n_users)
+        advance(i + 1)
     return values
 
 

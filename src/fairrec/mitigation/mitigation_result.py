@@ -12,16 +12,10 @@ from fairrec.core.errors import InputError
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
 from fairrec.mitigation.record import RerankerRecord
-from fairrec.result.audit_result import FILES as AUDIT_FILES
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
+from fairrec.result.own_folder import MITIGATION, names_to_replace
 from fairrec.result.page import write_with_page
-from fairrec.result.run_file import refuse_other_run
-
-FILES = (
-    *("changes.parquet", "mitigation.json", "predictions.parquet", "reranker.json"),
-    *AUDIT_FILES,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +42,24 @@ class MitigationResult:
         """What it did to the target metric."""
         return self.summary.effects[self.summary.metric]
 
-    def save(self, folder: str | Path, report: bool = True) -> Path:
-        """Write the result into a folder, with the audit of the re-ranked lists and a page."""
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
+        """Write the result into a folder, with the audit of the re-ranked lists and a page.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace an audit there, and files of these names that are of no mitigation; what was
+            read and a trained run stay
+        """
         folder = Path(folder)
         audit = self.audit
         make_page = partial(
             audit.page, audit.summary, audit.group_table, mitigation=self.summary, run=audit.run
         )
-        refuse_other_run(folder)
+        read = audit.run.paths() if audit.run else ()
+        names = names_to_replace(MITIGATION, folder, force, read)
         write = partial(self._write_files, folder=folder)
-        write_with_page(folder, FILES, write, make_page if report else None)
+        write_with_page(folder, names, write, make_page if report else None)
         return folder
 
     def _write_files(self, part: Path, folder: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fairrec.core.kinds import FILE, FOLDER, SWITCH, one_of
 from fairrec.core.options import Option, Options
 from fairrec.core.settings import SETTINGS_FILE
-from fairrec.policy.outcome import Inconclusive
 
 GATE = "Gate"
+Inconclusive = Literal["fail", "pass"]
 
 PolicyFile = Annotated[
     Path,

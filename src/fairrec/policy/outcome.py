@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fairrec.core.version import __version__
 from fairrec.inputs.users import Value
+from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.rules import Policy, RuleKind
 from fairrec.result.parts import Part
 
@@ -16,7 +17,6 @@ PRECEDENCE: tuple[Passing, ...] = ("failed", "inconclusive", "passed")
 """What decides first."""
 PASSED, FAILED, BAD_INPUT, INCONCLUSIVE = range(4)
 """Exit codes."""
-Inconclusive = Literal["fail", "pass"]
 
 
 class JudgedGroup(Part):

@@ -39,10 +39,14 @@ def _read_by(kind: Kind) -> BeforeValidator:
     return BeforeValidator(parse)
 
 
+def _as_given(amount: Amount) -> float | str:
+    return str(amount) if amount.is_share else amount.size
+
+
 Limit = Annotated[
     Amount,
     _read_by(_AMOUNT),
-    PlainSerializer(str, return_type=str),
+    PlainSerializer(_as_given),
     WithJsonSchema(
         {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": "%$"}]}
     ),

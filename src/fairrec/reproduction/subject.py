@@ -33,7 +33,7 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.measure import Measure
 
 if TYPE_CHECKING:
-    from fairrec.models.runs.checkpoint import RunRecord
+    from fairrec.models.runs.record import RunRecord
 
 LARGE_BATCH_FROM = 300_000
 """Positive interactions from which training takes steps of 4,096 rows, otherwise 1,024."""

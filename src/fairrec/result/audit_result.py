@@ -9,25 +9,20 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import (
-    InputError,
-    OutputError,
-    as_unicode,
-    listed,
-    plain,
-    unknown_name,
-)
-from fairrec.core.files import check_writable, file_sum, put_table
-from fairrec.core.options import spelled
+from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
+from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
+from fairrec.core.files import file_sum, put_table
+from fairrec.core.options import documented, spelled
+from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
 from fairrec.result.finding_table import as_pandas, finding_table
+from fairrec.result.min_shown import without_small
+from fairrec.result.own_folder import AUDIT, names_to_replace
 from fairrec.result.page import CardMaker, PageMaker, write_with_page
 from fairrec.result.ratio_table import ratio_table
-from fairrec.result.run_file import AuditRun, place_of, put_run, refuse_other_run
+from fairrec.result.run_file import AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
 
-FILES = ("groups.parquet", "per_user.parquet", "report.html", "run.json", "result.json")
-"""What an audit writes; the last one vouches for the others."""
 MOST_LINES = 10
 """Metrics that `repr` tells of."""
 
@@ -79,6 +74,11 @@ class AuditResult:
         return self.summary.metrics
 
     @property
+    def verdict(self) -> AuditVerdict:
+        """The outcome of the audit and of each metric."""
+        return audit_verdict(self.summary)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know about the data."""
         return self.summary.warnings
@@ -92,6 +92,10 @@ class AuditResult:
         """The gap between full combinations, with its null distribution."""
         key = self._key(metric)
         found = self.metrics[key]
+        if found.is_gap_hidden:
+            raise InputError(
+                f"{key}: the gap is hidden, as one of its ends has too few users to be shown."
+            )
         if found.gap is None and self.summary.search.n_not_fully_scored:
             raise InputError(
                 f"{key}: fewer than two full combinations are fully scored, and a gap needs two. "
@@ -141,22 +145,54 @@ class AuditResult:
         """One row for each metric and group of one or two attributes: ratios to best and rest."""
         return ratio_table(self.summary)
 
-    def save(self, folder: str | Path, report: bool = True) -> Path:
+    @documented(SharingOptions)
+    def shown(self, min_shown: MinShown = SharingOptions.min_shown) -> AuditResult:
+        """The same without groups and values of fewer users, to be passed on.
+
+        Verdicts and numbers of groups are those of the whole audit. The table of users is too.
+
+        Parameters
+        ----------
+        min_shown : see SharingOptions
+        """
+        least = SharingOptions.of(min_shown=min_shown).min_shown
+        if least is None:
+            return self
+        summary, groups = without_small(self.summary, self.group_table, least)
+        return replace(self, summary=summary, group_table=groups)
+
+    @documented(SharingOptions)
+    def save(
+        self,
+        folder: str | Path,
+        report: bool = True,
+        force: bool = False,
+        min_shown: MinShown = SharingOptions.min_shown,
+        aggregates_only: AggregatesOnly = SharingOptions.aggregates_only,
+    ) -> Path:
         """Write the result into a folder.
 
         `result.json`, `run.json`, `groups.parquet`, `per_user.parquet` and the page,
-        `report.html`; they appear under their names only when all are written. Other files there
-        stay. A folder with a mitigation or a trained run is refused.
+        `report.html`; they appear under their names only when all are written. An audit there is
+        replaced as a whole, and other files stay. Files of these names that are of no audit are
+        not overwritten, nor is a mitigation.
 
         Parameters
         ----------
         report : whether to write the page
+        force : replace them all the same; what this audit has read and a trained run stay
+        min_shown, aggregates_only : see SharingOptions
         """
         folder = Path(folder)
-        make_page = partial(self.page, self.summary, self.group_table, run=self.run)
-        check_audit_folder(folder)
-        write = partial(put_audit, self, folder=folder)
-        write_with_page(folder, FILES, write, make_page if report else None)
+        sharing = SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
+        passed_on = self.shown(sharing.min_shown)
+        is_only = sharing.aggregates_only or self.per_user is None
+        summary = passed_on.summary.model_copy(update={"is_aggregates_only": is_only})
+        passed_on = replace(passed_on, summary=summary)
+        make_page = partial(self.page, summary, passed_on.group_table, run=self.run)
+        names = names_to_replace(AUDIT, folder, force, self.run.paths() if self.run else ())
+        write = partial(put_audit, passed_on, folder=folder)
+        write_with_page(folder, names, write, make_page if report else None)
         return folder
 
     def show(self) -> Path | None:
@@ -193,27 +229,11 @@ class AuditResult:
         raise unknown_name("metric in this result", name, self.metrics)
 
 
-def check_audit_folder(folder: Path) -> None:
-    """Refuse a folder that an audit cannot be written into, before any work is done.
-
-    One with a mitigation is among them: its files would stand beside numbers of other lists. They
-    are not replaced either, as its re-ranked lists may be what is audited. So is one with a trained
-    run, which has a `run.json` of its own.
-    """
-    check_writable(folder)
-    refuse_other_run(folder)
-    if (folder / "mitigation.json").exists():
-        raise OutputError(
-            f"{plain(folder, 300)}: holds a mitigation, whose files do not go with an audit of "
-            "other lists. Choose another folder."
-        )
-
-
 def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
     """Write all but the page of a result that is for a folder into one on its way."""
     if result.run is not None:
         put_run(result.run, part, folder)
     put_table(result.group_table, part / "groups.parquet", compression_level=1)
-    if result.per_user is not None:
+    if result.per_user is not None and not result.summary.is_aggregates_only:
         put_table(result.per_user, part / "per_user.parquet", compression_level=1)
     (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")

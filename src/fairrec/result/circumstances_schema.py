@@ -12,7 +12,9 @@ class GivenCircumstance(Part):
     """A circumstance in which users are alike when groups are compared."""
 
     n_values: int
-    n_missing: int = Field(description="users of whom it is not known, a stratum of their own")
+    n_missing: int | None = Field(
+        description="users of whom it is not known, a stratum of their own; null where hidden"
+    )
     binning: str | None
 
 
@@ -36,7 +38,9 @@ class Given(Part):
     named: tuple[str, ...] = Field(description="as they were named, with their binning")
     circumstances: dict[str, GivenCircumstance]
     n_strata: int = Field(description="combinations of circumstances that occur")
-    n_users_alone: int = Field(description="users who are the only one in their stratum")
+    n_users_alone: int | None = Field(
+        description="users who are the only one in their stratum; null where hidden"
+    )
     n_not_comparable: dict[str, int] = Field(
         description="for each metric, groups of which less than half are in strata with others: "
         "inconclusive"

@@ -15,13 +15,12 @@ from fairrec.core.files import check_writable, put_table
 from fairrec.core.folders import settle
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
+from fairrec.result.own_folder import COMPARISON
 from fairrec.result.page import write_with_page
 from fairrec.result.saved import load_table
 from fairrec.result.show import show_page
 
-NAME = "comparison.json"
-FILES = ("changes.parquet", "report.html", NAME)
-"""What a comparison writes; the last one vouches for the others."""
+NAME = COMPARISON.known_by
 ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
 ComparisonCard = Callable[[ComparisonSummary], str]
 _OTHERS = {"result.json": "an audit", "mitigation.json": "a mitigation"}
@@ -92,7 +91,7 @@ class Comparison:
         folder = Path(folder)
         check_comparison_folder(folder)
         make_page = partial(self.page, self.summary, self.changes)
-        write_with_page(folder, FILES, self._write_files, make_page if report else None)
+        write_with_page(folder, COMPARISON.files, self._write_files, make_page if report else None)
         return folder
 
     def show(self) -> Path | None:

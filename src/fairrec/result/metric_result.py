@@ -56,6 +56,7 @@ def metric_results(
             critical=float(critical.max()) if is_tested else None,
             critical_tails=(float(critical[0]), float(critical[1])) if is_tested else None,
             is_ratio_scale=_is_ratio_scale(i, analysis),
+            bounds=_bounds(metric.metric.bounds),
             n_defined=int(moments.is_defined[i].sum()),
             n_undefined=int((measured.is_scored & ~moments.is_defined[i]).sum()),
             undefined_share=stands.undefined_share,
@@ -121,6 +122,16 @@ def pooled_results(analysis: Analysis, found: Sequence[PooledAnalysis]) -> dict[
             detectable=(),
         )
     return results
+
+
+def _bounds(
+    ends: tuple[float, float] | None,
+) -> tuple[float | None, float | None] | None:
+    """As the metric is declared; of a column of values nobody knows."""
+    if ends is None or not np.isfinite(ends).any():
+        return None
+    low, high = (end if math.isfinite(end) else None for end in ends)
+    return low, high
 
 
 def _is_ratio_scale(i: int, analysis: Analysis) -> bool:

@@ -46,9 +46,11 @@ class CategoryRatios(Part):
     """All groups by one attribute, or by a pair of them."""
 
     attributes: tuple[str, ...]
-    n_unknown: int = Field(description="users of whom one of these attributes is not known")
+    n_unknown: int | None = Field(
+        description="users of whom one of these attributes is not known; null where hidden"
+    )
     n_too_few: int = Field(description="groups below the smallest size, which are not shown")
-    n_users_too_few: int = Field(description="their users")
+    n_users_too_few: int | None = Field(description="their users; null where hidden")
     n_not_listed: int = Field(description="groups that are left out and not listed here")
     groups: tuple[GroupRatios, ...] = Field(
         description="lowest ratio to the best first, then those left out"

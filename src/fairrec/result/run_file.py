@@ -56,6 +56,10 @@ class AuditRun(Part):
         """The same with more that was read."""
         return self.model_copy(update={"inputs": {**self.inputs, **places}})
 
+    def paths(self) -> list[str]:
+        """Where all that was read lies."""
+        return [place.absolute for place in self.inputs.values()]
+
 
 def place_of(path: str | Path) -> Place:
     """Where a path leads."""

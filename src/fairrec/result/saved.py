@@ -67,7 +67,8 @@ def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
     names = ["metric", *summary.attributes]
     if groups.columns[: len(names)] == names:
         n_groups = {name: about.n_groups for name, about in summary.metrics.items()}
-        found = groups.group_by("metric").len().iter_rows()
-        if all(n <= n_groups.get(metric, 0) for metric, n in found):
+        # a group without others to be compared with has a row and is not counted
+        compared = groups.group_by("metric").agg(pl.col("difference").count()).iter_rows()
+        if all(metric in n_groups and n <= n_groups[metric] for metric, n in compared):
             return
     raise InputError(f"groups.parquet does not belong to this result. {_TOGETHER}")

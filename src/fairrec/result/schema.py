@@ -226,6 +226,11 @@ class MetricResult(Part):
         description="values start at 0, which is none of it, so that one may be so many percent of "
         "another; false for signed metrics, and for auc, of which a random order has 0.5",
     )
+    bounds: tuple[float | None, float | None] | None = Field(
+        default=None,
+        description="lowest and highest value it can have; an end is null where there is no limit, "
+        "both where none is known",
+    )
     n_defined: int
     n_undefined: int
     undefined_share: float = Field(
@@ -244,6 +249,10 @@ class MetricResult(Part):
     gap: float | None = Field(
         description="between intersections of all attributes (full combinations); null where none "
         "is eligible"
+    )
+    is_gap_hidden: bool = Field(
+        default=False,
+        description="gap, its ends and the null distribution are null because an end is hidden",
     )
     advantaged: GroupValue | None = Field(description="null where no two of them differ")
     disadvantaged: GroupValue | None
@@ -330,7 +339,7 @@ class AttributeSummary(Part):
     """One attribute of the audited users."""
 
     n_values: int
-    n_missing: int
+    n_missing: int | None = Field(description="null where it is hidden, see min_shown")
     binning: str | None
     n_values_below_support: int
     small_values: dict[str, int] = Field(
@@ -360,7 +369,9 @@ class Coverage(Part):
     n_full_possible: str = Field(description="product of the value counts, as digits")
     n_full_observed: int
     n_full: int
-    n_users_below: int = Field(description="users in full combinations below the support")
+    n_users_below: int | None = Field(
+        description="users in full combinations below the support; null where they are hidden"
+    )
 
 
 class HistoryPoint(Part):
@@ -474,6 +485,15 @@ class PlanSummary(Part):
     deviations: tuple[str, ...] = Field(description="what is otherwise than planned, one each")
 
 
+class Hidden(Part):
+    """What is left out of a result because too few users are behind it."""
+
+    min_shown: int = Field(description="groups and values of fewer users are not shown")
+    n_groups: int = Field(description="groups that are hidden in a metric or more")
+    n_findings: int = Field(description="findings that are hidden, in all metrics")
+    n_values: int = Field(description="values of attributes that are hidden")
+
+
 class AuditSummary(Part):
     """The content of `result.json`."""
 
@@ -541,4 +561,12 @@ class AuditSummary(Part):
         default=None,
         description="ratios between groups and inequality among users; null in "
         "results from before they were computed",
+    )
+    hidden: Hidden | None = Field(
+        default=None,
+        description="what is left out here; verdicts and numbers of groups are those of the whole "
+        "audit all the same. Null where nothing is to be hidden",
+    )
+    is_aggregates_only: bool = Field(
+        default=False, description="no table of users, per_user.parquet, was written beside it"
     )

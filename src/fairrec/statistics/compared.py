@@ -88,6 +88,7 @@ def compare_paired(
     grouping: Grouping,
     is_compared: BoolArray,
     higher_is_better: Sequence[bool | None],
+    known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
 ) -> tuple[ComparedGroups, ...]:
     """The groups that are compared in each metric, by users who are in both audits.
@@ -97,6 +98,7 @@ def compare_paired(
     before, after : (n_metrics, n_users), NaN where undefined
     is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
         both values
+    known_bounds : lowest and highest value of each metric, where that is known
     """
     sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
     masks = zip(sums, is_compared, strict=True)
@@ -107,7 +109,9 @@ def compare_paired(
         part, mine = of.changes(level), is_compared[at]
         n, change = part.n[mine], part.change[mine]
         interval = Interval(part.low[mine], part.high[mine])
-        users = (after[at] - before[at])[~np.isnan(after[at] - before[at])]
+        users = after[at] - before[at]
+        users = users[~np.isnan(users)]
+        wider = _with_unseen(interval, n, change, users, higher_is_better[at], level)
         found.append(
             ComparedGroups(
                 n=n,
@@ -115,7 +119,7 @@ def compare_paired(
                 after=part.after[mine],
                 change=change,
                 error=part.error[mine],
-                interval=_with_unseen(interval, n, change, users, higher_is_better[at], level),
+                interval=_possible(wider, users, known_bounds[at]),
                 is_beyond_chance=leaves_out_zero(interval),
                 is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
             )
@@ -152,6 +156,16 @@ def _with_unseen(
     wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
     is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
     return Interval(*(np.where(is_known, end, np.nan) for end in wider))
+
+
+def _possible(
+    interval: Interval, of_users: FloatArray, bounds: tuple[float, float] | None
+) -> Interval:
+    """No change is larger than what is between the bounds of a metric."""
+    most = np.inf if bounds is None else bounds[1] - bounds[0]
+    if np.abs(of_users).max(initial=0.0) > most:  # whose bounds do not hold
+        return interval
+    return Interval(np.maximum(interval.low, -most), np.minimum(interval.high, most))
 
 
 def judged(

@@ -103,7 +103,7 @@ def side_of(published: Published, bounds: tuple[float, float]) -> Side:
     lowest, most = bounds[0], bounds[1] - bounds[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         if not np.isfinite(most):
-            half = np.fmax(high - value, value - low)
+            half = np.maximum(high - value, value - low)
             variance = n * (half / student_scale(score, freedom)) ** 2
             return Side(n, value, Spread(variance, np.zeros_like(n), freedom), 1 / n)
         # the far end is where the observed mean is as unlikely as the level says

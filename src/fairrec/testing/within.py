@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
-    from fairrec.policy.outcome import GateResult, Inconclusive
+    from fairrec.policy.gate_options import Inconclusive
+    from fairrec.policy.outcome import GateResult
     from fairrec.policy.rules import Policy
     from fairrec.workflows.load import Audited
 

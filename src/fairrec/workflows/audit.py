@@ -335,9 +335,8 @@ def _measure_everyone(
     inputs: AuditInputs, wanted: Sequence[MetricAtK], options: AuditOptions, progress: Progress
 ) -> Measured:
     """The values of all users; a metric that is undefined for all of them is an error."""
-    progress("measuring", 0, 0)
     per_user = [metric for metric in wanted if not metric.metric.pooled]
-    measured = measure_everyone(inputs, per_user, options.n_threads)
+    measured = measure_everyone(inputs, per_user, options.n_threads, progress)
     refuse_undefined(measured, inputs.candidates)
     return measured
 

@@ -94,6 +94,8 @@ def comparison_notes(
     n_groups : that are compared, by metric
     """
     notes = [*_only_in_one(common, base.summary, candidate.summary)]
+    if base.summary.given is not None or candidate.summary.given is not None:
+        notes.append("Values are compared whatever the circumstances that were given")
     if pairing.is_paired:
         alone = pairing.n_only_base, pairing.n_only_candidate
         if any(alone):

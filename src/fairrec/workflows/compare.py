@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,13 @@ def _paired(users: PairedUsers, common: Common, candidate: AuditResult) -> dict[
     alpha = candidate.summary.alpha
     directions = [candidate.metrics[name].higher_is_better for name in common.metrics]
     found = compare_paired(
-        users.before, users.after, users.grouping, users.is_compared, directions, alpha
+        users.before,
+        users.after,
+        users.grouping,
+        users.is_compared,
+        directions,
+        _bounds(common.metrics),
+        alpha,
     )
     conditions = users.conditions
     return {
@@ -158,11 +165,10 @@ def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict
     """By what each audit tells of its groups."""
     alpha = candidate.summary.alpha
     told = published_groups(common, (base.summary.alpha, alpha))
-    bounds = [known.bounds if (known := metric_named(name)) else None for name in told]
     found = compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
-        bounds,
+        _bounds(common.metrics),
         alpha,
     )
     if not any(part.is_known.any() for part in found):
@@ -178,6 +184,11 @@ def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }
+
+
+def _bounds(metrics: Sequence[str]) -> list[tuple[float, float] | None]:
+    """The lowest and the highest value of metrics that are known by name."""
+    return [known.bounds if (known := metric_named(name)) else None for name in metrics]
 
 
 def _matters(given: Any, candidate: AuditResult, common: Common) -> Matters | None:

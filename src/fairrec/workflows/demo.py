@@ -18,7 +18,8 @@ from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.shallow.ease import Ease
-from fairrec.result.audit_result import AuditResult, check_audit_folder
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.own_folder import AUDIT, names_to_replace
 from fairrec.workflows.audit import audit
 
 PLANTED = {"gender": "F", "age": "56+"}
@@ -40,7 +41,7 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
-    check_audit_folder(folder / "audit")
+    names_to_replace(AUDIT, folder / "audit", force=False)
     progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)

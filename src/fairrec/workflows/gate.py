@@ -11,9 +11,10 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, invalid, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.told import told_path
+from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy
-from fairrec.policy.outcome import GateResult, Inconclusive, outcome_of_rules
+from fairrec.policy.outcome import GateResult, outcome_of_rules
 from fairrec.policy.rules import Policy, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
@@ -54,10 +55,12 @@ def gate(
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
     rules, where = _policy(policy)
     result, place = audit_of("audit", audit)
+    base = None if baseline is None else audit_of("baseline", baseline)[0]
+    for name, judged_by in (("audit", result), ("baseline", base)):
+        if judged_by is not None:
+            _refuse_hidden(name, judged_by)
     measured = Measurements(
-        result.summary,
-        result.group_table,
-        None if baseline is None else _changes(audit_of("baseline", baseline)[0], result),
+        result.summary, result.group_table, None if base is None else _changes(base, result)
     )
     judged = judge_policy(rules, measured, where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
@@ -72,6 +75,17 @@ def gate(
         policy=rules,
         rules=judged,
     )
+
+
+def _refuse_hidden(name: str, result: AuditResult) -> None:
+    """An error where groups are left out, of which one may be what a rule is about."""
+    hidden = result.summary.hidden
+    if hidden is not None and hidden.n_groups:
+        raise InputError(
+            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
+            f"({hidden.n_groups:,} of them), and a rule may fail by any. Hold the whole audit "
+            f"against the policy; {spelled('min_shown')} is for what is passed on."
+        )
 
 
 def _policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, str]:

@@ -105,7 +105,7 @@ def shared_users(
         which = _which(base.per_user is None, candidate.per_user is None)
         return _unpaired(f"the values of users were not saved in {which}"), None
     first, last = (_users(audit, common) for audit in (base, candidate))
-    shared = last.join(first, on="id", suffix=" base")
+    shared = last.join(first, on="id", suffix=" base", maintain_order="left")
     n_moved = int(
         shared.select(
             pl.any_horizontal(

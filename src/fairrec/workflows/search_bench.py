@@ -41,11 +41,10 @@ def bench_searchers(
     inputs : with scores in the table
     """
     progress = progress or (lambda stage, done, total: None)
-    progress("measuring", 0, 0)
     threads = options.as_audit_options().n_threads
     space = _space(inputs, options)
     metrics = searchable(metrics)
-    values = measure_everyone(inputs, metrics, threads).values
+    values = measure_everyone(inputs, metrics, threads, progress).values
     proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)
     notes = tuple(
@@ -64,7 +63,7 @@ def bench_searchers(
     rows = BenchRows([metric.name for metric in metrics], gaps, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):
-        progress(f"searching with {name}", done, n_searches)
+        progress(f"benchmarking {name}", done, n_searches)
         own = OwnWork()
         outcome = search(
             name,

@@ -10,7 +10,7 @@ import fairrec
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.view import PageLimits
-from tests.builders import two_groups
+from tests.builders import audit, make_tables, two_groups
 from tests.report.page.planted_page import planted, view_of
 
 
@@ -93,11 +93,14 @@ def test_the_axes_hold_every_group_and_all_of_the_funnel():
         lowest = min(*values, *(step.low for step in chart.funnel))
         highest = max(*values, *(step.high for step in chart.funnel))
         air = 0.06 * (highest - lowest)
-        assert chart.value_range == pytest.approx((lowest - air, highest + air), rel=1e-4)
+        # and nothing beyond what is possible
+        top = min(1.0, highest + air) if max(values) + air <= 1 else highest + air
+        assert chart.value_range == pytest.approx((lowest - air, top), rel=1e-4)
         # the funnel is drawn from below the smallest group, and is wider than all of them
         assert chart.funnel[0].size == pytest.approx(chart.size_range[0], rel=1e-5)
         assert chart.size_range[0] < min(point.size for point in chart.points)
         assert highest > max(values)
+        assert highest <= 1
 
 
 @pytest.mark.parametrize("is_signed", [False, True])
@@ -176,3 +179,17 @@ def test_findings_have_the_colour_of_their_end(better, tones):
         side = tones * (1 if point.difference > 0 else -1)
         assert point.tone == {1: "worse", -1: "better", 0: "neutral"}[side]
         assert point.shape == "diamond"
+
+
+def test_what_chance_shows_stays_within_what_is_possible():
+    tables = make_tables(80)
+    result = audit(tables.predictions, tables.users, "gender,age:3", metrics=["mrr@5"])
+    about = result.metric("mrr@5")
+    assert about.bounds == (0.0, 1.0)
+    highest = []
+    for update in ({}, {"bounds": None, "is_ratio_scale": False}):
+        metrics = {"mrr@5": about.model_copy(update=update)}
+        summary = result.summary.model_copy(update={"metrics": metrics})
+        (chart,) = build_page_view(summary, result.group_table).charts
+        highest.append(max(step.high for step in chart.funnel))
+    assert highest[0] <= 1 < highest[1]

@@ -36,6 +36,7 @@ COMMAND = (
     *("audit", "candidates.parquet", "--users", "users.parquet", "--by", "gender"),
     *("--permutations", "9", "--protocol", "json", "--rows-per-call", str(ROWS_PER_CALL)),
     *("--ledger", "ledger.db", "--out", "out", "--retries", "1", "--token-env", "RANKER_TOKEN"),
+    *("--log", "log.txt"),
 )
 
 
@@ -74,7 +75,8 @@ def test_no_secret_gets_out(
         monkeypatch.setattr(sys, "argv", ["fairrec", *command])
         ran = run_here(*command)
     assert ran.code == code, ran.stderr
-    refuse_secrets(folder, ran.stdout, ran.stderr)
+    refuse_secrets(folder, ran.stdout, ran.stderr, *ran.progress)
+    assert "fairrec" in (folder / "log.txt").read_text()
     assert (folder / "ledger.db").exists()
     if code == 0:
         assert f"{url}?***" in (folder / "out/result.json").read_text()

@@ -14,7 +14,7 @@ from fairrec.metrics.measured import values_per_list
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.deep.training_data import Targets, TrainingData
-from fairrec.models.runs.checkpoint import RunRecord
+from fairrec.models.runs.record import RunRecord
 
 TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
 

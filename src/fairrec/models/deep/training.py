@@ -25,14 +25,13 @@ from fairrec.models.deep.training_data import TrainingData, training_data
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
-    EpochRecord,
-    RunRecord,
     build_model,
     hyper_as_dict,
     load_run_record,
     save_record,
     save_tensors,
 )
+from fairrec.models.runs.record import EpochRecord, RunRecord
 
 
 def train(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
@@ -18,44 +18,7 @@ from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
 from fairrec.models.deep.registry import MODELS
-
-
-class EpochRecord(BaseModel):
-    """What one pass over the training data gave."""
-
-    model_config = ConfigDict(frozen=True)
-
-    epoch: int
-    loss: float
-    validation_auc: float
-    seconds: float
-
-
-class RunRecord(BaseModel):
-    """The content of `run.json`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    schema_version: str = "1"
-    fairrec_version: str
-    dataset: str
-    model: str
-    hyper_parameters: dict[str, Any]
-    options: dict[str, Any]
-    attributes: tuple[str, ...]
-    has_categories: bool
-    user_sizes: tuple[int, ...]
-    item_sizes: tuple[int, ...]
-    n_categories: int
-    n_train: int
-    n_too_short: int
-    epochs: tuple[EpochRecord, ...]
-    best_epoch: int
-    finished: bool
-    holdout_loss: float | None = None
-    holdout_auc: float | None = None
-    test: dict[str, float] = {}
-    bundle_sha256: dict[str, str] = {}
+from fairrec.models.runs.record import RunRecord
 
 
 def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:

@@ -15,7 +15,8 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device
 from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
-from fairrec.models.runs.checkpoint import RunRecord, build_model, load_run_record, load_weights
+from fairrec.models.runs.checkpoint import build_model, load_run_record, load_weights
+from fairrec.models.runs.record import RunRecord
 
 VERSION_LETTERS = 12
 

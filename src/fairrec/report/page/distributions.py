@@ -29,6 +29,8 @@ def _distribution(
     ordered = sorted(kept, key=value_order)
     n_more = attribute.n_values - len(kept)
     n_rest = summary.n_users - sum(kept.values())
+    least = 0 if summary.hidden is None else summary.hidden.min_shown
+    users_of_rest = f" with {plural(n_rest, 'user')}" if n_rest >= least else ""
     about = [plural(attribute.n_values, "value")]
     if attribute.binning:
         about.append(f"bins of {plain(attribute.binning)}")
@@ -51,7 +53,5 @@ def _distribution(
             )
             for value in ordered
         ),
-        rest=f"and {plural(n_more, 'smaller value')} with {plural(n_rest, 'user')}"
-        if n_more > 0
-        else "",
+        rest=f"and {plural(n_more, 'smaller value')}{users_of_rest}" if n_more > 0 else "",
     )

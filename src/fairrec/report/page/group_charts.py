@@ -77,7 +77,7 @@ def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -
     value_range = _value_range(
         [result.mean, *values[np.isfinite(values)]],
         (*funnel, *funnel_fully_scored),
-        _lowest(result),
+        _possible(result),
     )
     drawn = None if has_room else density(sizes, values, size_range, value_range)
     return GroupChart(
@@ -166,25 +166,31 @@ def _size_range(sizes: FloatArray) -> tuple[float, float]:
     return max(0.5, float(sizes.min()) / 1.25), max(float(sizes.max()) * 1.25, 2.0)
 
 
-def _lowest(result: MetricResult) -> float:
-    """What no value can be below, as far as a result tells."""
-    return 0.0 if result.is_ratio_scale else -math.inf
+def _possible(result: MetricResult) -> tuple[float, float]:
+    """What no value can be below or above, as far as a result tells."""
+    low, high = result.bounds or (None, None)
+    if low is None:
+        low = 0.0 if result.is_ratio_scale else -math.inf
+    return low, math.inf if high is None else high
 
 
 def _value_range(
-    values: Sequence[float], funnel: Sequence[FunnelPoint], lowest: float
+    values: Sequence[float], funnel: Sequence[FunnelPoint], possible: tuple[float, float]
 ) -> tuple[float, float]:
     """All groups, the mean and what chance shows at the smallest size, with a little air.
 
-    There is none below the lowest possible value, unless a mark there would be cut in two.
+    There is none beyond what is possible, unless a mark there would be cut in two.
     """
+    lowest, highest = possible
     low = min((*values, *(step.low for step in funnel)))
     high = max((*values, *(step.high for step in funnel)))
     air = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
-    below = low - air
+    below, above = low - air, high + air
     if min(values) - air >= lowest:
         below = max(lowest, below)
-    return float(below), float(high + air)
+    if max(values) + air <= highest:
+        above = min(highest, above)
+    return float(below), float(above)
 
 
 def _funnel(result: MetricResult, first: float) -> tuple[FunnelPoint, ...]:
@@ -222,8 +228,8 @@ def _around(
         result.mean + width * n_others / result.n_compared
         for width in chance_band(result, sizes, n_others)
     ]
-    ends[0] = np.maximum(ends[0], _lowest(result))
+    lows, highs = np.clip(ends, *_possible(result)).tolist()
     return tuple(
         FunnelPoint(short(size), short(low), short(high))
-        for size, low, high in zip(sizes.tolist(), *(end.tolist() for end in ends), strict=True)
+        for size, low, high in zip(sizes.tolist(), lows, highs, strict=True)
     )

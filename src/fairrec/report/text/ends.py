@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.metrics.direction import harm
+from fairrec.result.comparison_schema import MetricComparison
 from fairrec.result.schema import Finding, MetricResult
 
 
@@ -21,7 +22,7 @@ def harm_word(result: MetricResult) -> str:
     return "difference" if result.higher_is_better is None else "harm"
 
 
-def direction(result: MetricResult) -> str:
+def direction(result: MetricResult | MetricComparison) -> str:
     """Which end of a metric is better, in words."""
     words = {True: "higher is better", False: "lower is better", None: "no end is better"}
     return words[result.higher_is_better]

@@ -61,6 +61,8 @@ def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
     if result.gap is not None:
         ends = " or ".join(reversed(end_names(result)))
         return f"No two full combinations with enough users differ in it, so none is {ends}."
+    if result.is_gap_hidden:
+        return "The gap between full combinations is hidden: one of them has too few users."
     if summary.search.n_not_fully_scored:
         return "Fewer than two full combinations are fully scored, and a gap needs two."
     return "No full combination of attributes has enough users for a gap between them."

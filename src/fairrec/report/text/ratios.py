@@ -236,7 +236,7 @@ def _left_out(result: MetricRatios) -> Iterator[str]:
     if unknown:
         yield f"Unknown, and not compared with the best: {', '.join(unknown)}."
     few = [
-        f"{plural(one.n_too_few, 'group')} ({plural(one.n_users_too_few, 'user')}) by {_names(one)}"
+        f"{plural(one.n_too_few, 'group')}{_their_users(one)} by {_names(one)}"
         for one in result.by
         if one.n_too_few
     ]
@@ -245,6 +245,10 @@ def _left_out(result: MetricRatios) -> Iterator[str]:
     n_not_listed = sum(one.n_not_listed for one in result.by)
     if n_not_listed:
         yield f"Not listed, small or unknown: {plural(n_not_listed, 'more group')}."
+
+
+def _their_users(one: CategoryRatios) -> str:
+    return "" if one.n_users_too_few is None else f" ({plural(one.n_users_too_few, 'user')})"
 
 
 def _why_not(what: str, reasons: Sequence[tuple[str, WhyNot | None]]) -> Iterator[str]:

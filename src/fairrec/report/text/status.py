@@ -47,12 +47,18 @@ def status_of(result: MetricResult) -> Status:
     elif any(is_worse(finding, result) for finding in result.findings):
         # a result from before there were verdicts
         outcome = "worse"
-    return _words(outcome, has_amount, result)
+    return status_words(outcome, has_amount, result.higher_is_better)
 
 
-def _words(outcome: Outcome, has_amount: bool, result: MetricResult) -> Status:
+def status_words(outcome: Outcome, has_amount: bool, higher_is_better: bool | None) -> Status:
+    """An outcome in a few words.
+
+    Parameters
+    ----------
+    has_amount : whether something was said to matter
+    """
     by_end = _STATUS.get((outcome, has_amount), ("inconclusive", "inconclusive"))
-    return by_end[result.higher_is_better is None]
+    return by_end[higher_is_better is None]
 
 
 def outcome_words(finding: Finding, result: MetricResult) -> str:
@@ -62,4 +68,4 @@ def outcome_words(finding: Finding, result: MetricResult) -> str:
     if not is_worse(finding, result):
         return "served better"
     has_amount = result.verdict is not None and result.verdict.matters is not None
-    return _words(finding.outcome, has_amount, result)
+    return status_words(finding.outcome, has_amount, result.higher_is_better)

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.text.found_groups import Served
 from fairrec.report.text.overview import GROUP_COLUMNS, Overview
@@ -93,6 +94,22 @@ def print_mitigation(view: MitigationView, console: Console) -> None:
     console.print()
     for line in view.said:
         console.print(Text(line))
+    for table in view.tables:
+        console.print()
+        console.print(rich_table(table, console.width))
+    for note in view.notes:
+        console.print(Text.assemble(("note: ", "yellow"), note))
+
+
+def print_comparison(view: ComparisonView, console: Console) -> None:
+    """Print what became of the groups, the answer first."""
+    console.print(Text(view.headline, style=_STYLE[view.tone]))
+    for line in (view.about, view.how):
+        console.print(Text(line, style="dim"))
+    for metric in view.metrics:
+        console.print(Text.assemble("\n", (metric.metric, "bold"), "  ", (metric.status, "bold")))
+        for sentence in metric.said:
+            console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
     for table in view.tables:
         console.print()
         console.print(rich_table(table, console.width))

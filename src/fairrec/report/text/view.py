@@ -255,10 +255,11 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
 
 def _coverage(summary: AuditSummary) -> tuple[str, ...]:
     seen = summary.coverage
+    in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
     lines = [
         f"{seen.n_full:,} of {seen.n_full_observed:,} full combinations that occur "
         f"({seen.n_full_possible} possible) have at least {seen.min_users:,} users; "
-        f"{seen.n_users_below:,} of {summary.n_users:,} users are in smaller ones."
+        f"{in_smaller} of {summary.n_users:,} users are in smaller ones."
     ]
     n_groups = sum(depth.n_groups for depth in seen.by_depth.values())
     n_below = sum(depth.n_groups_below for depth in seen.by_depth.values())

@@ -1,0 +1,71 @@
+"""`fairrec compare`: what became of the groups of one audit in another."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairrec.cli.parameters import Here, takes_options
+from fairrec.cli.shared import (
+    DebugOption,
+    Format,
+    FormatOption,
+    NoReportOption,
+    QuietOption,
+    print_markdown,
+    say,
+    stdout,
+)
+from fairrec.core.audit_options import Matters
+from fairrec.core.kinds import FOLDER
+from fairrec.core.options import OUTPUT, Option
+
+if TYPE_CHECKING:
+    from fairrec.result.comparison import Comparison
+
+
+@takes_options
+def compare_command(
+    *,
+    base: Annotated[Path, typer.Argument(help="Folder of the audit to compare with: its --out.")],
+    candidate: Annotated[Path, typer.Argument(help="Folder of the audit of what is new.")],
+    matters: Annotated[Matters, Here(default="as in the candidate's audit")] = None,
+    out: Annotated[
+        Path | None, Option(FOLDER, "Folder for comparison.json, changes.parquet, page", OUTPUT)
+    ] = None,
+    no_report: NoReportOption = False,
+    format_: FormatOption = Format.text,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Compare two audits: which groups the candidate serves worse or better than the base."""
+    from fairrec.result.comparison import check_comparison_folder
+    from fairrec.workflows.compare import compare
+
+    if out is not None:
+        check_comparison_folder(out)
+    command = shlex.join(["fairrec", *sys.argv[1:]])
+    found = compare(base, candidate, matters=matters, command=command)
+    if out is not None:
+        found.save(out, report=not no_report)
+    _print(found, format_)
+    if out is not None and not quiet:
+        page = "" if no_report else ", report.html"
+        say(f"Written to {out}: comparison.json, changes.parquet{page}")
+
+
+def _print(found: Comparison, format_: Format) -> None:
+    from fairrec.report.comparison.view import build_comparison_view
+    from fairrec.report.text.markdown import comparison_markdown
+    from fairrec.report.text.terminal import print_comparison
+
+    if format_ is Format.json:
+        typer.echo(found.to_json())
+    elif format_ is Format.markdown:
+        print_markdown(comparison_markdown(build_comparison_view(found.summary)))
+    else:
+        print_comparison(build_comparison_view(found.summary), stdout())

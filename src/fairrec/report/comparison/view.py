@@ -1,0 +1,185 @@
+"""A comparison ready to lay out: its words and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairrec.core.errors import plain
+from fairrec.report.comparison.dots import ChangedGroup, group_cells
+from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
+from fairrec.report.text.p_values import p_of_gap
+from fairrec.report.text.status import Status
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.verdict import Tone
+from fairrec.report.text.view import LONGEST_LINE
+from fairrec.report.words import (
+    confidence,
+    group_label,
+    number,
+    numbers,
+    signed_interval,
+    with_sign,
+)
+from fairrec.result.comparison_schema import (
+    ComparisonSummary,
+    GroupComparison,
+    MetricComparison,
+)
+from fairrec.result.schema import Chance
+
+GROUPS_SHOWN = 20
+"""Groups of each table, over all metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSaid:
+    """One metric in words."""
+
+    metric: str
+    status: Status
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """A comparison, ready to lay out.
+
+    Parameters
+    ----------
+    about : what was compared with what
+    how : whose values, and what the intervals hold for
+    """
+
+    headline: str
+    tone: Tone
+    about: str
+    how: str
+    metrics: tuple[MetricSaid, ...]
+    everyone: TableView
+    worse: TableView
+    improved: TableView
+    differences: TableView
+    notes: tuple[str, ...]
+    reproduce: str
+
+    @property
+    def tables(self) -> tuple[TableView, ...]:
+        """Those with rows, in order."""
+        named = (self.worse, self.improved, self.everyone, self.differences)
+        return tuple(table for table in named if table.rows)
+
+
+def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
+    """The view of a comparison."""
+    metrics = summary.metrics
+    return ComparisonView(
+        headline=headline(summary),
+        tone=tone_of(summary),
+        about=about(summary),
+        how=how(summary),
+        metrics=tuple(
+            MetricSaid(plain(name), status_of(metric), said_of(name, summary))
+            for name, metric in metrics.items()
+        ),
+        everyone=_everyone(summary),
+        worse=_groups("Groups that became worse", summary, "worse"),
+        improved=_groups("Groups that improved", summary, "improved"),
+        differences=TableView(
+            title="What else differs",
+            columns=("what", "base", "candidate"),
+            numeric=(False, False, False),
+            rows=tuple(
+                tuple(plain(part) or "-" for part in (one.what, one.base, one.candidate))
+                for one in summary.differences
+            ),
+        ),
+        notes=tuple(plain(note, LONGEST_LINE) for note in summary.notes),
+        reproduce=(
+            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {plain(summary.fairrec_version)})"
+        ),
+    )
+
+
+def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
+    """What `group_cells` fills."""
+    interval = f"{confidence(summary.alpha)} interval, all at once"
+    return ("group", "users", "before", "after", "change", interval, "verdict")
+
+
+GROUP_NUMERIC = (False, True, True, True, True, True, False)
+
+
+def _groups(title: str, summary: ComparisonSummary, which: str) -> TableView:
+    found: list[tuple[str, MetricComparison, GroupComparison]] = [
+        (name, metric, group)
+        for name, metric in summary.metrics.items()
+        for group in getattr(metric, which)
+    ]
+    # those by more than matters first, whatever the metric
+    found.sort(key=lambda one: one[2].outcome != "worse by more")
+    counts = {"worse": ("n_worse_by_more", "n_worse"), "improved": ("n_improved",)}[which]
+    n_all = sum(getattr(metric, n) for metric in summary.metrics.values() for n in counts)
+    rows = tuple(
+        (plain(name), *group_cells(_changed(group), metric))
+        for name, metric, group in found[:GROUPS_SHOWN]
+    )
+    more = f"and {n_all - len(rows):,} more in changes.parquet" if n_all > len(rows) else ""
+    return TableView(
+        title=title,
+        columns=("metric", *group_columns(summary)),
+        numeric=(False, *GROUP_NUMERIC),
+        rows=rows,
+        note=more,
+        spare=("before", "after"),
+    )
+
+
+def _changed(group: GroupComparison) -> ChangedGroup:
+    return ChangedGroup(
+        label=group_label(group.group),
+        support=group.support,
+        before=group.before,
+        after=group.after,
+        change=group.change,
+        low=group.simultaneous[0],
+        high=group.simultaneous[1],
+        is_beyond_chance=True,
+        outcome=group.outcome,
+    )
+
+
+def _everyone(summary: ComparisonSummary) -> TableView:
+    rows = []
+    for name, metric in summary.metrics.items():
+        change, gap = metric.everyone, metric.gap
+        means: tuple[str, ...] = ("-",) * 5
+        if change is not None and change.change is not None:
+            ends = change.interval or ()
+            interval = signed_interval(*change.interval, change.change) if change.interval else "-"
+            by = with_sign(numbers(change.change, *ends)[0])
+            n_users = f"{change.n_users:,}"
+            means = (n_users, *numbers(change.before, change.after), by, interval)
+        gaps = (
+            f"{number(size)}{_chance(chance)}"
+            for size, chance in (
+                (gap.before, gap.chance_before),
+                (gap.after, gap.chance_after),
+            )
+        )
+        rows.append((plain(name), *means, *gaps, status_of(metric)))
+    interval = f"{confidence(summary.alpha)} interval"
+    return TableView(
+        title="All users, and the gap between the best and the worst served intersection",
+        columns=(
+            *("metric", "users", "before", "after", "change", interval),
+            *("gap before", "gap after", "verdict on groups"),
+        ),
+        numeric=(False, *(True,) * 7, False),
+        rows=tuple(rows),
+        note="Intervals of all users are for one metric at a time; p of a gap: against chance.",
+        spare=("users", "before", "after"),
+    )
+
+
+def _chance(chance: Chance | None) -> str:
+    return "" if chance is None else f" ({p_of_gap(chance)})"

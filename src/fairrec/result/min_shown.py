@@ -1,0 +1,302 @@
+"""A result without its small groups, to be passed on.
+
+Nothing is worked out anew: verdicts, numbers of groups and what holds for all of them are those of
+the whole audit. What goes is every group, value and part of a group with fewer users than asked
+for, and what is no more than another way to write down such a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import polars as pl
+
+from fairrec.inputs.users import Value
+from fairrec.result.circumstances_schema import Given
+from fairrec.result.parts import GroupValue
+from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios
+from fairrec.result.schema import (
+    AttributeSummary,
+    AuditSummary,
+    Finding,
+    Hidden,
+    MetricResult,
+    MetricVerdict,
+    MissingUsers,
+    SearchedMetric,
+)
+
+T = TypeVar("T", GroupValue, GroupRatios)
+
+_ROUNDING = 1e-6
+"""A share of users times their number may be a hair below what was counted."""
+_COUNTED = re.compile(
+    r"(?<!at least )(?<!has )(?<![\w.,@:])(\d{1,3}(?:,\d{3})*|\d+)"
+    r"(?= of [\d,]+ users| users?\b| rows?\b| values? (?:is|are) ')"
+)
+"""Numbers of users, or of rows and values of theirs, in a note; none that a group must have."""
+
+
+def without_small(
+    summary: AuditSummary, groups: pl.DataFrame, min_shown: int
+) -> tuple[AuditSummary, pl.DataFrame]:
+    """The result and its table of groups without those of fewer users, and what is said of it.
+
+    Of a result with less to show already nothing comes back.
+    """
+    before = summary.hidden
+    if before is not None and before.min_shown >= min_shown:
+        return summary, groups
+    is_shown = _rows_shown(groups, min_shown)
+    hidden, shown = groups.filter(~is_shown), groups.filter(is_shown)
+    rule = _Rule(min_shown, shown, tuple(summary.attributes))
+    metrics = {name: rule.metric(name, result) for name, result in summary.metrics.items()}
+    n_findings = sum(
+        len(result.findings) - len(metrics[name].findings)
+        for name, result in summary.metrics.items()
+    )
+    about = Hidden(
+        min_shown=min_shown,
+        n_groups=hidden.select(*summary.attributes).n_unique() if hidden.height else 0,
+        n_findings=n_findings,
+        n_values=sum(
+            sum(rule.is_few(n) for n in {**one.values, **one.small_values}.values())
+            for one in summary.attributes.values()
+        ),
+    )
+    notes = summary.warnings
+    if before is not None:
+        notes = tuple(note for note in notes if note != _said(before))
+        about = about.model_copy(
+            update={
+                name: getattr(about, name) + getattr(before, name)
+                for name in ("n_groups", "n_findings", "n_values")
+            }
+        )
+    ratios = summary.ratios
+    changed = {
+        "attributes": {name: rule.attribute(one) for name, one in summary.attributes.items()},
+        "coverage": summary.coverage.model_copy(
+            update={"n_users_below": rule.number(summary.coverage.n_users_below)}
+        ),
+        "given": None if summary.given is None else rule.given(summary.given),
+        "circumstances": tuple(
+            one for one in summary.circumstances if rule.names(one.metric, one.group)
+        ),
+        "missing": tuple(map(rule.missing, summary.missing)),
+        "metrics": metrics,
+        "search": summary.search.model_copy(
+            update={
+                "metrics": {
+                    name: rule.searched(one, metrics[name])
+                    for name, one in summary.search.metrics.items()
+                }
+            }
+        ),
+        "ratios": None
+        if ratios is None
+        else ratios.model_copy(
+            update={"metrics": {name: rule.ratios(one) for name, one in ratios.metrics.items()}}
+        ),
+        "warnings": (*map(rule.note, notes), _said(about)),
+        "hidden": about,
+    }
+    return summary.model_copy(update=changed), shown
+
+
+def _rows_shown(groups: pl.DataFrame, min_shown: int) -> pl.Series:
+    """Rows that rest on enough users."""
+    is_shown = groups["support"] >= min_shown
+    if "kept_share" in groups.columns:
+        kept = (groups["kept_share"] * groups["support"]).fill_null(0)
+        is_shown &= (kept == 0) | (kept >= min_shown - _ROUNDING)
+    return is_shown
+
+
+def _said(about: Hidden) -> str:
+    groups = f"{about.n_groups:,} group{'s' if about.n_groups != 1 else ''}"
+    findings = f"{about.n_findings:,} finding{'s' if about.n_findings != 1 else ''}"
+    return (
+        f"groups of fewer than {about.min_shown:,} users are hidden in this result: {groups}, "
+        f"{findings} among them; verdicts and numbers of groups are those of the whole audit"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What may be shown.
+
+    Parameters
+    ----------
+    table : the rows of groups that are shown
+    """
+
+    min_shown: int
+    table: pl.DataFrame
+    attributes: tuple[str, ...]
+
+    def is_few(self, n: float | None) -> bool:
+        """Whether somebody is counted, and fewer than may be shown."""
+        return n is not None and 0 < n < self.min_shown - _ROUNDING
+
+    def number(self, n: int | None) -> int | None:
+        return None if self.is_few(n) else n
+
+    def names(self, metric: str, group: Mapping[str, Value]) -> bool:
+        """Whether a group of a metric is shown."""
+        is_it = pl.col("metric") == metric
+        for name in self.attributes:
+            column = pl.col(name)
+            is_it &= column == str(group[name]) if name in group else column.is_null()
+        return self.table.filter(is_it).height > 0
+
+    def large(self, groups: Iterable[T]) -> tuple[T, ...]:
+        return tuple(one for one in groups if one.support >= self.min_shown)
+
+    def one(self, group: GroupValue | None) -> GroupValue | None:
+        return None if group is None or group.support < self.min_shown else group
+
+    def metric(self, name: str, result: MetricResult) -> MetricResult:
+        changed: dict[str, object] = {
+            "most_advantaged": self.large(result.most_advantaged),
+            "most_disadvantaged": self.large(result.most_disadvantaged),
+            "findings": self.findings(name, result.findings),
+            "verdict": None if result.verdict is None else self.verdict(result.verdict, result),
+            "detectable": tuple(one for one in result.detectable if one.support >= self.min_shown),
+            "varying": self.large(result.varying),
+            "unknown": tuple(
+                one
+                for one in result.unknown
+                if not (self.is_few(one.n_known) or self.is_few(one.n_unknown))
+            ),
+        }
+        ends = (result.advantaged, result.disadvantaged)
+        if any(end is not None and self.one(end) is None for end in ends):
+            # one end and the gap would tell the other
+            changed |= dict.fromkeys(("gap", "chance", "advantaged", "disadvantaged"))
+            changed["is_gap_hidden"] = True
+        return result.model_copy(update=changed)
+
+    def findings(self, name: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(self.finding(name, one) for one in findings if self.is_shown(one))
+
+    def is_shown(self, finding: Finding) -> bool:
+        kept = None if finding.kept_share is None else finding.kept_share * finding.support
+        return finding.support >= self.min_shown and not self.is_few(kept)
+
+    def finding(self, name: str, finding: Finding) -> Finding:
+        changed: dict[str, object] = {}
+        if any(map(self.is_few, (*finding.counts, *finding.counts_of_others))):
+            changed |= {"counts": (), "counts_of_others": ()}
+        beside = finding.interaction
+        if beside and any(self.is_few(one.n_users) for one in beside.neighbours):
+            changed["interaction"] = None
+        if finding.because_of is not None and not self.names(name, finding.because_of):
+            changed["because_of"] = None
+        return finding.model_copy(update=changed)
+
+    def verdict(self, verdict: MetricVerdict, result: MetricResult) -> MetricVerdict:
+        n_open = (verdict.open_share or 0) * (result.n_compared or result.n_defined)
+        return verdict.model_copy(
+            update={
+                # what holds from some size on holds from a larger one on
+                "ruled_out_from": None
+                if verdict.ruled_out_from is None
+                else max(verdict.ruled_out_from, self.min_shown),
+                "open_share": None if self.is_few(n_open) else verdict.open_share,
+                "certificate": tuple(
+                    size for size in verdict.certificate if size.support >= self.min_shown
+                ),
+            }
+        )
+
+    def attribute(self, one: AttributeSummary) -> AttributeSummary:
+        return one.model_copy(
+            update={
+                "n_missing": self.number(one.n_missing),
+                "small_values": self.values(one.small_values),
+                "values": self.values(one.values),
+            }
+        )
+
+    def values(self, values: Mapping[str, int]) -> dict[str, int]:
+        return {value: n for value, n in values.items() if not self.is_few(n)}
+
+    def missing(self, one: MissingUsers) -> MissingUsers:
+        def is_told(group: GroupValue | Finding) -> bool:
+            n_missing = group.value * group.support
+            return not (self.is_few(n_missing) or self.is_few(group.support - n_missing))
+
+        shares = self.large(one.shares)
+        # of a share of missing users the number follows, which that of a metric does not tell
+        return one.model_copy(
+            update={
+                "findings": tuple(
+                    self.finding("", found).model_copy(update={"because_of": None})
+                    for found in one.findings
+                    if self.is_shown(found) and is_told(found)
+                ),
+                "shares": tuple(filter(is_told, shares)),
+            }
+        )
+
+    def given(self, given: Given) -> Given:
+        return given.model_copy(
+            update={
+                "circumstances": {
+                    name: one.model_copy(update={"n_missing": self.number(one.n_missing)})
+                    for name, one in given.circumstances.items()
+                },
+                "n_users_alone": self.number(given.n_users_alone),
+                "no_longer": tuple(
+                    one
+                    for one in given.no_longer
+                    if one.n_users >= self.min_shown
+                    and not self.is_few(one.kept_share * one.n_users)
+                ),
+            }
+        )
+
+    def searched(self, searched: SearchedMetric, shown: MetricResult) -> SearchedMetric:
+        """The last step of the history is the gap."""
+        return searched if not shown.is_gap_hidden else searched.model_copy(update={"history": ()})
+
+    def ratios(self, result: MetricRatios) -> MetricRatios:
+        return result.model_copy(
+            update={
+                "by": tuple(map(self.categories, result.by)),
+                "splits": tuple(
+                    split.model_copy(update={"worst_off": self.one(split.worst_off)})
+                    for split in result.splits
+                ),
+            }
+        )
+
+    def categories(self, one: CategoryRatios) -> CategoryRatios:
+        shown = self.large(one.groups)
+        hidden = [group for group in one.groups if group.support < self.min_shown]
+        unknown: dict[str, None] = {}
+        # a ratio and the value below it would tell the value above it
+        if any(group.to_best == 1 for group in hidden):
+            unknown |= dict.fromkeys(("to_best", "to_best_interval", "four_fifths"))
+        if any(group.impact_ratio == 1 for group in hidden):
+            unknown["impact_ratio"] = None
+        return one.model_copy(
+            update={
+                "n_unknown": self.number(one.n_unknown),
+                "n_users_too_few": self.number(one.n_users_too_few),
+                "groups": tuple(group.model_copy(update=unknown) for group in shown),
+            }
+        )
+
+    def note(self, note: str) -> str:
+        """A note without small numbers of users."""
+
+        def said(found: re.Match[str]) -> str:
+            n = int(found[0].replace(",", ""))
+            return f"fewer than {self.min_shown:,}" if self.is_few(n) else found[0]
+
+        return _COUNTED.sub(said, note)

@@ -1,0 +1,127 @@
+"""Whose files lie in an output folder, and which of them a new result may replace.
+
+A result replaces one of its own kind as a whole. Anything else under its names is somebody's work:
+it goes only where that is insisted on, and what is read for the new result does not go at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairrec.core.errors import InputError, OutputError, listed, plain
+from fairrec.core.files import check_writable, errors_of_disk
+from fairrec.core.folders import settle
+from fairrec.core.options import spelled
+from fairrec.inputs.formats import files_of
+from fairrec.result.run_file import load_audit_run, refuse_other_run
+
+
+@dataclass(frozen=True, slots=True)
+class ResultKind:
+    """A kind of result that lies in a folder.
+
+    Parameters
+    ----------
+    called : with its article
+    known_by : a JSON file of it that no other kind has, or only kinds that come before
+    files : all that it may write; the last one vouches for the others
+    """
+
+    called: str
+    known_by: str
+    files: tuple[str, ...]
+
+
+AUDIT = ResultKind(
+    "an audit",
+    "result.json",
+    ("groups.parquet", "per_user.parquet", "report.html", "run.json", "result.json"),
+)
+MITIGATION = ResultKind(
+    "a mitigation",
+    "mitigation.json",
+    (
+        *("changes.parquet", "mitigation.json", "predictions.parquet", "reranker.json"),
+        *AUDIT.files,
+    ),
+)
+COMPARISON = ResultKind(
+    "a comparison",
+    "comparison.json",
+    ("changes.parquet", "report.html", "comparison.json"),
+)
+TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
+KINDS = (TREND, COMPARISON, MITIGATION, AUDIT)
+"""A mitigation holds an audit, so it comes first."""
+
+
+def names_to_replace(
+    kind: ResultKind, folder: Path, force: bool, inputs: Iterable[str | Path] = ()
+) -> tuple[str, ...]:
+    """The names that are the new result's own in a folder, as `whole_folder` takes them.
+
+    An error where something under them is not to be replaced; asked before any work is done, and
+    again when the result is written.
+
+    Parameters
+    ----------
+    force : whether to replace results of another kind, and files of nobody's
+    inputs : paths of what is read, which is never replaced
+    """
+    check_writable(folder)
+    settle(folder)
+    refuse_other_run(folder)
+    where = plain(folder, 300)
+    held = _kind_in(folder)
+    is_other = held is not None and held is not kind
+    if held is not None and is_other and not force:
+        raise OutputError(
+            f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
+            f"another folder, or insist: {spelled('force', True)}"
+        )
+    names = tuple(dict.fromkeys((*(held.files if held else ()), *kind.files)))
+    with errors_of_disk(folder):
+        for name in names:
+            if (folder / name).is_dir():
+                raise IsADirectoryError(f"{name} is a folder there")
+    known = held.files if held else ()
+    foreign = [name for name in kind.files if name not in known and os.path.lexists(folder / name)]
+    if foreign and not force:
+        raise OutputError(
+            f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
+            f"overwritten. Choose another folder, or insist: {spelled('force', True)}"
+        )
+    there = [name for name in names if (folder / name).exists()]
+    for file in (file for path in inputs for file in files_of(Path(path))):
+        for name in there:
+            if file.samefile(folder / name):
+                raise OutputError(
+                    f"{where}: {name} there is read for {kind.called}, which would replace it. "
+                    "Choose another folder."
+                )
+    return names
+
+
+def _kind_in(folder: Path) -> ResultKind | None:
+    """The result of ours that lies in a folder, of any version, also one that was interrupted."""
+    for kind in KINDS:
+        if _is_ours(folder / kind.known_by):
+            return kind
+    # result.json goes first and comes last where files are replaced one by one
+    try:
+        return None if load_audit_run(folder) is None else AUDIT
+    except InputError:
+        return None
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is a JSON file of FairRec's."""
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and {"schema_version", "fairrec_version"} <= content.keys()

@@ -1,0 +1,1 @@
+"""Where results are taken: run tracking and model cards."""

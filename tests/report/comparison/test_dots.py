@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from fairrec.report.comparison.dots import change_plots, changed_groups, group_cells
+from tests.report.comparison.small_comparison import compared
+
+
+def test_dots_lie_where_the_changes_are_and_worse_ones_are_marked():
+    found = compared()
+    (plot,) = change_plots(found.summary, found.changes)
+    assert (plot.metric, plot.status) == ("clicks", "worse by more than matters")
+    first = plot.rows[0]
+    assert first.cells[0] == "plan=free"
+    assert first.moved == "worse"
+    low, high = first.span
+    assert 0 <= low < first.at < high < plot.matters < plot.zero <= 100
+    shown = found.changes["is_beyond_chance"].sum()
+    assert [row.moved for row in plot.rows].count("worse") == shown
+
+
+def test_where_lower_is_better_the_limit_is_on_the_other_side():
+    found = compared(fall=-1.0, better="lower")
+    (plot,) = change_plots(found.summary, found.changes)
+    assert plot.rows[0].moved == "worse"
+    assert plot.zero < plot.matters
+
+
+def test_without_a_better_end_nothing_is_worse():
+    found = compared(better="")
+    (plot,) = change_plots(found.summary, found.changes)
+    assert {row.moved for row in plot.rows} == {"within"}
+    assert plot.matters is None
+
+
+def test_of_many_groups_the_worse_the_improved_and_the_largest_are_shown():
+    found = compared()
+    few = changed_groups("clicks", found.summary, found.changes, 4)
+    assert len(few) == 4
+    assert [group.is_beyond_chance for group in few][:2] == [True, True]
+    everyone = changed_groups("clicks", found.summary, found.changes, 1000)
+    assert len(everyone) == found.changes.height
+    quiet = [group.support for group in everyone if not group.is_beyond_chance]
+    assert quiet[0] == max(quiet)
+
+
+def test_an_interval_that_is_not_known_is_a_dash():
+    found = compared()
+    metric = found.metrics["clicks"]
+    (group,) = changed_groups("clicks", found.summary, found.changes, 1)
+    assert " to " in group_cells(group, metric)[5]
+    changes = found.changes.with_columns(simultaneous_low=None, simultaneous_high=None)
+    (blind,) = changed_groups("clicks", found.summary, changes, 1)
+    assert group_cells(blind, metric)[5] == "-"
+    (plot,) = change_plots(found.summary, changes)
+    assert {row.span for row in plot.rows} == {None}
+
+
+@pytest.mark.parametrize(("fall", "verdict"), [(-1.0, "improved"), (1.0, "worse by more than")])
+def test_a_group_has_its_verdict(fall, verdict):
+    found = compared(fall=fall)
+    (group,) = changed_groups("clicks", found.summary, found.changes, 1)
+    assert group_cells(group, found.metrics["clicks"])[-1].startswith(verdict)

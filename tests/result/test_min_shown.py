@@ -1,0 +1,480 @@
+"""Small groups are hidden in all that is passed on, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from pydantic import BaseModel
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.report.text.markdown import to_markdown
+from fairrec.report.text.view import build_view
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
+from fairrec.result.min_shown import without_small
+from fairrec.result.parts import GroupValue
+from fairrec.result.saved import load_groups, load_summary
+from fairrec.result.schema import (
+    AuditSummary,
+    Detectable,
+    HistoryPoint,
+    Interaction,
+    Neighbour,
+    SearchedMetric,
+)
+from tests.builders import audit, make_tables
+
+LIMIT = 10
+COUNTED = {
+    "AttributeSummary": {"n_missing", "small_values", "values"},
+    "CategoryRatios": {"n_unknown", "n_users_too_few"},
+    "CertifiedSize": {"support"},
+    "Coverage": {"n_users_below"},
+    "Detectable": {"support"},
+    "Finding": {"support", "n_users", "counts", "counts_of_others"},
+    "Given": {"n_users_alone"},
+    "GivenCircumstance": {"n_missing"},
+    "GroupRatios": {"support"},
+    "GroupValue": {"support"},
+    "MetricVerdict": {"ruled_out_from"},
+    "Neighbour": {"n_users"},
+    "NoLongerFound": {"n_users"},
+    "Unknown": {"n_known", "n_unknown"},
+}
+"""Fields that count users of a group or a value, by part."""
+OF_ALL = {
+    "AttributeSummary": {"n_values", "n_values_below_support"},
+    "AuditSummary": {"seed", "n_users", "n_candidates", "depth", "permutations"},
+    "CategoryRatios": {"n_too_few", "n_not_listed"},
+    "CertifiedSize": {"n_groups"},
+    "Chance": {"permutations"},
+    "Coverage": {"min_users", "n_full_observed", "n_full"},
+    "DepthCoverage": {"n_groups", "n_groups_below"},
+    "Finding": {"n_folded"},
+    "Given": {"n_strata", "n_not_comparable"},
+    "GivenCircumstance": {"n_values"},
+    "Hidden": {"min_shown", "n_groups", "n_findings", "n_values"},
+    "HistoryPoint": {"users"},
+    "MetricResult": {
+        *("n_compared", "n_defined", "n_undefined", "n_groups"),
+        *("n_significant", "n_not_listed"),
+    },
+    "MetricVerdict": {
+        *("n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open", "n_not_compared"),
+    },
+    "MissingUsers": {"n_users", "n_missing", "permutations"},
+    "Ratios": {"n_pairs_left_out"},
+    "SearchSummary": {
+        *("users_scored", "users_total", "budget_users", "users_reference", "n_fully_scored"),
+        *("n_not_fully_scored", "users_paid", "users_before", "rows_paid", "calls", "faults"),
+    },
+    "Spent": {"users", "rows", "calls"},
+    "Split": {"n_groups"},
+}
+"""Fields about all users, about groups, or about the audit."""
+
+
+@cache
+def world() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Values and users with a few users in many a group, some of which are served much worse."""
+    rng = np.random.default_rng(4)
+    n = 600
+    gender = rng.choice(["F", "M"], n).astype(object)
+    gender[:9] = "Zfew"
+    country = rng.choice(["AT", "BE", "CH"], n, p=[0.6, 0.3, 0.1]).astype(object)
+    country[7:11] = "Zrare"
+    country[11:16] = None
+    level = rng.choice(["low", "high"], n).astype(object)
+    level[20:24] = None
+    quality = rng.uniform(0.4, 0.9, n)
+    quality[:9] = rng.uniform(0, 0.02, 9)
+    quality[(gender == "M") & (country == "CH")] -= 0.3
+    watch = np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 2, n).astype(float))
+    users = pl.DataFrame(
+        {"user_id": np.arange(n), "gender": gender, "country": country, "level": level},
+        strict=False,
+    )
+    values = pl.DataFrame({"user_id": np.arange(n), "quality": quality, "watch": watch})
+    return values.with_columns(pl.col("watch").fill_nan(None)).head(n - 6), users
+
+
+def audited(way: str) -> AuditResult:
+    values, users = world()
+    options = {
+        "better": "quality=higher,watch=higher",
+        "min_support": 1,
+        "permutations": 199,
+        "matters": "quality=0.05",
+        "top": 4,
+    }
+    if way == "given":
+        return fairrec.audit(
+            values=values, users=users, by=["gender", "country"], given="level", **options
+        )
+    if way == "search":
+        tables = make_tables(n_users=120)
+        search = fairrec.SearchOptions("adaptive", budget_users=100, reference=0.8)
+        return audit(
+            tables.predictions,
+            tables.users,
+            ["gender", "age", "member"],
+            metrics="ndcg@5,mrr@5",
+            search=search,
+            permutations=39,
+        )
+    if way == "lists":
+        tables = make_tables(n_users=120)
+        return audit(
+            tables.predictions,
+            tables.users.with_columns(pl.when(pl.col("user_id") != "u007").then(pl.col("gender"))),
+            ["gender", "age", "member"],
+            metrics="ndcg@5,mrr@5",
+            permutations=39,
+            top=3,
+        )
+    return fairrec.audit(values=values, users=users, by=["gender", "country", "level"], **options)
+
+
+WAYS = ("values", "given", "search", "lists")
+
+
+@cache
+def result_of(way: str) -> AuditResult:
+    return audited(way)
+
+
+def parts(value: object) -> Iterator[BaseModel]:
+    """All parts of a result."""
+    if isinstance(value, BaseModel):
+        yield value
+        for name in type(value).model_fields:
+            yield from parts(getattr(value, name))
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from parts(one)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from parts(one)
+
+
+def small_counts(summary: AuditSummary) -> list[str]:
+    """Numbers of users of a group or a value that are below the limit."""
+    found = []
+    for part in parts(summary):
+        kind = type(part).__name__
+        for name in COUNTED.get(kind, ()):
+            value = getattr(part, name)
+            counts = [*value.values()] if isinstance(value, dict) else value
+            counts = counts if isinstance(counts, list | tuple) else [counts]
+            found += [f"{kind}.{name} {n}" for n in counts if n is not None and 0 < n < LIMIT]
+        share = getattr(part, "kept_share", None)
+        n_users = getattr(part, "support", getattr(part, "n_users", None))
+        if share is not None and 0 < share * n_users < LIMIT - 1e-6:
+            found.append(f"{kind}.kept_share of {n_users}")
+    for one in summary.missing:
+        for group in (*one.shares, *one.findings):
+            if 0 < round(group.value * group.support) < LIMIT:
+                found.append(f"{one.kind} {group.group}")
+    for name, result in summary.metrics.items():
+        if result.verdict is not None and result.verdict.open_share is not None:
+            n_open = result.verdict.open_share * result.n_compared
+            if 0 < n_open < LIMIT - 1e-6:
+                found.append(f"{name}: open_share")
+    return found
+
+
+def test_every_count_of_the_schema_is_known_here():
+    schema = AuditSummary.model_json_schema()
+    whole: dict[str, set[str]] = {}
+
+    def is_count(field: dict) -> bool:
+        kinds = [field, *field.get("anyOf", ())]
+        inner = [
+            one.get("additionalProperties") or one.get("items") or {}
+            for one in kinds
+            if isinstance(one.get("additionalProperties", {}), dict)
+        ]
+        return any(one.get("type") == "integer" for one in (*kinds, *inner))
+
+    for kind, part in (("AuditSummary", schema), *schema["$defs"].items()):
+        named = {name for name, field in part["properties"].items() if is_count(field)}
+        if named:
+            whole[kind] = named
+    known = {
+        kind: COUNTED.get(kind, set()) | OF_ALL.get(kind, set()) for kind in {*COUNTED, *OF_ALL}
+    }
+    # a new count has to be told apart: of a group or a value, or of all users
+    assert whole == known
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_small_count_is_left_in_any_file(way: str, tmp_path: Path):
+    result = result_of(way)
+    # or there would be nothing to hide
+    assert small_counts(result.summary)
+    assert (result.group_table["support"] < LIMIT).any()
+    folder = result.save(tmp_path / "out", min_shown=LIMIT, aggregates_only=True)
+    read = load_summary(folder)
+    assert small_counts(read) == []
+    groups = load_groups(folder)
+    assert groups.height > 0
+    assert groups["support"].min() >= LIMIT
+    if "kept_share" in groups.columns:
+        kept = (groups["kept_share"] * groups["support"]).drop_nulls()
+        assert kept.filter((kept > 0) & (kept < LIMIT - 1e-6)).is_empty()
+    assert {file.name for file in folder.iterdir()} == {
+        *("result.json", "run.json", "groups.parquet", "report.html")
+    }
+
+
+def with_every_count(result: AuditResult) -> AuditSummary:
+    """A result in which all that counts users of a group or a value counts few somewhere."""
+    summary = result.summary
+    few = {"gender": "Zfew"}
+    metric = summary.metrics["quality"]
+    finding = next(one for one in metric.findings if one.support >= LIMIT)
+    neighbour = Neighbour(is_met={"gender": False}, n_users=4, value=0.5, error=0.1)
+    beside = Interaction(
+        carried_by="the combination", alone=(), excess=0.1, error=0.1, neighbours=(neighbour,)
+    )
+    finding = finding.model_copy(update={"interaction": beside, "because_of": few})
+    detectable = (Detectable(support=3, difference=0.5), Detectable(support=30, difference=0.1))
+    metric = metric.model_copy(
+        update={
+            "findings": (finding, *metric.findings),
+            "verdict": metric.verdict.model_copy(
+                update={"ruled_out_from": 4, "open_share": 4 / metric.n_compared}
+            ),
+            "detectable": detectable,
+            "varying": (GroupValue(group=few, value=0.5, support=9),),
+        }
+    )
+    # three of a hundred, all but three of a hundred, thirty of a hundred
+    missing = tuple(
+        finding.model_copy(update={"value": share, "support": 100, "counts": ()})
+        for share in (0.03, 0.97, 0.3)
+    )
+    history = SearchedMetric(may_be_larger_by=None, history=(HistoryPoint(users=100, gap=0.5),))
+    gender = summary.attributes["gender"].model_copy(update={"small_values": {"Zfew": 7}})
+    by = summary.ratios.metrics["quality"].by
+    by = tuple(one.model_copy(update={"n_too_few": 1, "n_users_too_few": 3}) for one in by)
+    ratios = summary.ratios.metrics["quality"].model_copy(update={"by": by})
+    gone = {"metric": "quality", "raw_difference": 0.1, "difference": 0.0, "kept_share": 1.0}
+    differing = DifferingCircumstance(
+        metric="quality", group=few, circumstance="history_length", mean=1.0, mean_of_others=2.0,
+        difference=0.1, explains=0.1, at_random=None,
+    )  # fmt: skip
+    given = summary.given.model_copy(
+        update={
+            "n_users_alone": 2,
+            "no_longer": (
+                NoLongerFound(group=few, n_users=7, **gone),
+                NoLongerFound(group={"gender": "F"}, n_users=300, **gone),
+                NoLongerFound(group={"gender": "M"}, n_users=300, **{**gone, "kept_share": 0.01}),
+            ),
+        }
+    )
+    changed = {
+        "metrics": {**summary.metrics, "quality": metric},
+        "attributes": {**summary.attributes, "gender": gender},
+        "coverage": summary.coverage.model_copy(update={"n_users_below": 3}),
+        "ratios": summary.ratios.model_copy(
+            update={"metrics": {**summary.ratios.metrics, "quality": ratios}}
+        ),
+        "given": given,
+        "missing": (summary.missing[0].model_copy(update={"findings": missing}),),
+        "search": summary.search.model_copy(
+            update={"metrics": {"quality": history, "watch": history}}
+        ),
+        "circumstances": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
+    }
+    return summary.model_copy(update=changed)
+
+
+def test_every_kind_of_count_is_hidden():
+    result = result_of("given")
+    summary = with_every_count(result)
+    kinds = {found.partition(" ")[0] for found in small_counts(summary)}
+    assert kinds >= {f"{kind}.{name}" for kind, names in COUNTED.items() for name in names}
+    shown, groups = without_small(summary, result.group_table, LIMIT)
+    assert small_counts(shown) == []
+    assert "Zfew" not in shown.model_dump_json() + str(groups.to_dicts())
+    metric = shown.metrics["quality"]
+    assert (metric.findings[0].interaction, metric.findings[0].because_of) == (None, None)
+    # it holds from there on all the same
+    assert metric.verdict.ruled_out_from == LIMIT
+    assert [one.support for one in metric.detectable] == [30]
+    assert [one.group for one in shown.given.no_longer] == [{"gender": "F"}]
+    assert [one.group for one in shown.circumstances] == [{"gender": "F"}]
+    assert metric.varying == () and metric.verdict.open_share is None
+    assert [one.value for one in shown.missing[0].findings] == [0.3]
+    # its last step is the gap
+    assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()
+    # and is printed
+    text = to_markdown(build_view(shown)) + result.page(shown, groups)
+    assert "few of 594 users are in smaller ones" in text
+    assert "Zfew" not in text
+
+
+def test_a_group_of_which_few_are_compared_is_hidden():
+    result = result_of("given")
+    is_it = (pl.col("support") == pl.col("support").max()) & (pl.col("metric") == "quality")
+    kept = pl.when(is_it).then(0.02).otherwise("kept_share").alias("kept_share")
+    groups = result.group_table.with_columns(kept)
+    _, shown = without_small(result.summary, groups, LIMIT)
+    assert shown["support"].max() > LIMIT
+    assert shown.filter(is_it & (pl.col("kept_share") == 0.02)).is_empty()
+    # nobody is compared, so nothing is told of anybody
+    nobody = groups.with_columns(pl.when(is_it).then(0.0).otherwise(1.0).alias("kept_share"))
+    _, shown = without_small(result.summary, nobody, LIMIT)
+    assert shown.filter(pl.col("kept_share") == 0).height == 1
+
+
+def test_a_zero_is_shown_and_a_number_at_the_limit_too():
+    result = result_of("given")
+    finding = next(one for one in result.metric("quality").findings if one.support >= LIMIT)
+    counts = (0, LIMIT, finding.support - LIMIT)
+    finding = finding.model_copy(update={"counts": counts, "counts_of_others": counts})
+    metric = result.metric("quality").model_copy(update={"findings": (finding,)})
+    summary = result.summary.model_copy(update={"metrics": {"quality": metric}})
+    shown, _ = without_small(summary, result.group_table, LIMIT)
+    assert shown.metrics["quality"].findings[0].counts == counts
+
+
+@pytest.mark.parametrize("way", ["values", "given"])
+def test_no_small_value_is_named_anywhere(way: str, tmp_path: Path):
+    result = result_of(way)
+    assert "Zfew" in result.to_json() and "Zrare" in result.to_json()
+    folder = result.save(tmp_path, min_shown=LIMIT)
+    told = (folder / "result.json").read_text() + (folder / "report.html").read_text()
+    shown = result.shown(LIMIT)
+    told += to_markdown(build_view(shown.summary)) + repr(shown) + str(shown.group_table)
+    told += str(shown.ratios) + str(shown.findings())
+    for name in ("Zfew", "Zrare"):
+        assert name not in told
+        assert name not in str(pl.read_parquet(folder / "groups.parquet").to_dicts())
+
+
+def test_notes_do_not_tell_small_numbers():
+    result = result_of("values")
+    told = "attribute 'country' is missing for {} of 594 users; they form the value '(missing)'"
+    notes = result.summary.warnings
+    assert told.format(5) in notes
+    shown = result.shown(LIMIT).summary.warnings
+    assert told.format("fewer than 10") in shown
+    many = result.shown(5).summary.warnings
+    assert told.format(5) in many
+    odd = (
+        "blanks around the text of 3 of 1,003 users are not a part of it",
+        "3 values are 'N/A' in column 'gender' and count as no value",
+        "12 rows of 3.csv have no user",
+        "no full combination of the 3 attributes has 5 users",
+        "ndcg@5 is undefined for groups with 4 users in all",
+    )
+    summary = result.summary.model_copy(update={"warnings": odd})
+    assert without_small(summary, result.group_table, LIMIT)[0].warnings[:-1] == (
+        "blanks around the text of fewer than 10 of 1,003 users are not a part of it",
+        "fewer than 10 values are 'N/A' in column 'gender' and count as no value",
+        "12 rows of 3.csv have no user",
+        "no full combination of the 3 attributes has 5 users",
+        "ndcg@5 is undefined for groups with fewer than 10 users in all",
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_verdicts_and_numbers_of_groups_stay(way: str):
+    whole, shown = result_of(way).summary, result_of(way).shown(LIMIT).summary
+    assert shown.outcome == whole.outcome
+    assert (shown.n_users, shown.coverage.by_depth) == (whole.n_users, whole.coverage.by_depth)
+    for name, result in whole.metrics.items():
+        same = {
+            *("mean", "sd", "n_defined", "n_undefined", "undefined_share", "is_conclusive"),
+            *("n_groups", "n_significant", "n_not_listed", "critical"),
+        }
+        now = shown.metrics[name]
+        assert now.model_dump(include=same) == result.model_dump(include=same)
+        if result.verdict is not None:
+            counts = {"outcome", "n_worse_by_more", "n_worse", "n_better", "n_ruled_out", "n_open"}
+            assert now.verdict.model_dump(include=counts) == result.verdict.model_dump(
+                include=counts
+            )
+
+
+def test_it_is_said_how_many_are_hidden():
+    result = result_of("values")
+    shown = result.shown(LIMIT)
+    table, kept = result.group_table, shown.group_table
+    assert kept.equals(table.filter(pl.col("support") >= LIMIT))
+    attributes = [*result.summary.attributes]
+    small = table.filter(pl.col("support") < LIMIT).select(attributes).n_unique()
+    hidden = shown.summary.hidden
+    assert (hidden.min_shown, hidden.n_groups, hidden.n_values) == (LIMIT, small, 4)
+    n_findings = sum(len(one.findings) for one in result.summary.metrics.values())
+    assert hidden.n_findings == n_findings - sum(
+        len(one.findings) for one in shown.summary.metrics.values()
+    )
+    assert hidden.n_findings > 0
+    note = f"groups of fewer than 10 users are hidden in this result: {small} groups"
+    assert shown.summary.warnings[-1].startswith(note)
+    assert note in to_markdown(build_view(shown.summary))
+
+
+def test_a_gap_with_a_hidden_end_is_hidden():
+    result = result_of("values")
+    shown = result.shown(LIMIT)
+    found = shown.metric("quality")
+    assert result.metric("quality").disadvantaged.support < LIMIT
+    assert (found.gap, found.chance, found.advantaged, found.is_gap_hidden) == (None,) * 3 + (True,)
+    assert "The gap between full combinations is hidden" in to_markdown(build_view(shown.summary))
+    with pytest.raises(InputError, match="the gap is hidden"):
+        shown.gap("quality")
+
+
+def test_ratios_to_a_hidden_group_are_hidden():
+    values = pl.DataFrame(
+        {"user_id": range(100), "stay": [1.0] * 5 + [0.5, 0.2, 0.4, 0.6] * 23 + [0.1] * 3}
+    )
+    users = pl.DataFrame({"user_id": range(100), "plan": ["Zbest"] * 5 + ["a", "b"] * 47 + ["a"]})
+    result = fairrec.audit(
+        values=values, users=users, by="plan", better="stay=higher", min_support=1
+    )
+    (by,) = result.summary.ratios.metrics["stay"].by
+    assert [group.group["plan"] for group in by.groups if group.to_best == 1] == ["Zbest"]
+    (by,) = result.shown(LIMIT).summary.ratios.metrics["stay"].by
+    assert {group.group["plan"] for group in by.groups} == {"a", "b"}
+    assert {group.to_best for group in by.groups} == {None}
+    assert {group.four_fifths for group in by.groups} == {None}
+    assert {group.impact_ratio for group in by.groups} == {None}
+
+
+def test_nothing_is_hidden_unasked_and_hiding_twice_adds_up(tmp_path: Path):
+    result = result_of("values")
+    assert result.shown() is result
+    assert result.summary.hidden is None
+    both = result.shown(5).shown(LIMIT)
+    once = result.shown(LIMIT)
+    assert both.group_table.equals(once.group_table)
+    assert both.summary.hidden.n_groups >= once.summary.hidden.n_groups
+    assert sum("are hidden in this result" in note for note in both.summary.warnings) == 1
+    assert once.shown(5).summary == once.summary
+    with pytest.raises(InputError, match="invalid min_shown: expected a whole number from 1"):
+        result.save(tmp_path / "out", min_shown=0)
+
+
+def test_no_table_of_users_stays_from_an_audit_that_is_replaced(tmp_path: Path):
+    result = result_of("values")
+    result.save(tmp_path, report=False)
+    assert not load_summary(tmp_path).is_aggregates_only
+    assert (tmp_path / "per_user.parquet").exists()
+    result.save(tmp_path, report=False, aggregates_only=True)
+    assert not (tmp_path / "per_user.parquet").exists()
+    assert json.loads((tmp_path / "result.json").read_text())["is_aggregates_only"] is True
+    result.save(tmp_path, report=False)
+    assert (tmp_path / "per_user.parquet").exists()

@@ -1,0 +1,181 @@
+"""Groups of two audits with the same users: intervals at once, and what is called worse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.statistics.comparison import STUDIES
+from scipy.special import stdtrit
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.statistics.compared import ComparedGroups, compare_paired, cut_off, judged
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.outcome import BY_MORE, OPEN, RULED_OUT, WORSE
+
+NAN = np.nan
+N_WORLDS = 60
+FAST = (
+    "a model and itself, hits of 20%, the same users",
+    "a model and itself, hits of 3%, the same users",
+    "a model and itself, lognormal amounts, the same users, 3 times as wide for rare values",
+    "a model and itself, shares, the same users, 3 times as wide for rare values",
+    "a model and itself, hits of 3%, other users",
+    "a model and itself, lognormal amounts, other users",
+    "a model and itself, shares, other users, 3 times as wide for rare values",
+    "another model, changes of 0 on average, 95% gain, 5% lose, 3 times for rare values",
+    "300 of 20,000 users served worse by 0.25, hits of 20%, the same users",
+    "300 of 20,000 users served worse by 0.2, shares, other users",
+    "0.01 of users lose all, in all groups alike",
+)
+
+
+@pytest.mark.parametrize("world", FAST)
+def test_a_claim_about_comparisons_holds_over_many_worlds(world):
+    (study,) = (study for study in STUDIES if study.world == world)
+    claimed = [rate for rate in study.rates(N_WORLDS) if rate.claim.bar]
+    assert claimed
+    assert [f"{rate.claim.what}: {rate}" for rate in claimed if rate.is_met is not True] == []
+
+
+def grouping_of(*sizes: int) -> Grouping:
+    codes = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    attribute = Attribute("who", codes, tuple("abcdef"[: len(sizes)]))
+    return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, threads=1))
+
+
+def compared(change, *sizes, higher_is_better=True, bounds=None, alpha=0.05) -> ComparedGroups:
+    """Users of groups of these sizes, before at 0.5."""
+    grouping = grouping_of(*sizes)
+    before = np.full((1, len(change)), 0.5)
+    mask = np.ones((1, len(sizes)), dtype=bool)
+    (found,) = compare_paired(
+        before, before + change, grouping, mask, [higher_is_better], [bounds], alpha
+    )
+    return found
+
+
+def test_the_level_is_divided_by_all_groups_and_metrics():
+    change = np.random.default_rng(0).normal(size=200)
+    found = compared(change, 100, 100)
+    # both groups have nearly one spread; the larger of theirs and that of all counts
+    mine = change[:100]
+    error = max(mine.std(ddof=1), change.std(ddof=1)) / 10
+    far = stdtrit(99, 1 - 0.05 / 2 / 2) * error
+    assert found.interval.high[0] == pytest.approx(mine.mean() + far)
+    # the worse end may be further out
+    assert found.interval.low[0] <= mine.mean() - far + 1e-12
+    alone = compared(change, 200)
+    errors = [(of.interval.high - of.change)[0] / of.error[0] for of in (alone, found)]
+    assert errors[0] < errors[1]
+
+
+def test_only_groups_asked_for_are_compared_and_counted():
+    change = np.random.default_rng(1).normal(size=300)
+    grouping, before = grouping_of(100, 100, 100), np.zeros((1, 300))
+    some = np.array([[False, True, False]])
+    found, alone = (
+        compare_paired(before, values, which, mask, [True], [None], 0.05)[0]
+        for values, which, mask in (
+            (change[None], grouping, some),
+            (change[None], grouping, np.ones((1, 3), dtype=bool)),
+        )
+    )
+    assert len(found.n) == 1
+    assert found.change[0] == alone.change[1]
+    assert found.interval.high[0] < alone.interval.high[1]
+
+
+def test_where_nobody_changed_everything_is_known_and_where_others_did_it_is_not():
+    same = compared(np.zeros(60), 30, 30)
+    assert same.is_known.all() and not same.is_beyond_chance.any()
+    assert same.interval.low.tolist() == same.interval.high.tolist() == [0.0, 0.0]
+    change = np.zeros(60)
+    change[40:44] = -1.0
+    found = compared(change, 30, 30)
+    # a group of 30 of whom none lost is no proof that fewer than one in eight would
+    tail = np.log(0.05 / 2 / 2)
+    assert found.interval.low[0] == pytest.approx(-(1 - np.exp(tail / 30)))
+    assert found.interval.high[0] == 0.0
+
+
+def test_few_users_who_change_alike_are_not_known():
+    others = np.random.default_rng(0).normal(size=2000) / 1e3
+    found = compared(np.concatenate([[-0.3] * 3, others]), 3, 2000)
+    assert not found.is_known[0] and np.isnan(found.interval.low[0])
+    assert not found.is_beyond_chance[0]
+
+
+def test_no_change_is_larger_than_the_bounds_of_a_metric_allow():
+    change = np.resize([-0.5, 0.5], 24)
+    assert compared(change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] == -1.0
+    assert compared(change, 2, 22).interval.low[0] < -1.0
+    # bounds that do not hold are none
+    assert compared(4 * change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] < -1.0
+
+
+def groups(*rows, n=100.0) -> ComparedGroups:
+    """Change, low and high of each group."""
+    change, low, high = (np.array(part) for part in zip(*rows, strict=True))
+    beyond = (low > 0) | (high < 0)
+    sizes = np.full(len(rows), n)
+    return ComparedGroups(
+        n=sizes,
+        before=np.full(len(rows), 0.5),
+        after=0.5 + change,
+        change=change,
+        error=np.full(len(rows), 0.1),
+        interval=Interval(low, high),
+        is_beyond_chance=beyond,
+        is_known=np.isfinite(low),
+    )
+
+
+ROWS = (
+    (0.3, 0.2, 0.4),
+    (-0.1, -0.15, -0.05),
+    (-0.3, -0.4, -0.2),
+    (0.0, -0.05, 0.05),
+    (-0.2, NAN, NAN),
+)
+DEPTH = np.array([1, 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("higher_is_better", "outcomes", "improved"),
+    [
+        (True, [RULED_OUT, WORSE, BY_MORE, RULED_OUT, OPEN], [0]),
+        (False, [BY_MORE, RULED_OUT, RULED_OUT, RULED_OUT, OPEN], [1, 2]),
+        (None, [BY_MORE, WORSE, BY_MORE, RULED_OUT, OPEN], []),
+    ],
+)
+def test_groups_are_judged_by_how_much_worse_they_are(higher_is_better, outcomes, improved):
+    found = judged(groups(*ROWS), DEPTH, higher_is_better, 0.1, is_conclusive=True)
+    assert found.of_groups.tolist() == outcomes
+    assert np.flatnonzero(found.is_improved).tolist() == improved
+    assert found.outcome == "worse by more"
+    assert found.of_groups[found.order].tolist()[: outcomes.count(BY_MORE)] == [
+        BY_MORE for outcome in outcomes if outcome == BY_MORE
+    ]
+
+
+def test_those_by_most_standard_errors_come_first_and_without_an_amount_nothing_is_ruled_out():
+    found = judged(groups(*ROWS), DEPTH, True, None, is_conclusive=True)
+    assert found.of_groups.tolist() == [OPEN, WORSE, WORSE, OPEN, OPEN]
+    assert found.order.tolist() == [2, 1, 4, 3, 0]
+    assert found.outcome == "worse"
+
+
+def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
+    rows = ((0.0, -0.05, 0.05), (-0.3, -0.4, -0.2))
+    found = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=False)
+    assert found.of_groups.tolist() == [OPEN, BY_MORE]
+    assert found.certificate == ()
+    certain = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=True)
+    assert [point.harm for point in certain.certificate] == [0.05]
+    assert certain.ruled_out_from == 100
+
+
+def test_a_level_and_its_cut_off():
+    assert cut_off(0.05).up == pytest.approx(1.959964)

@@ -1,0 +1,101 @@
+"""Groups of two audits without common users, from what each tells of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.users import Attribute
+from fairrec.statistics.estimates import estimate
+from fairrec.statistics.moments import group_moments
+from fairrec.statistics.scores import own_spread
+from fairrec.statistics.unpaired import (
+    UNBOUNDED,
+    Published,
+    bounds_of,
+    change_of_means,
+    compare_unpaired,
+    side_of,
+)
+
+ALPHA = 0.1
+CODES = np.repeat(np.arange(5), [12, 40, 40, 200, 200]).astype(np.int32)
+GROUPING = Grouping.of(
+    (Attribute("who", CODES, (*"abcde",)),), AuditOptions(depth=1, min_support=1, threads=1)
+)
+N = len(CODES)
+KINDS = {
+    "hits": (lambda rng: (rng.random(N) < 0.2).astype(float), (0.0, 1.0)),
+    "shares": (lambda rng: rng.beta(1, 3, N), (0.0, 1.0)),
+    "amounts": (lambda rng: rng.gamma(2, 3, N), None),
+}
+
+
+def told(values, bounds):
+    """Moments, and what an audit tells of them."""
+    moments = group_moments(values[None], GROUPING, bounds=np.array([bounds]) if bounds else None)
+    found = estimate(moments, ALPHA)
+    ends = found.value[0], found.value_low[0], found.value_high[0]
+    return moments, Published(moments.n[0], *ends, ALPHA)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interval_has_in_it_what_it_was_made_of(kind):
+    draw, bounds = KINDS[kind]
+    moments, published = told(draw(np.random.default_rng(0)), bounds)
+    found = bounds_of([published], bounds)
+    assert found == (bounds or UNBOUNDED)
+    side, spread = side_of(published, found), own_spread(moments)
+    if bounds:
+        assert side.spread.dispersion == pytest.approx(spread.dispersion[0])
+    else:
+        assert side.spread.variance == pytest.approx(spread.variance[0])
+    assert side.spread.freedom == pytest.approx(spread.freedom[0])
+
+
+def test_bounds_that_nobody_named_are_those_of_rates_or_none():
+    _, hits = told(KINDS["hits"][0](np.random.default_rng(0)), None)
+    # two values are a rate, whoever says so
+    assert bounds_of([hits], None) == (0.0, 1.0)
+    wide = hits._replace(value=3 + hits.value, low=3 + hits.low, high=3 + hits.high)
+    assert bounds_of([wide], None) == UNBOUNDED
+    even = hits._replace(low=hits.value - 0.1, high=hits.value + 0.1)
+    assert bounds_of([even], (0.0, 1.0)) == UNBOUNDED
+
+
+def test_two_samples_differ_where_they_do_and_the_groups_are_those_of_the_candidate():
+    rng = np.random.default_rng(1)
+    before, after = rng.normal(5, 1, N), rng.normal(5, 1, N)
+    after[CODES == 3] -= 1.0
+    first, last = told(before, None)[1], told(after, None)[1]
+    last = last._replace(n=last.n + 1)
+    (found,) = compare_unpaired([first], [last], [None], 0.05)
+    assert found.n.tolist() == last.n.tolist()
+    assert found.is_beyond_chance.tolist() == [False, False, False, True, False]
+    assert found.change == pytest.approx(found.after - found.before)
+    both = np.sqrt(before[CODES == 3].var(ddof=1) / 200 + after[CODES == 3].var(ddof=1) / 200)
+    assert found.error[3] == pytest.approx(both, rel=0.02)
+
+
+def test_a_group_without_an_interval_is_not_known_and_costs_nothing():
+    _, published = told(KINDS["amounts"][0](np.random.default_rng(0)), None)
+    holes = np.array([np.nan, 0, 0, 0, 0])
+    partial = published._replace(low=published.low + holes)
+    (found,) = compare_unpaired([partial], [published], [None], 0.05)
+    assert found.is_known.tolist() == [False, True, True, True, True]
+    (everything,) = compare_unpaired([published], [published], [None], 0.05)
+    assert found.interval.high[1] < everything.interval.high[1]
+
+
+def test_two_means_are_compared_by_welchs_test():
+    found = change_of_means((100, 5.0, 2.0), (400, 5.5, 4.0), 0.05)
+    error = np.sqrt(4 / 100 + 16 / 400)
+    assert found.error[0] == pytest.approx(error)
+    assert found.change[0] == 0.5
+    # about 350 degrees of freedom
+    assert found.high[0] == pytest.approx(0.5 + 1.967 * error, rel=1e-3)
+    assert 0.05 < found.p_value[0] < 0.1
+    same = change_of_means((10, 1.0, 0.0), (10, 1.0, 0.0), 0.05)
+    assert (same.p_value[0], same.low[0], same.high[0]) == (1.0, 0.0, 0.0)
