@@ -16,6 +16,7 @@ from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.reproduction.options import ReproduceOptions
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.workflows.plan_options import PlanOptions
+from fairrec.workflows.trend_options import TrendOptions
 
 PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
@@ -42,6 +43,7 @@ SECTIONS = (
         FieldsOf(SharingOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
+    ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
     ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
     ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),

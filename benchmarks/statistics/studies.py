@@ -13,6 +13,7 @@ from benchmarks.statistics import (
     intervals,
     level,
     power,
+    releases,
     spread,
     unseen,
 )
@@ -30,4 +31,5 @@ STUDIES = (
     *comparison.STUDIES,
     *gate.STUDIES,
     *unseen.STUDIES,
+    *releases.STUDIES,
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
     from fairrec.result.comparison import Comparison
+    from fairrec.result.trend_result import TrendResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
     from fairrec.search.options import SearchOptions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.plan_file import AuditPlan
     from fairrec.workflows.rerank import rerank
     from fairrec.workflows.schemas import schema
+    from fairrec.workflows.trend import trend
 
 __all__ = [
     "AuditPlan",
@@ -43,6 +45,7 @@ __all__ = [
     "MitigationResult",
     "OnnxModel",
     "SearchOptions",
+    "TrendResult",
     "__version__",
     "audit",
     "card",
@@ -54,6 +57,7 @@ __all__ = [
     "plan",
     "rerank",
     "schema",
+    "trend",
 ]
 
 __getattr__ = loaded_on_use(
@@ -68,6 +72,7 @@ __getattr__ = loaded_on_use(
         "MitigationResult": "fairrec.mitigation.mitigation_result",
         "OnnxModel": "fairrec.scoring.models.onnx_file",
         "SearchOptions": "fairrec.search.options",
+        "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",
         "card": "fairrec.stores.card_file",
         "compare": "fairrec.workflows.compare",
@@ -78,6 +83,7 @@ __getattr__ = loaded_on_use(
         "plan": "fairrec.workflows.plan",
         "rerank": "fairrec.workflows.rerank",
         "schema": "fairrec.workflows.schemas",
+        "trend": "fairrec.workflows.trend",
     },
 )
 

@@ -21,6 +21,7 @@ from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
 from fairrec.cli.stores import card_command, mlflow_command
 from fairrec.cli.train import score_command, train_command
+from fairrec.cli.trend import trend_command
 from fairrec.core.version import __version__
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app.command("audit", cls=SectionedCommand)(audit_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
 app.command("compare", cls=SectionedCommand)(compare_command)
+app.command("trend", cls=SectionedCommand)(trend_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("gate", cls=SectionedCommand)(gate_command)
 app.command("init", cls=SectionedCommand)(init_command)

@@ -54,7 +54,8 @@ COMPARISON = ResultKind(
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
-KINDS = (COMPARISON, MITIGATION, AUDIT)
+TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
+KINDS = (TREND, COMPARISON, MITIGATION, AUDIT)
 """A mitigation holds an audit, so it comes first."""
 
 

@@ -11,6 +11,7 @@ from fairrec.mitigation.record import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
+from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.run_file import load_audit_run
@@ -21,13 +22,14 @@ from fairrec.result.saved import (
     load_table,
     refuse_other_groups,
 )
+from fairrec.result.trend_result import TrendResult, load_trend
 
 Audited = AuditResult | MitigationResult | str | Path
 """What stands for an audit: of a mitigation it is that of the re-ranked lists."""
 
 
-def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
-    """The result that was saved in a folder: an audit, a mitigation or a comparison.
+def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | TrendResult:
+    """The result that was saved in a folder: an audit, a mitigation, a comparison or a trend.
 
     Parameters
     ----------
@@ -47,6 +49,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison:
     comparison = load_comparison(folder)
     if comparison is not None:
         return Comparison(*comparison, comparison_page, comparison_card)
+    trend = load_trend(folder)
+    if trend is not None:
+        return TrendResult(trend, trend_page)
     mitigation = load_mitigation(folder)
     audit = load_audit(folder)
     if mitigation is None:

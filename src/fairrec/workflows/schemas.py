@@ -59,6 +59,10 @@ FILES = {
         "fairrec.result.comparison_schema:ComparisonSummary",
         "comparison.json: what changed from one audit to another",
     ),
+    "trend": JsonFile(
+        "fairrec.result.trend_schema:TrendSummary",
+        "trend.json: groups over releases, and since which one they are worse",
+    ),
     "gate": JsonFile(
         "fairrec.policy.outcome:GateResult", "fairrec gate --format json: the outcome of each rule"
     ),

@@ -1,0 +1,67 @@
+"""`fairrec trend`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairrec.cli.parameters import FieldsOf, Given, takes_options
+from fairrec.cli.shared import (
+    DebugOption,
+    Format,
+    FormatOption,
+    NoReportOption,
+    QuietOption,
+    print_markdown,
+    say,
+    stdout,
+)
+from fairrec.core.kinds import FOLDER
+from fairrec.core.options import OUTPUT, TABLES, Option
+from fairrec.workflows.trend_options import TrendOptions
+
+
+@takes_options
+def trend_command(
+    *,
+    audits: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of audits, the oldest release first.")
+    ] = None,
+    history: Annotated[
+        Path | None,
+        Option(
+            FOLDER, "A folder with an audit of each release in its sub-folders, instead", TABLES
+        ),
+    ] = None,
+    options: Annotated[Given, FieldsOf(TrendOptions)],
+    out: Annotated[
+        Path | None, Option(FOLDER, "Folder for trend.json and the page", OUTPUT)
+    ] = None,
+    no_report: NoReportOption = False,
+    format_: FormatOption = Format.text,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Follow groups over releases, and see since when one is served worse."""
+    from fairrec.core.files import check_writable
+    from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
+    from fairrec.workflows.trend import trend
+
+    if out is not None:
+        check_writable(out)
+    command = shlex.join(["fairrec", *sys.argv[1:]])
+    result = trend(audits or (), history=history, command=command, **options)
+    if out is not None:
+        result.save(out, report=not no_report)
+    if format_ is Format.json:
+        typer.echo(result.to_json())
+    elif format_ is Format.markdown:
+        print_markdown(trend_markdown(trend_view(result.summary)))
+    else:
+        print_trend(trend_view(result.summary), stdout())
+    if out is not None and not quiet:
+        say(f"Written to {out}: trend.json{'' if no_report else ', report.html'}")

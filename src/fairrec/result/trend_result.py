@@ -1,0 +1,78 @@
+"""The result of looking at releases together: `trend.json` and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from fairrec.core.errors import InputError, plain
+from fairrec.core.folders import settle
+from fairrec.result.page import write_with_page
+from fairrec.result.show import show_page
+from fairrec.result.trend_schema import TrendLine, TrendSummary
+
+NAME = "trend.json"
+FILES = ("report.html", NAME)
+"""The last one vouches for the other."""
+
+TrendPageMaker = Callable[[TrendSummary], str]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendResult:
+    """Groups over releases.
+
+    Parameters
+    ----------
+    summary : the content of `trend.json`
+    page : draws it; whoever makes the result hands it in
+    """
+
+    summary: TrendSummary
+    page: TrendPageMaker = field(compare=False, repr=False)
+
+    @property
+    def lines(self) -> tuple[TrendLine, ...]:
+        """Each group and metric that is shown."""
+        return self.summary.lines
+
+    @property
+    def worse(self) -> tuple[TrendLine, ...]:
+        """Groups that are worse since a release, and still are in the newest."""
+        return self.summary.worse
+
+    def save(self, folder: str | Path, report: bool = True) -> Path:
+        """Write `trend.json` and the page into a folder; other files there stay."""
+        folder = Path(folder)
+        make_page = partial(self.page, self.summary) if report else None
+        write_with_page(folder, FILES, self._write_file, make_page)
+        return folder
+
+    def show(self) -> Path | None:
+        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
+        return show_page(self.page(self.summary))
+
+    def to_json(self) -> str:
+        """The content of `trend.json`."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _write_file(self, part: Path) -> None:
+        (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
+
+
+def load_trend(folder: str | Path) -> TrendSummary | None:
+    """The trend saved in a folder; None where there is none."""
+    settle(Path(folder))
+    path = Path(folder) / NAME
+    if not path.exists():
+        return None
+    try:
+        return TrendSummary.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(
+            f"{plain(path, 300)}: is no trend of this version of FairRec ({error})."
+        ) from error

@@ -1,0 +1,219 @@
+"""Audits of one recommender over time: read, named, put in order, and what differs among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.errors import InputError, as_unicode, listed, plain
+from fairrec.core.options import spelled
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.run_file import load_audit_run
+from fairrec.result.saved import load_groups, load_per_user, load_summary, refuse_other_groups
+from fairrec.result.schema import AuditSummary
+from fairrec.result.trend_schema import Order, Users
+from fairrec.statistics.anytime import shared_users
+
+_ALIKE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One audit.
+
+    Parameters
+    ----------
+    groups : the table of groups
+    user_ids : of those with a value; None where the audit was saved without them
+    """
+
+    name: str
+    folder: str
+    made_at: datetime | None
+    summary: AuditSummary
+    groups: pl.DataFrame
+    user_ids: pl.Series | None
+
+
+def read_releases(
+    audits: Sequence[str | Path | AuditResult], history: str | Path | None
+) -> tuple[list[Release], Order, list[str]]:
+    """The releases, their order, and what is to be said about it."""
+    if bool(audits) == (history is not None):
+        raise InputError(
+            f"Name the audits to look at one by one, or the folder they are in with "
+            f"{spelled('history')}, one of the two."
+        )
+    if history is None:
+        releases = [_release(audit) for audit in audits]
+        order: Order = "as given"
+        notes: list[str] = []
+    else:
+        releases, order, notes = _history(Path(history))
+    if len(releases) < 2:
+        raise InputError(
+            f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
+            f"with {spelled('history')} the folder that holds one for each release."
+        )
+    named = _apart(releases)
+    return named, order, [*notes, *(_other_order(named) if history is None else [])]
+
+
+def _history(folder: Path) -> tuple[list[Release], Order, list[str]]:
+    if not folder.is_dir():
+        raise InputError(
+            f"{plain(folder, 300)}: is no folder. Name one with an audit in each sub-folder."
+        )
+    found = sorted(file.parent for file in folder.rglob("result.json") if file.parent != folder)
+    mitigated = [place for place in found if (place / "mitigation.json").exists()]
+    releases = [_release(place) for place in found if place not in mitigated]
+    notes = []
+    if mitigated:
+        names = listed(place.name for place in mitigated)
+        notes.append(f"Left out, because they are mitigations and no releases: {names}")
+    if all(release.made_at for release in releases):
+        return sorted(releases, key=_when), "made_at", notes
+    without = listed(release.folder for release in releases if not release.made_at)
+    notes.append(f"Releases are ordered by the names of their folders: no run.json in {without}")
+    return releases, "name", notes
+
+
+def _when(release: Release) -> tuple[datetime, str]:
+    assert release.made_at is not None
+    return release.made_at, release.folder
+
+
+def _other_order(releases: Sequence[Release]) -> list[str]:
+    """Audits that were made in another order than they are named in."""
+    for before, after in pairwise(releases):
+        if before.made_at and after.made_at and after.made_at < before.made_at:
+            return [
+                f"Releases are in the order given, though {plain(after.name)} was audited before "
+                f"{plain(before.name)}"
+            ]
+    return []
+
+
+def _release(audit: str | Path | AuditResult) -> Release:
+    if isinstance(audit, AuditResult):
+        ids = _judged(audit.per_user, audit.summary)
+        made_at = audit.run.made_at if audit.run else None
+        return Release("", "", made_at, audit.summary, audit.group_table, ids)
+    folder = Path(audit)
+    summary, groups = load_summary(folder), load_groups(folder)
+    refuse_other_groups(groups, summary)
+    run, per_user = load_audit_run(folder), load_per_user(folder, summary)
+    made_at = run.made_at if run else None
+    name = as_unicode(folder.resolve().name)
+    return Release("", name, made_at, summary, groups, _judged(per_user, summary))
+
+
+def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.Series | None:
+    """The users who have a value; who has none tells nothing of a release."""
+    if per_user is None:
+        return None
+    metrics = [name for name in summary.metrics if name in per_user.columns]
+    return per_user.filter(pl.any_horizontal(pl.col(metrics).is_not_null()))["user_id"]
+
+
+def _apart(releases: Sequence[Release]) -> list[Release]:
+    """Releases with names that tell them apart."""
+    names = []
+    for number, release in enumerate(releases, start=1):
+        model, title = release.summary.model, release.summary.title
+        named = (model and model.version) or title or release.folder
+        names.append(named or f"release {number}")
+    folders = [
+        "" if one.folder == name else one.folder for one, name in zip(releases, names, strict=True)
+    ]
+    for more in (folders, map(str, range(1, len(names) + 1))):
+        n_named = Counter(names)
+        names = [
+            f"{name} ({part})" if part and n_named[name] > 1 else name
+            for name, part in zip(names, more, strict=True)
+        ]
+    return [replace(release, name=name) for release, name in zip(releases, names, strict=True)]
+
+
+def users_in_common(releases: Sequence[Release]) -> tuple[FloatArray | None, Users]:
+    """How many users each two releases share, as `statistics/anytime` takes it, and in words."""
+    ids = [release.user_ids for release in releases if release.user_ids is not None]
+    if len(ids) == len(releases):
+        numbers = pl.concat([one.cast(pl.String).alias("") for one in ids])
+        codes = numbers.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+        ends = np.cumsum([len(one) for one in ids])[:-1]
+        shared = shared_users(np.split(codes, ends))
+    else:
+        tables = {_users_table(release) for release in releases}
+        if len(tables) > 1 or None in tables:
+            return None, "not known"
+        shared = np.ones((len(releases),) * 2)
+    between = shared[~np.eye(len(shared), dtype=bool)]
+    if (between > 1 - _ALIKE).all():
+        return shared, "the same"
+    return shared, "partly the same" if between.any() else "others"
+
+
+def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
+    """1 for each two releases that are judged by one table of held-out interactions."""
+    tables = [release.summary.inputs.get("test") for release in releases]
+    sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
+    return np.array([[float(a == b) for b in sums] for a in sums])
+
+
+def _users_table(release: Release) -> tuple[str, int] | None:
+    """What tells a table of users from another; None where that is not known."""
+    table = release.summary.inputs.get("users")
+    if table is None or table.sha256 is None:
+        return None
+    return table.sha256, release.summary.n_users
+
+
+def differing_settings(releases: Sequence[Release]) -> list[str]:
+    """What the releases were audited by in different ways, one sentence each."""
+    notes = []
+    told = [_settings(release.summary) for release in releases]
+    for what in dict.fromkeys(name for settings in told for name in settings):
+        found: dict[str, list[str]] = {}
+        for release, settings in zip(releases, told, strict=True):
+            if what in settings:
+                found.setdefault(settings[what], []).append(release.name)
+        if len(found) > 1:
+            ways = (f"{plain(text)} in {listed(names)}" for text, names in found.items())
+            notes.append(f"Releases differ in {what}: {'; '.join(ways)}")
+    return notes
+
+
+def _settings(summary: AuditSummary) -> dict[str, str]:
+    """What harms depend on besides model and data, in words.
+
+    The smallest group is as given: what follows from a share of users is no setting.
+    """
+    support = summary.coverage.min_support
+    return {
+        "attributes": ", ".join(sorted(summary.attributes)),
+        **{
+            f"the bins of {plain(name)}": about.binning or "none"
+            for name, about in summary.attributes.items()
+        },
+        "metrics": ", ".join(sorted(summary.metrics)),
+        **{
+            f"the definition of {plain(name)}": about.definition
+            for name, about in summary.metrics.items()
+        },
+        "significance level": f"{summary.alpha:g}",
+        "smallest group": "as usual" if support is None else f"{support:g}",
+        "combined attributes": str(summary.depth),
+        "what is relevant": summary.relevant or "as the tables say",
+        "what counts for users without a list": summary.missing_lists,
+        "circumstances given": ", ".join(summary.given.named) if summary.given else "none",
+        "how users were chosen": summary.search.name,
+    }

@@ -1,0 +1,260 @@
+"""Several audits of one recommender -> what became of groups, release after release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.options import documented
+from fairrec.core.told import told_command
+from fairrec.core.version import __version__
+from fairrec.report.page.trend import trend_page
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.trend_result import TrendResult
+from fairrec.result.trend_schema import (
+    TrendLine,
+    TrendMetric,
+    TrendRelease,
+    TrendSummary,
+    Users,
+    WorseSince,
+    WorseTogether,
+)
+from fairrec.workflows.releases import (
+    Release,
+    differing_settings,
+    held_out_in_common,
+    read_releases,
+    users_in_common,
+)
+from fairrec.workflows.trend_lines import Followed, Lines, follow, lines_of
+from fairrec.workflows.trend_options import Conditions, TrendOptions
+
+MOST_FINDINGS = 10
+_USERS: dict[Users, str] = {
+    "the same": "",
+    "partly the same": "Some users were audited in several releases and some were not, which is "
+    "reckoned with",
+    "others": "",
+    "not known": "Who was audited is not known for all releases, and users may have been "
+    "exchanged: a growth is harder to show then. Keep per_user.parquet, or audit the users of one "
+    "table",
+}
+
+
+@documented(TrendOptions)
+def trend(
+    audits: Sequence[str | Path | AuditResult] = (),
+    *,
+    history: str | Path | None = None,
+    command: str | None = None,
+    **options: Any,
+) -> TrendResult:
+    """What became of groups over releases: value, harm and verdict, and since when one is worse.
+
+    Parameters
+    ----------
+    audits : folders of audits or audits in memory, the oldest release first
+    history : a folder with audits in its sub-folders instead, in the order they were made
+    command : how to run this again
+    group, metric, alpha : see TrendOptions
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": range(400), "plan": ["free", "paid"] * 200})
+    >>> def clicks(lost):
+    ...     bought = [(u // 2) % 2 - lost * (u % 2 == 0) for u in range(400)]
+    ...     values = pl.DataFrame({"user_id": range(400), "clicks": bought})
+    ...     how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
+    ...     return fairrec.audit(values=values, users=users, **how)
+    >>> found = fairrec.trend([clicks(0), clicks(0), clicks(0), clicks(1), clicks(1)])
+    >>> [(line.group, line.worse_since.release) for line in found.worse]
+    [({'plan': 'free'}, 'release 4')]
+    """
+    chosen = TrendOptions.of(**options)
+    releases, order, notes = read_releases(audits, history)
+    metrics, not_followed = _metrics(releases, chosen.metric)
+    lines = lines_of(releases, metrics, chosen.group)
+    shared, users = users_in_common(releases)
+    if shared is not None:
+        shared = np.array([shared, held_out_in_common(releases)])
+    is_broad = np.array([len(group) == 1 for group in lines.groups], dtype=bool)
+    tiers = np.zeros(len(is_broad), dtype=np.int64) if chosen.group else (~is_broad).astype(int)
+    followed = follow(lines, tiers, shared, chosen.alpha)
+    shown = _shown(lines, followed, releases, named=bool(chosen.group))
+    summary = TrendSummary(
+        fairrec_version=__version__,
+        command=told_command(command or "fairrec.trend(...)"),
+        alpha=chosen.alpha,
+        order=order,
+        releases=tuple(
+            TrendRelease(
+                name=release.name,
+                folder=release.folder,
+                made_at=release.made_at,
+                n_users=release.summary.n_users,
+                outcome=release.summary.outcome,
+            )
+            for release in releases
+        ),
+        metrics={name: _about(releases, name) for name in metrics},
+        users=users,
+        n_groups=len({lines.conditions(line) for line in range(len(lines.groups))}),
+        lines=tuple(sorted(shown, key=_rank)),
+        notes=tuple(
+            [*notes, *not_followed, *differing_settings(releases), *_gaps(lines)]
+            + ([_USERS[users]] if _USERS[users] else [])
+        ),
+    )
+    return TrendResult(summary, trend_page)
+
+
+def _metrics(releases: Sequence[Release], named: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The metrics to follow, and what is said of others."""
+    found = Counter(name for release in releases for name in release.summary.metrics)
+    if named:
+        for name in named:
+            if name not in found:
+                raise unknown_name("metric in these audits", name, found)
+        return list(dict.fromkeys(named)), []
+    often = [name for name, n in found.items() if n > 1]
+    if not often:
+        raise InputError(
+            f"No metric is in two of these audits: {listed(found)}. A trend needs audits of the "
+            "same metrics."
+        )
+    once = [name for name in found if name not in often]
+    return often, [f"In one release only, and not followed: {listed(once)}"] if once else []
+
+
+def _about(releases: Sequence[Release], metric: str) -> TrendMetric:
+    """As the newest release that has it says."""
+    newest = next(one for one in reversed(releases) if metric in one.summary.metrics)
+    about = newest.summary.metrics[metric]
+    return TrendMetric(definition=about.definition, higher_is_better=about.higher_is_better)
+
+
+def _gaps(lines: Lines) -> list[str]:
+    has_gap = np.isnan(lines.numbers["value"]).any(axis=1)
+    with_gaps = {lines.conditions(int(line)) for line in np.flatnonzero(has_gap)}
+    if not with_gaps:
+        return []
+    n_groups = len({lines.conditions(line) for line in range(len(lines.groups))})
+    return [
+        f"{len(with_gaps):,} of {n_groups:,} groups are not in every release: too few users, or "
+        "other attributes, bins or metrics"
+    ]
+
+
+Why = Literal["named", "one attribute", "finding", "worse since"]
+
+
+def _shown(
+    lines: Lines, followed: Followed, releases: Sequence[Release], named: bool
+) -> list[TrendLine]:
+    """The lines that are told of, with what is said of each."""
+    since, together = _worse_since(lines, followed, releases), _together(followed, releases)
+    findings = set() if named else _findings(releases, set(lines.metrics))
+    shown = []
+    for line, metric in enumerate(lines.metrics):
+        why: Why | None = None
+        if named:
+            why = "named"
+        elif lines.conditions(line) in findings:
+            why = "finding"
+        elif len(lines.groups[line]) == 1:
+            why = "one attribute"
+        elif line in since:
+            why = "worse since"
+        if why is not None:
+            shown.append(
+                TrendLine(
+                    group=dict(lines.groups[line]),
+                    metric=metric,
+                    why=why,
+                    points=lines.points(line),
+                    worse_since=since.get(line),
+                    together=together.get(line),
+                )
+            )
+    return shown
+
+
+def _findings(releases: Sequence[Release], metrics: set[str]) -> set[Conditions]:
+    """Groups that were findings in the most releases, the surest first."""
+    often: Counter[Conditions] = Counter()
+    surest: dict[Conditions, float] = {}
+    for release in releases:
+        in_this = set()
+        for metric in metrics & set(release.summary.metrics):
+            for finding in release.summary.metrics[metric].findings:
+                group = frozenset((name, str(value)) for name, value in finding.group.items())
+                surest[group] = min(surest.get(group, 1.0), finding.p_adjusted)
+                in_this.add(group)
+        often.update(in_this)
+    first = sorted(often, key=lambda group: (-often[group], surest[group], sorted(group)))
+    return set(first[:MOST_FINDINGS])
+
+
+def _worse_since(
+    lines: Lines, followed: Followed, releases: Sequence[Release]
+) -> dict[int, WorseSince]:
+    """Of each line whose harm grew; where neither end is better, only away from all others."""
+    found: dict[int, WorseSince] = {}
+    for end in np.flatnonzero(followed.grew.at >= 0):
+        line, strongest = int(followed.line[end]), followed.grew.strongest[end]
+        since = int(followed.growth.since[end, strongest])
+        growth = float(followed.growth.size[end, strongest])
+        harms, errors = followed.harm[end], lines.error[line]
+        known = np.flatnonzero(lines.is_known[line])
+        earlier = known[known < since]
+        before = float(np.average(harms[earlier], weights=errors[earlier] ** -2.0))
+        is_neutral = lines.directions[lines.metrics[line]] is None
+        if is_neutral and before + growth <= abs(before):
+            continue
+        p_value = float(followed.grew.p_value[end])
+        if line in found and found[line].p_adjusted <= p_value:
+            continue
+        found[line] = WorseSince(
+            since=since,
+            release=releases[since].name,
+            said_at=releases[int(followed.grew.at[end])].name,
+            before=before,
+            growth=growth,
+            p_adjusted=p_value,
+            is_back=bool(harms[known[-1]] < before + growth / 2),
+            end=("higher" if followed.sign[end] > 0 else "lower") if is_neutral else None,
+        )
+    return found
+
+
+def _together(followed: Followed, releases: Sequence[Release]) -> dict[int, WorseTogether]:
+    found: dict[int, WorseTogether] = {}
+    for end in np.flatnonzero(followed.worse.at >= 0):
+        line = int(followed.line[end])
+        worse = WorseTogether(
+            harm=float(followed.together.size[end, -1]),
+            said_at=releases[int(followed.worse.at[end])].name,
+            p_adjusted=float(followed.worse.p_value[end]),
+        )
+        if line not in found or worse.p_adjusted < found[line].p_adjusted:
+            found[line] = worse
+    return found
+
+
+def _rank(line: TrendLine) -> tuple[Any, ...]:
+    """What matters most first: worse since, then findings, then by name."""
+    since = line.worse_since
+    conditions = sorted((plain(name), str(value)) for name, value in line.group.items())
+    return (
+        (0, since.is_back, since.p_adjusted) if since else (1, False, 1.0),
+        ("named", "worse since", "finding", "one attribute").index(line.why),
+        conditions,
+        line.metric,
+    )

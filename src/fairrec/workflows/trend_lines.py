@@ -1,0 +1,255 @@
+"""Tables of groups of several releases -> lines: a group in one metric, release after release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.options import spelled
+from fairrec.metrics.direction import harm, worse_ends
+from fairrec.result.trend_schema import TrendPoint
+from fairrec.statistics.anytime import (
+    Evidence,
+    Said,
+    evidence_of_change,
+    evidence_of_harm,
+    shares_of_level,
+    standard_errors,
+)
+from fairrec.workflows.releases import Release
+from fairrec.workflows.trend_options import Conditions
+
+NUMBERS = (
+    *("value", "support", "difference", "difference_low", "difference_high"),
+    *("simultaneous_low", "simultaneous_high"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """All lines; arrays are (n_lines, n_releases), NaN where a release has no such number.
+
+    Parameters
+    ----------
+    groups : conditions of each line
+    numbers : by name, as the table of groups has them
+    outcomes : None where nothing was tested
+    error : standard error of the difference
+    """
+
+    metrics: list[str]
+    groups: list[dict[str, str]]
+    numbers: Mapping[str, FloatArray]
+    outcomes: list[list[Any]]
+    error: FloatArray
+    directions: Mapping[str, bool | None]
+
+    @property
+    def is_known(self) -> BoolArray:
+        """Whether a release says how far a line's group is from all others, and how surely."""
+        return np.isfinite(self.error) & np.isfinite(self.numbers["difference"])
+
+    def conditions(self, line: int) -> Conditions:
+        """The group of a line."""
+        return frozenset(self.groups[line].items())
+
+    def points(self, line: int) -> tuple[TrendPoint | None, ...]:
+        """A line as it is shown."""
+        return tuple(self._point(line, look) for look in range(len(self.outcomes[line])))
+
+    def _point(self, line: int, look: int) -> TrendPoint | None:
+        found = {name: _or_none(column[line, look]) for name, column in self.numbers.items()}
+        if found["value"] is None:
+            return None
+        direction = self.directions[self.metrics[line]]
+        difference = found["difference"]
+        return TrendPoint(
+            value=found["value"],
+            support=int(found["support"] or 0),
+            difference=difference,
+            harm=None if difference is None else harm(difference, direction),
+            interval=_harms(found["difference_low"], found["difference_high"], direction),
+            simultaneous=_harms(found["simultaneous_low"], found["simultaneous_high"], direction),
+            outcome=self.outcomes[line][look],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What is shown of lines, each by its worse ends.
+
+    Parameters
+    ----------
+    line, sign : (n_ends,), the line of each end, and what turns its differences into harms
+    harm : (n_ends, n_releases)
+    growth, grew : evidence that a harm grew, and what is said of it
+    together, worse : the same of a harm by all releases
+    """
+
+    line: IntArray
+    sign: FloatArray
+    harm: FloatArray
+    growth: Evidence
+    grew: Said
+    together: Evidence
+    worse: Said
+
+
+def follow(lines: Lines, tiers: IntArray, shared: FloatArray | None, alpha: float) -> Followed:
+    """Ask both questions of all lines.
+
+    Parameters
+    ----------
+    tiers : (n_lines,), see `shares_of_level`
+    shared : see `evidence_of_change`
+    """
+    ends = [
+        (line, sign, len(signs))
+        for line, metric in enumerate(lines.metrics)
+        for signs in [worse_ends(lines.directions[metric])]
+        for sign in signs
+    ]
+    line = np.array([line for line, _, _ in ends], dtype=np.int64)
+    sign = np.array([sign for _, sign, _ in ends])
+    shares = shares_of_level(lines.is_known, tiers)[line] / [n for _, _, n in ends]
+    harms = sign[:, None] * lines.numbers["difference"][line]
+    growth = evidence_of_change(harms, lines.error[line], shared)
+    together = evidence_of_harm(harms, lines.error[line], shared)
+    grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
+    return Followed(line, sign, harms, growth, grew, together, worse)
+
+
+def lines_of(
+    releases: Sequence[Release], metrics: Sequence[str], groups: Sequence[Conditions]
+) -> Lines:
+    """The lines of some metrics: of these groups, or of all where none are named."""
+    attributes = [*dict.fromkeys(name for one in releases for name in one.summary.attributes)]
+    keys = ["metric", *attributes]
+    tables = []
+    for number, release in enumerate(releases):
+        there = [name for name in keys if name in release.groups.columns]
+        wanted = [*there, *NUMBERS, "outcome"]
+        table = release.groups.filter(pl.col("metric").is_in(list(metrics))).select(wanted)
+        tables.append(
+            table.with_columns(pl.col(NUMBERS).cast(pl.Float64), pl.lit(number).alias("look"))
+        )
+    frame = pl.concat(tables, how="diagonal_relaxed")
+    if groups:
+        frame = _only(frame, attributes, groups)
+    by_line = frame.group_by(keys, maintain_order=True).agg("look", *NUMBERS, "outcome")
+    shape = by_line.height, len(releases)
+    exploded = by_line.with_row_index("line").explode("look", *NUMBERS, "outcome")
+    line, look = exploded["line"].to_numpy(), exploded["look"].to_numpy()
+    numbers = {name: np.full(shape, math.nan) for name in NUMBERS}
+    for name, column in numbers.items():
+        column[line, look] = exploded[name].fill_null(math.nan).to_numpy()
+    outcomes: list[list[Any]] = [[None] * shape[1] for _ in range(shape[0])]
+    for at_line, at_look, outcome in zip(line, look, exploded["outcome"], strict=True):
+        outcomes[at_line][at_look] = outcome
+    names = by_line["metric"].to_list()
+    conditions = [
+        {name: value for name, value in row.items() if value is not None}
+        for row in by_line.select(attributes).iter_rows(named=True)
+    ]
+    return Lines(
+        names,
+        conditions,
+        numbers,
+        outcomes,
+        _errors(releases, names, numbers),
+        directions_of(releases, metrics),
+    )
+
+
+def _only(
+    frame: pl.DataFrame, attributes: Sequence[str], groups: Sequence[Conditions]
+) -> pl.DataFrame:
+    """The rows of some groups; an error that names one that no release has."""
+    parts = []
+    for group in groups:
+        wanted = dict(group)
+        for name in wanted:
+            if name not in attributes:
+                raise unknown_name("attribute in these audits", name, attributes)
+        is_it = pl.lit(True)
+        for name in attributes:
+            value = pl.col(name)
+            is_it &= value == wanted[name] if name in wanted else value.is_null()
+        rows = frame.filter(is_it)
+        if rows.is_empty():
+            label = ", ".join(f"{plain(name)}={plain(value)}" for name, value in sorted(group))
+            raise InputError(
+                f"No release has the group {label}. It may have too few users, or its values may "
+                f"be other ones: {_values(frame, wanted)}."
+            )
+        parts.append(rows)
+    return pl.concat(parts)
+
+
+def _values(frame: pl.DataFrame, wanted: Mapping[str, str]) -> str:
+    return "; ".join(
+        f"{plain(name)} has {listed(frame[name].drop_nulls().unique().sort())}" for name in wanted
+    )
+
+
+def directions_of(releases: Sequence[Release], metrics: Sequence[str]) -> dict[str, bool | None]:
+    """Which end of each metric is better; an error where releases do not agree."""
+    directions = {}
+    for metric in metrics:
+        there = [one.summary.metrics[metric] for one in releases if metric in one.summary.metrics]
+        found = {about.higher_is_better for about in there}
+        if len(found) > 1:
+            raise InputError(
+                f"{plain(metric)}: its better end is not the same in all releases, so harms cannot "
+                f"be compared. Follow other metrics with {spelled('metric')}."
+            )
+        (directions[metric],) = found
+    return directions
+
+
+def _errors(
+    releases: Sequence[Release], metrics: Sequence[str], numbers: Mapping[str, FloatArray]
+) -> FloatArray:
+    shape = numbers["value"].shape
+    alpha, n_all, sd = np.full(shape, 0.05), np.full(shape, math.nan), np.full(shape, math.nan)
+    rows = {name: [at for at, metric in enumerate(metrics) if metric == name] for name in metrics}
+    for look, release in enumerate(releases):
+        alpha[:, look] = release.summary.alpha
+        for name, mine in rows.items():
+            about = release.summary.metrics.get(name)
+            if about is not None:
+                n_all[mine, look] = about.n_compared or about.n_defined
+                sd[mine, look] = math.nan if about.sd is None else about.sd
+    return standard_errors(
+        numbers["difference_low"],
+        numbers["difference_high"],
+        alpha,
+        numbers["support"],
+        n_all,
+        sd,
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _harms(
+    low: float | None, high: float | None, higher_is_better: bool | None
+) -> tuple[float | None, float | None]:
+    """The interval of a difference as that of a harm."""
+    if higher_is_better is not None:
+        ends = low, high
+        turned = [None if end is None else harm(end, higher_is_better) for end in ends]
+        return (turned[1], turned[0]) if higher_is_better else (turned[0], turned[1])
+    if low is None or high is None:
+        return 0.0, None
+    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return least, max(abs(low), abs(high))

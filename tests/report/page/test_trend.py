@@ -1,0 +1,36 @@
+"""The page of a trend."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import fairrec
+from fairrec.report.page import trend as module
+from fairrec.report.page.trend import trend_page
+from tests.workflows.trend_builders import release, six_releases
+
+
+def test_the_page_has_the_answer_a_chart_for_each_line_and_its_numbers():
+    summary = fairrec.trend(six_releases()).summary
+    page = trend_page(summary)
+    assert "<h1><bdi>gender=F, age=old is worse since 1.4 in score" in page
+    assert page.count("<img src=") == len(summary.lines) == page.count(": the numbers</summary>")
+    assert "default-src 'none'; script-src 'none'" in html.unescape(page)
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="http', page)
+
+
+def test_more_lines_than_charts_are_said(monkeypatch):
+    monkeypatch.setattr(module, "MOST_CHARTS", 2)
+    summary = fairrec.trend(six_releases()).summary
+    page = trend_page(summary)
+    assert page.count("<img src=") == 2
+    assert f"{len(summary.lines) - 2} more have no chart" in page
+
+
+def test_hostile_text_is_escaped():
+    name = '"><script>alert(1)</script>'
+    audits = [release(seed, 1.0 * (seed > 3), model_version=name, title="t") for seed in range(7)]
+    page = trend_page(fairrec.trend(audits, command=f"x {name}").summary)
+    assert "<script" not in page and "&lt;script&gt;" in page
