@@ -17,6 +17,7 @@ from fairrec.workflows.releases import (
     read_releases,
     users_in_common,
 )
+from tests.builders import audit, two_groups
 from tests.workflows.trend_builders import release, six_releases, users_of
 
 
@@ -175,7 +176,9 @@ def test_settings_that_differ_are_said_with_the_releases_that_have_them():
     assert differing_settings(releases[:1] * 2) == []
 
 
-def test_audits_named_come_after_those_of_the_history_and_are_read_once(tmp_path: Path):
-    folders = [audit(*two_groups(), by="group").save(tmp_path / name, report=False) for name in "ab"]
+def test_audits_named_come_after_those_of_the_history_and_are_read_once(tmp_path):
+    folders = [
+        audit(*two_groups(), by="group").save(tmp_path / name, report=False) for name in "ab"
+    ]
     releases, *_ = read_releases([folders[0]], tmp_path)
     assert [one.folder for one in releases] == ["b", "a"]
