@@ -53,6 +53,12 @@ def test_others_are_no_matter_where_groups_are_named(history):
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, history=history).outcome == "passed"
 
 
+def test_a_group_that_the_audit_does_not_have_is_no_group_that_passes(history):
+    rule = {**RULE, "groups": ["age=6O+"]}
+    with pytest.raises(ValueError, match="rule 1: No value of age '6O\\+'. Did you mean '60\\+'"):
+        fairrec.gate(release(6, 0.2), {"rule": [rule]}, history=history)
+
+
 def test_where_nothing_changed_it_passes_and_says_what_that_means(tmp_path):
     for number in range(3):
         release(number, 0.0).save(tmp_path / f"v{number}", report=False)

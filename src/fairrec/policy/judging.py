@@ -92,6 +92,10 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
     """The outcome of one rule."""
     about = measured.about(rule.metric)
     if rule.kind == "trend":
+        # a group that no audit has would never be worse, and so pass
+        named = difference_harms(measured.groups, measured.summary, rule.metric)
+        for group in rule.groups:
+            named.position(group)
         return judge_over_releases(rule, measured.trend, number)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
