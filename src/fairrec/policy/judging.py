@@ -210,9 +210,8 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
     low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
-    row = harms.conditions.row(at, named=True)
     return JudgedGroup(
-        group={name: value for name, value in row.items() if value is not None},
+        group=harms.group(at),
         label=harms.label(at),
         support=int(harms.support[at]),
         measured=float(harms.size[at]),

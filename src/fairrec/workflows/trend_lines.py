@@ -14,6 +14,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm, worse_ends
+from fairrec.result.group_table import group_in
 from fairrec.result.trend_schema import TrendPoint
 from fairrec.statistics.anytime import (
     Evidence,
@@ -154,10 +155,7 @@ def lines_of(
     for at_line, at_look, outcome in zip(line, look, exploded["outcome"], strict=True):
         outcomes[at_line][at_look] = outcome
     names = by_line["metric"].to_list()
-    conditions = [
-        {name: value for name, value in row.items() if value is not None}
-        for row in by_line.select(attributes).iter_rows(named=True)
-    ]
+    conditions = [group_in(row) for row in by_line.select(attributes).iter_rows(named=True)]
     return Lines(
         names,
         conditions,
