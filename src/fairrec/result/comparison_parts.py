@@ -58,7 +58,7 @@ def metric_comparison(
         everyone=everyone,
         gap=gap_change(base, candidate),
         matters=found.matters,
-        is_conclusive=base.is_conclusive and candidate.is_conclusive,
+        is_conclusive=found.is_conclusive,
         outcome=found.outcome,
         n_groups=len(found.of_groups),
         n_unknown=int((~found.groups.is_known).sum()),

@@ -140,14 +140,14 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
     def of_metric(metric: str) -> GroupHarms:
         if metric not in compared.metrics:
             raise unknown_name("metric in the baseline", metric, compared.metrics)
-        before, after = base.metrics[metric], candidate.metrics[metric]
+        about = compared.metrics[metric]
         return harms_in(
             compared.changes,
             [*compared.attributes],
             metric,
-            after.higher_is_better,
+            about.higher_is_better,
             "change",
-            is_conclusive=before.is_conclusive and after.is_conclusive,
+            is_conclusive=about.is_conclusive,
         )
 
     return of_metric
