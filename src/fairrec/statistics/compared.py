@@ -200,6 +200,6 @@ def judged(
         of_groups=of_groups,
         order=np.lexsort((-errors, rank)),
         is_improved=groups.is_beyond_chance & (size < 0),
-        ruled_out_from=ruled_out_from(of_groups, groups.n),
+        ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
         certificate=certificate(groups.n, interval.high, is_certain & (of_groups > WORSE)),
     )
