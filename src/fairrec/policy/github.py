@@ -8,7 +8,8 @@ from fairrec.policy.outcome import GateResult
 def to_annotations(gate: GateResult) -> str:
     """One workflow command for each rule that does not pass; nothing where all do."""
     return "".join(
-        f"::{'error' if gate.counts_as_failed(rule) else 'warning'} title={_property(f'FairRec {rule.outcome}')}::"
+        f"::{'error' if gate.counts_as_failed(rule) else 'warning'} "
+        f"title={_property(f'FairRec {rule.outcome}')}::"
         f"{_data(f'{rule.what}: {rule.measured}')}\n"
         for rule in gate.rules
         if rule.outcome != "passed"

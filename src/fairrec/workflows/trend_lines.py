@@ -24,6 +24,8 @@ from fairrec.statistics.anytime import (
     shares_of_level,
     standard_errors,
 )
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import harm_interval
 from fairrec.workflows.releases import Release
 from fairrec.workflows.trend_options import Conditions
 
@@ -242,12 +244,9 @@ def _or_none(value: float) -> float | None:
 def _harms(
     low: float | None, high: float | None, higher_is_better: bool | None
 ) -> tuple[float | None, float | None]:
-    """The interval of a difference as that of a harm."""
-    if higher_is_better is not None:
-        ends = low, high
-        turned = [None if end is None else harm(end, higher_is_better) for end in ends]
-        return (turned[1], turned[0]) if higher_is_better else (turned[0], turned[1])
-    if low is None or high is None:
-        return 0.0, None
-    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return least, max(abs(low), abs(high))
+    """The interval of a difference as that of a harm; None: no limit."""
+    ends = Interval(
+        np.array(-math.inf if low is None else low), np.array(math.inf if high is None else high)
+    )
+    of_harm = harm_interval(ends, higher_is_better)
+    return _or_none(float(of_harm.low)), _or_none(float(of_harm.high))
