@@ -56,7 +56,7 @@ def test_markdown_is_for_a_pull_request(here: Path):
     [
         ((), "Name the audits to look at one by one"),
         (("audits/r1",), "two releases at least"),
-        (("audits/r1", "nowhere"), "Is it an audit"),
+        (("audits/r1", "nowhere"), "is no folder"),
         (("--history", "audits", "--group", "gender"), "invalid --group: expected"),
         (("--history", "audits", "--metric", "scor"), "Did you mean 'score'"),
     ],
