@@ -64,6 +64,7 @@ def test_without_a_page_there_is_none(here, tmp_path):
         (("v1", "nowhere"), "nowhere: is no folder"),
         (("v1", "v2", "--matters", "likes=1"), "--matters: No audited metric 'likes'"),
         (("v1", "v2", "--out", "v1"), "v1: holds an audit"),
+        (("v1", "v2", "--out", "v1", "--force"), "result.json there is read for a comparison"),
         ((".", "v2"), "Is it an audit?"),
     ],
 )

@@ -72,6 +72,22 @@ def test_a_foreign_folder_is_bad_input(here: Path):
         assert run_here("gate", folder).code == 2
 
 
+def test_policy_baseline_and_releases_are_those_that_are_named(here: Path):
+    rule = '[[rule]]\nmetric = "hits"\n'
+    policy = f'{rule}baseline = "no_group_worse"\ntolerance = 0.5\n{rule}trend = "not_worse"\n'
+    Path("other.toml").write_text(policy)
+    planted().save("releases/v1", report=False)
+    ran = run_here(
+        *("gate", "audit", "--policy", "other.toml"),
+        *("--baseline", "releases/v1", "--releases", "releases"),
+    )
+    assert ran.code == 0, ran.stderr
+    assert "is worse than in the baseline by more than 0.5" in ran.stdout
+    assert "no group has become worse over 2 releases" in ran.stdout
+    ran = run_here("gate", "audit", "--policy", "other.toml", "--releases", "releases")
+    assert ran.code == 2 and "Name one: --baseline AUDIT" in ran.stderr
+
+
 def test_what_build_servers_read_is_written(here: Path, monkeypatch: pytest.MonkeyPatch):
     write_policy(0.03)
     Path("steps.md").write_text("# before\n")

@@ -62,7 +62,7 @@ def test_a_release_that_is_looked_at_is_not_replaced(here: Path):
     [
         ((), "Name the audits to look at one by one"),
         (("audits/r1",), "two releases at least"),
-        (("audits/r1", "nowhere"), "Is it an audit"),
+        (("audits/r1", "nowhere"), "is no folder"),
         (("--history", "audits", "--group", "gender"), "invalid --group: expected"),
         (("--history", "audits", "--metric", "scor"), "Did you mean 'score'"),
     ],

@@ -23,12 +23,14 @@ def test_what_fails_decides_before_what_is_open(outcomes, inconclusive, outcome,
     gate = gate_of(*map(rule_of, outcomes), inconclusive=inconclusive)
     assert (gate.outcome, gate.exit_code) == (outcome, exit_code)
     assert gate.has_passed == (exit_code == 0)
+    assert any(map(gate.counts_as_failed, gate.rules)) == (exit_code == 1)
 
 
 @pytest.mark.parametrize("outcome", ["failed", "inconclusive"])
 def test_a_warning_changes_nothing(outcome):
-    gate = gate_of(rule_of("passed"), rule_of(outcome, "warn"))
+    gate = gate_of(rule_of("passed"), rule_of(outcome, "warn"), inconclusive="fail")
     assert (gate.outcome, gate.exit_code) == ("passed", 0)
+    assert not any(map(gate.counts_as_failed, gate.rules))
 
 
 def test_it_comes_back_from_json():

@@ -35,7 +35,7 @@ def history(tmp_path_factory):
 
 
 def test_a_group_that_became_worse_fails(history):
-    found = fairrec.gate(release(6, 0.2), {"rule": [RULE]}, history=history)
+    found = fairrec.gate(release(6, 0.2), {"rule": [RULE]}, releases=history)
     (rule,) = found.rules
     assert (found.outcome, rule.kind, rule.n_failed) == ("failed", "trend", 1)
     assert rule.what == "hits: no group has become worse over 7 releases"
@@ -44,19 +44,25 @@ def test_a_group_that_became_worse_fails(history):
 
 
 def test_the_audit_itself_may_lie_among_them(history):
-    found = fairrec.gate(history / "v5", {"rule": [RULE]}, history=history)
+    found = fairrec.gate(history / "v5", {"rule": [RULE]}, releases=history)
     assert found.rules[0].what.endswith("over 6 releases")
 
 
 def test_others_are_no_matter_where_groups_are_named(history):
     rule = {**RULE, "groups": ["age=18"]}
-    assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, history=history).outcome == "passed"
+    assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
+
+
+def test_a_group_that_the_audit_does_not_have_is_no_group_that_passes(history):
+    rule = {**RULE, "groups": ["age=6O+"]}
+    with pytest.raises(ValueError, match="rule 1: No value of age '6O\\+'. Did you mean '60\\+'"):
+        fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history)
 
 
 def test_where_nothing_changed_it_passes_and_says_what_that_means(tmp_path):
     for number in range(3):
         release(number, 0.0).save(tmp_path / f"v{number}", report=False)
-    found = fairrec.gate(release(3, 0.0), {"rule": [RULE]}, history=tmp_path)
+    found = fairrec.gate(release(3, 0.0), {"rule": [RULE]}, releases=tmp_path)
     assert found.outcome == "passed"
     assert found.rules[0].measured == "shown of no group, which rules nothing out"
 

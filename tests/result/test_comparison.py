@@ -53,6 +53,17 @@ def test_folders_with_something_else_are_refused(found, tmp_path):
         found.save(audit)
     with pytest.raises(InputError, match="Is it an audit"):
         fairrec.compare(found.save(tmp_path / "out", report=False), audit)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "report.html").write_text("mine")
+    with pytest.raises(OutputError, match="report.html there is of no result of FairRec"):
+        found.save(tmp_path / "mine")
+    assert (tmp_path / "mine" / "report.html").read_text() == "mine"
+
+
+def test_what_is_insisted_on_is_replaced_as_a_whole(found, tmp_path):
+    audit = audited(users_table(60)).save(tmp_path / "audit", report=False)
+    found.save(audit, report=False, force=True)
+    assert {file.name for file in audit.iterdir()} == {"changes.parquet", "comparison.json"}
 
 
 def test_files_that_do_not_belong_together_are_refused(found, tmp_path):

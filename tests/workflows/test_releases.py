@@ -89,7 +89,7 @@ def test_names_are_versions_then_titles_then_folders_and_tell_releases_apart(tmp
     ("audits", "history", "says"),
     [
         ((), None, "Name the audits to look at"),
-        (["nowhere", "nowhere"], None, "Is it an audit"),
+        (["nowhere", "nowhere"], None, "is no folder"),
         ((), "nowhere", "is no folder"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_metric_without_a_better_end_has_two_ends_with_half_the_share_each():
         ((None, 0.1), True, (-0.1, None)),
         ((-0.3, 0.1), None, (0.0, 0.3)),
         ((-0.3, -0.1), None, (0.1, 0.3)),
-        ((None, -0.1), None, (0.0, None)),
+        ((None, -0.1), None, (0.1, None)),
     ],
 )
 def test_the_interval_of_a_difference_is_one_of_a_harm(ends, direction, harms):

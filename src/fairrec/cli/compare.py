@@ -12,6 +12,7 @@ import typer
 from fairrec.cli.parameters import Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    ForceOption,
     Format,
     FormatOption,
     NoReportOption,
@@ -37,21 +38,23 @@ def compare_command(
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for comparison.json, changes.parquet, page", OUTPUT)
     ] = None,
+    force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Compare two audits: which groups the candidate serves worse or better than the base."""
-    from fairrec.result.comparison import check_comparison_folder
+    from fairrec.result.own_folder import AUDIT, COMPARISON, names_to_replace
     from fairrec.workflows.compare import compare
 
     if out is not None:
-        check_comparison_folder(out)
+        read = [folder / AUDIT.known_by for folder in (base, candidate)]
+        names_to_replace(COMPARISON, out, force, read)
     command = shlex.join(["fairrec", *sys.argv[1:]])
     found = compare(base, candidate, matters=matters, command=command)
     if out is not None:
-        found.save(out, report=not no_report)
+        found.save(out, report=not no_report, force=force)
     _print(found, format_)
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"

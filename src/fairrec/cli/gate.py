@@ -59,7 +59,7 @@ def hold_against(
         audit,
         options.policy,
         baseline=options.baseline,
-        history=options.history,
+        releases=options.releases,
         inconclusive=options.inconclusive,
     )
     _write(found, options)

@@ -26,7 +26,7 @@ Baseline = Annotated[
     Path | None,
     Option(FOLDER.or_none(), "An audit to be no worse than, for rules with baseline", GATE),
 ]
-History = Annotated[
+Releases = Annotated[
     Path | None,
     Option(FOLDER.or_none(), "Audits of earlier releases, for rules with trend", GATE),
 ]
@@ -55,7 +55,7 @@ class GateOptions(Options):
 
     policy: PolicyFile = Path(SETTINGS_FILE)
     baseline: Baseline = None
-    history: History = None
+    releases: Releases = None
     inconclusive: Counted = None
     junit: Junit = None
     github: Github = False

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from fairrec.policy.outcome import GateResult, RuleOutcome
+from fairrec.policy.outcome import GateResult
 
 
 def to_annotations(gate: GateResult) -> str:
     """One workflow command for each rule that does not pass; nothing where all do."""
     return "".join(
-        f"::{_level(rule, gate)} title={_property(f'FairRec {rule.outcome}')}::"
+        f"::{'error' if gate.counts_as_failed(rule) else 'warning'} "
+        f"title={_property(f'FairRec {rule.outcome}')}::"
         f"{_data(f'{rule.what}: {rule.measured}')}\n"
         for rule in gate.rules
         if rule.outcome != "passed"
     )
-
-
-def _level(rule: RuleOutcome, gate: GateResult) -> str:
-    if rule.severity == "warn":
-        return "warning"
-    is_error = rule.outcome == "failed" or gate.inconclusive == "fail"
-    return "error" if is_error else "warning"
 
 
 def _data(text: str) -> str:

@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
-from fairrec.result.group_table import JUDGED
+from fairrec.result.group_table import JUDGED, group_in
 from fairrec.result.schema import AuditSummary, MetricResult
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
@@ -54,10 +54,13 @@ class GroupHarms:
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
         return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 
+    def group(self, at: int) -> dict[str, str]:
+        """A group by its conditions."""
+        return group_in(self.conditions.row(at, named=True))
+
     def label(self, at: int) -> str:
         """The conditions of a group on one line."""
-        row = self.conditions.row(at, named=True)
-        return group_label({name: value for name, value in row.items() if value is not None})
+        return group_label(self.group(at))
 
     def position(self, group: Mapping[str, str]) -> int:
         """The place of a group; an error where it is not among them."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.arrays import BoolArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
@@ -24,6 +23,7 @@ from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
 from fairrec.result.trend_schema import TrendSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT
+from fairrec.statistics.verdict import ruled_out_from
 
 Changes = Callable[[str], GroupHarms]
 """Metric -> how much worse each group is than in the baseline."""
@@ -92,6 +92,10 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
     """The outcome of one rule."""
     about = measured.about(rule.metric)
     if rule.kind == "trend":
+        # a group that no audit has would never be worse, and so pass
+        named = difference_harms(measured.groups, measured.summary, rule.metric)
+        for group in rule.groups:
+            named.position(group)
         return judge_over_releases(rule, measured.trend, number)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
@@ -105,18 +109,15 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
     elif is_open.any() or not must_pass.any():
         outcome = "inconclusive"
     decided = _decided_by(harms, outcome, is_failed, is_open, must_pass)
-    say = partial(
-        words.Said,
+    n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
+    n_ruled_out = int((must_pass & ~is_open).sum())
+    judged = None if decided is None else _judged_group(harms, decided)
+    said = words.Said(
         rule=rule,
         limit=limit,
         about=about,
         summary=measured.summary,
         certify_from=require.certify_from,
-    )
-    n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
-    n_ruled_out = int((must_pass & ~is_open).sum())
-    judged = None if decided is None else _judged_group(harms, decided)
-    said = say(
         outcome=outcome,
         decided_by=judged,
         n_failed=n_failed,
@@ -125,7 +126,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         is_conclusive=harms.is_conclusive,
         # of what is open, the limit with which it would not be
         least_limit=float(harms.interval.high[must_pass].max(initial=0.0)),
-        ruled_out_from=_ruled_out_from(harms, outcomes, looked_at),
+        # what is shown worse, but may be within the limit, is not ruled out either
+        ruled_out_from=ruled_out_from(outcomes[looked_at] != RULED_OUT, harms.support[looked_at]),
     )
     return RuleOutcome(
         number=number,
@@ -206,21 +208,13 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
     low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
-    row = harms.conditions.row(at, named=True)
     return JudgedGroup(
-        group={name: value for name, value in row.items() if value is not None},
+        group=harms.group(at),
         label=harms.label(at),
         support=int(harms.support[at]),
         measured=float(harms.size[at]),
         interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
     )
-
-
-def _ruled_out_from(harms: GroupHarms, outcomes: IntArray, looked_at: BoolArray) -> int | None:
-    """The size from which every group is ruled out; None where the largest is not."""
-    is_open = looked_at & (outcomes != RULED_OUT)
-    above = harms.support[looked_at & (harms.support > harms.support[is_open].max(initial=0))]
-    return int(above.min()) if len(above) else None
 
 
 def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:

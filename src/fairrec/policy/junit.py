@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from fairrec.policy.outcome import FAILED, GateResult, RuleOutcome
+from fairrec.policy.outcome import GateResult, RuleOutcome
 from fairrec.policy.words import headline
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -38,12 +38,9 @@ def _case(rule: RuleOutcome, gate: GateResult) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase", {"classname": "fairrec.gate", "name": _text(name), "time": "0"}
     )
-    counts_as_failed = rule.outcome == "failed" or (
-        rule.outcome == "inconclusive" and gate.exit_code == FAILED and gate.inconclusive == "fail"
-    )
     if rule.outcome == "passed":
         ElementTree.SubElement(case, "system-out").text = _text(rule.measured)
-    elif counts_as_failed and rule.severity == "fail":
+    elif gate.counts_as_failed(rule):
         found = {"message": _text(rule.measured), "type": rule.outcome}
         failure = ElementTree.SubElement(case, "failure", found)
         failure.text = _text(f"{rule.what}\n{rule.measured}\nto pass: {rule.explanation}")

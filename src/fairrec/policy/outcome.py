@@ -71,6 +71,13 @@ class GateResult(Part):
         """Whether nothing stands in the way."""
         return self.exit_code == PASSED
 
+    def counts_as_failed(self, rule: RuleOutcome) -> bool:
+        """Whether a rule makes the gate fail."""
+        is_failed = rule.outcome == "failed" or (
+            rule.outcome == "inconclusive" and self.inconclusive == "fail"
+        )
+        return is_failed and rule.severity == "fail"
+
 
 def outcome_of_rules(
     rules: tuple[RuleOutcome, ...], inconclusive: Inconclusive | None

@@ -25,7 +25,7 @@ def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> R
     if trend is None:
         raise InputError(
             "has trend, and no earlier releases were given. Name the folder they are in: "
-            f"{spelled('history', Blank('FOLDER'))}"
+            f"{spelled('releases', Blank('FOLDER'))}"
         )
     if rule.metric not in trend.metrics:
         raise InputError(

@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.errors import InputError, OutputError, plain, unknown_name
-from fairrec.core.files import check_writable, put_table
+from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.files import put_table
 from fairrec.core.folders import settle
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
-from fairrec.result.own_folder import COMPARISON
+from fairrec.result.own_folder import COMPARISON, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.saved import load_table
 from fairrec.result.show import show_page
@@ -23,7 +23,6 @@ from fairrec.result.show import show_page
 NAME = COMPARISON.known_by
 ComparisonPage = Callable[[ComparisonSummary, pl.DataFrame], str]
 ComparisonCard = Callable[[ComparisonSummary], str]
-_OTHERS = {"result.json": "an audit", "mitigation.json": "a mitigation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +81,22 @@ class Comparison:
             table = table.filter(pl.col("metric") == metric).drop("metric")
         return as_pandas(table) if self.is_pandas else table
 
-    def save(self, folder: str | Path, report: bool = True) -> Path:
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
         """Write `comparison.json`, `changes.parquet` and the page, `report.html`, into a folder.
 
-        They appear under their names only when all are written. Other files there stay. A folder
-        with an audit or a mitigation is refused.
+        They appear under their names only when all are written. A comparison there is replaced as a
+        whole, and other files stay. Results of another kind and files of these names that are of
+        no comparison are not overwritten.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace them all the same
         """
         folder = Path(folder)
-        check_comparison_folder(folder)
+        names = names_to_replace(COMPARISON, folder, force)
         make_page = partial(self.page, self.summary, self.changes)
-        write_with_page(folder, COMPARISON.files, self._write_files, make_page if report else None)
+        write_with_page(folder, names, self._write_files, make_page if report else None)
         return folder
 
     def show(self) -> Path | None:
@@ -105,17 +110,6 @@ class Comparison:
     def _write_files(self, part: Path) -> None:
         put_table(self.changes, part / "changes.parquet", compression_level=1)
         (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
-
-
-def check_comparison_folder(folder: Path) -> None:
-    """Refuse a folder that a comparison cannot be written into, before any work is done."""
-    check_writable(folder)
-    for name, what in _OTHERS.items():
-        if (folder / name).exists():
-            raise OutputError(
-                f"{plain(folder, 300)}: holds {what}, whose files do not go with a comparison. "
-                "Choose another folder."
-            )
 
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame] | None:

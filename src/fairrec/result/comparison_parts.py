@@ -14,6 +14,7 @@ from fairrec.result.comparison_schema import (
     GroupComparison,
     MetricComparison,
 )
+from fairrec.result.group_table import group_in
 from fairrec.result.schema import AuditSummary, CertifiedSize, MetricResult
 from fairrec.statistics.compared import ComparedMetric
 from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
@@ -57,7 +58,7 @@ def metric_comparison(
         everyone=everyone,
         gap=gap_change(base, candidate),
         matters=found.matters,
-        is_conclusive=base.is_conclusive and candidate.is_conclusive,
+        is_conclusive=found.is_conclusive,
         outcome=found.outcome,
         n_groups=len(found.of_groups),
         n_unknown=int((~found.groups.is_known).sum()),
@@ -80,14 +81,10 @@ def _groups(
     found: ComparedMetric, conditions: pl.DataFrame, rows: IntArray
 ) -> tuple[GroupComparison, ...]:
     """The first of some groups, by their positions."""
-    groups, names = found.groups, conditions.drop("depth").columns
+    groups, named = found.groups, conditions.drop("depth")
     return tuple(
         GroupComparison(
-            group={
-                name: value
-                for name, value in zip(names, conditions.row(at), strict=False)
-                if value is not None
-            },
+            group=group_in(named.row(at, named=True)),
             support=int(groups.n[at]),
             before=float(groups.before[at]),
             after=float(groups.after[at]),

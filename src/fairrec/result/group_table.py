@@ -110,6 +110,15 @@ def group_table(
     return pl.concat(tables)
 
 
+def group_in(conditions: Mapping[str, str | None]) -> dict[str, str]:
+    """The group that a row of a table is about, without attributes whose value does not matter.
+
+    >>> group_in({"gender": "F", "age": None})
+    {'gender': 'F'}
+    """
+    return {name: value for name, value in conditions.items() if value is not None}
+
+
 def conditions_of(grouping: Grouping) -> pl.DataFrame:
     """One text column an attribute, null where its value does not matter, and the depth."""
     codes = grouping.lattice.codes

@@ -65,12 +65,14 @@ class ComparedMetric:
     of_groups : (n_groups,), positions in OUTCOMES
     order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
         among them those by most standard errors first
+    is_conclusive : whether the users with a value speak for all, in both audits
     ruled_out_from : of groups with so many users and more none is inconclusive
     """
 
     groups: ComparedGroups
     outcome: Outcome
     matters: float | None
+    is_conclusive: bool
     of_groups: IntArray
     order: IntArray
     is_improved: BoolArray
@@ -194,9 +196,10 @@ def judged(
         groups=groups,
         outcome=metric_outcome(of_groups, groups.is_known, depth) if len(depth) else "inconclusive",
         matters=matters,
+        is_conclusive=is_conclusive,
         of_groups=of_groups,
         order=np.lexsort((-errors, rank)),
         is_improved=groups.is_beyond_chance & (size < 0),
-        ruled_out_from=ruled_out_from(of_groups, groups.n),
+        ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
         certificate=certificate(groups.n, interval.high, is_certain & (of_groups > WORSE)),
     )

@@ -182,16 +182,15 @@ def _scope(
     return Scope(
         n_better=int(is_better.sum()),
         n_ruled_out=int((of_groups == RULED_OUT).sum()),
-        ruled_out_from=ruled_out_from(of_groups, n),
+        ruled_out_from=ruled_out_from(is_open, n),
         n_open=int(is_open.sum()),
         open_share=_share_in(lattice.codes[is_open], analysis.grouping.cells),
         n_not_compared=int(is_not_compared.sum()),
     )
 
 
-def ruled_out_from(of_groups: IntArray, n: FloatArray) -> int | None:
+def ruled_out_from(is_open: BoolArray, n: FloatArray | IntArray) -> int | None:
     """The users from which on no group is open; None where the largest is."""
-    is_open = of_groups == OPEN
     above = n[~is_open & (n > n[is_open].max(initial=0))]
     return int(above.min()) if len(above) else None
 

@@ -29,7 +29,7 @@ def gate(
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
     baseline: Audited | None = None,
-    history: str | Path | None = None,
+    releases: str | Path | None = None,
     inconclusive: Inconclusive | None = None,
 ) -> GateResult:
     """Whether a result is within a policy.
@@ -39,7 +39,7 @@ def gate(
     audit : a result, or the folder of one; of a mitigation that of the re-ranked lists
     policy : a file with `[[rule]]` and `[require]`, or the same as a mapping
     baseline : a result to be no worse than, where a rule asks for it
-    history : a folder with audits of earlier releases, where a rule asks for their trend
+    releases : a folder with audits of earlier releases, where a rule asks for their trend
     inconclusive : what an inconclusive rule counts as, "fail" or "pass"; None for neither, which is
         an exit code of its own
 
@@ -66,7 +66,7 @@ def gate(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if history is None else trend([place or result], history=history).summary,
+        None if releases is None else trend([place or result], history=releases).summary,
     )
     judged = judge_policy(rules, measured, where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
@@ -140,14 +140,14 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
     def of_metric(metric: str) -> GroupHarms:
         if metric not in compared.metrics:
             raise unknown_name("metric in the baseline", metric, compared.metrics)
-        before, after = base.metrics[metric], candidate.metrics[metric]
+        about = compared.metrics[metric]
         return harms_in(
             compared.changes,
             [*compared.attributes],
             metric,
-            after.higher_is_better,
+            about.higher_is_better,
             "change",
-            is_conclusive=before.is_conclusive and after.is_conclusive,
+            is_conclusive=about.is_conclusive,
         )
 
     return of_metric

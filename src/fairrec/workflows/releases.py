@@ -15,12 +15,10 @@ import polars as pl
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, as_unicode, listed, plain
 from fairrec.core.options import spelled
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.run_file import load_audit_run
-from fairrec.result.saved import load_groups, load_per_user, load_summary, refuse_other_groups
 from fairrec.result.schema import AuditSummary
 from fairrec.result.trend_schema import Order, Users
 from fairrec.statistics.anytime import shared_users
+from fairrec.workflows.load import Audited, audit_of
 
 _ALIKE = 1e-9
 
@@ -44,7 +42,7 @@ class Release:
 
 
 def read_releases(
-    audits: Sequence[str | Path | AuditResult], history: str | Path | None
+    audits: Sequence[Audited], history: str | Path | None
 ) -> tuple[list[Release], Order, list[str]]:
     """The releases, their order, and what is to be said about it.
 
@@ -63,7 +61,7 @@ def read_releases(
     order: Order = "as given"
     notes: list[str] = []
     if history is not None:
-        left_out = {Path(audit).resolve() for audit in audits if not isinstance(audit, AuditResult)}
+        left_out = {Path(audit).resolve() for audit in audits if isinstance(audit, str | Path)}
         before, order, notes = _history(Path(history), left_out)
         releases = [*before, *given]
     if len(releases) < 2:
@@ -111,18 +109,16 @@ def _other_order(releases: Sequence[Release]) -> list[str]:
     return []
 
 
-def _release(audit: str | Path | AuditResult) -> Release:
-    if isinstance(audit, AuditResult):
-        ids = _judged(audit.per_user, audit.summary)
-        made_at = audit.run.made_at if audit.run else None
-        return Release("", "", made_at, audit.summary, audit.group_table, ids)
-    folder = Path(audit)
-    summary, groups = load_summary(folder), load_groups(folder)
-    refuse_other_groups(groups, summary)
-    run, per_user = load_audit_run(folder), load_per_user(folder, summary)
-    made_at = run.made_at if run else None
-    name = as_unicode(folder.resolve().name)
-    return Release("", name, made_at, summary, groups, _judged(per_user, summary))
+def _release(given: Audited) -> Release:
+    audit, folder = audit_of("audits", given)
+    return Release(
+        name="",
+        folder="" if folder is None else as_unicode(folder.resolve().name),
+        made_at=audit.run.made_at if audit.run else None,
+        summary=audit.summary,
+        groups=audit.group_table,
+        user_ids=_judged(audit.per_user, audit.summary),
+    )
 
 
 def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.Series | None:

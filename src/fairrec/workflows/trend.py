@@ -14,7 +14,6 @@ from fairrec.core.options import documented
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.report.page.trend import trend_page
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.trend_result import TrendResult
 from fairrec.result.trend_schema import (
     TrendLine,
@@ -25,6 +24,7 @@ from fairrec.result.trend_schema import (
     WorseSince,
     WorseTogether,
 )
+from fairrec.workflows.load import Audited
 from fairrec.workflows.releases import (
     Release,
     differing_settings,
@@ -49,7 +49,7 @@ _USERS: dict[Users, str] = {
 
 @documented(TrendOptions)
 def trend(
-    audits: Sequence[str | Path | AuditResult] = (),
+    audits: Sequence[Audited] = (),
     *,
     history: str | Path | None = None,
     command: str | None = None,
@@ -59,7 +59,7 @@ def trend(
 
     Parameters
     ----------
-    audits : folders of audits or audits in memory, the oldest release first
+    audits : results or their folders, the oldest release first; of a mitigation the re-ranked lists
     history : a folder with audits in its sub-folders, in the order they were made; those named come
         after them
     command : how to run this again

@@ -14,6 +14,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.metrics.direction import harm, worse_ends
+from fairrec.result.group_table import group_in
 from fairrec.result.trend_schema import TrendPoint
 from fairrec.statistics.anytime import (
     Evidence,
@@ -23,6 +24,8 @@ from fairrec.statistics.anytime import (
     shares_of_level,
     standard_errors,
 )
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import harm_interval
 from fairrec.workflows.releases import Release
 from fairrec.workflows.trend_options import Conditions
 
@@ -154,10 +157,7 @@ def lines_of(
     for at_line, at_look, outcome in zip(line, look, exploded["outcome"], strict=True):
         outcomes[at_line][at_look] = outcome
     names = by_line["metric"].to_list()
-    conditions = [
-        {name: value for name, value in row.items() if value is not None}
-        for row in by_line.select(attributes).iter_rows(named=True)
-    ]
+    conditions = [group_in(row) for row in by_line.select(attributes).iter_rows(named=True)]
     return Lines(
         names,
         conditions,
@@ -244,12 +244,9 @@ def _or_none(value: float) -> float | None:
 def _harms(
     low: float | None, high: float | None, higher_is_better: bool | None
 ) -> tuple[float | None, float | None]:
-    """The interval of a difference as that of a harm."""
-    if higher_is_better is not None:
-        ends = low, high
-        turned = [None if end is None else harm(end, higher_is_better) for end in ends]
-        return (turned[1], turned[0]) if higher_is_better else (turned[0], turned[1])
-    if low is None or high is None:
-        return 0.0, None
-    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return least, max(abs(low), abs(high))
+    """The interval of a difference as that of a harm; None: no limit."""
+    ends = Interval(
+        np.array(-math.inf if low is None else low), np.array(math.inf if high is None else high)
+    )
+    of_harm = harm_interval(ends, higher_is_better)
+    return _or_none(float(of_harm.low)), _or_none(float(of_harm.high))

@@ -16,6 +16,7 @@ from fairrec.report.text.ends import direction
 from fairrec.report.text.status import Status, status_words
 from fairrec.report.words import group_label, numbers, signed_interval, tick, with_sign
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
+from fairrec.result.group_table import group_in
 from fairrec.statistics.outcome import Outcome
 
 Moved = Literal["worse", "better", "within"]
@@ -103,9 +104,7 @@ def changed_groups(
     columns = ("support", "before", "after", "change", "simultaneous_low", "simultaneous_high")
     return [
         ChangedGroup(
-            group_label(
-                {name: value for name, value in zip(axes, row, strict=False) if value is not None}
-            ),
+            group_label(group_in(dict(zip(axes, row, strict=False)))),
             *row[len(axes) :],
         )
         for row in rows.select(*axes, *columns, "is_beyond_chance", "outcome").iter_rows()

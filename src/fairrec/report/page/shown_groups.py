@@ -12,7 +12,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.users import Value
 from fairrec.report.words import group_label
-from fairrec.result.group_table import ADJUSTED, FACTS, JUDGED, NUMBERS
+from fairrec.result.group_table import ADJUSTED, FACTS, JUDGED, NUMBERS, group_in
 from fairrec.result.schema import AuditSummary
 
 Key = tuple[str | None, ...]
@@ -70,9 +70,7 @@ class GroupFrame:
 
     def label(self, key: Key) -> str:
         """The conditions of a group on one line."""
-        return group_label(
-            {name: value for name, value in zip(self.names, key, strict=True) if value is not None}
-        )
+        return group_label(group_in(dict(zip(self.names, key, strict=True))))
 
     def rows(self, frame: pl.DataFrame) -> list[GroupRow]:
         """The rows of a part of the table."""
