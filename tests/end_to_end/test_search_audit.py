@@ -550,7 +550,7 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
 
 
 def test_results_of_searches_validate_against_the_schema(tables: Path):
-    schema = json.loads(run_here("schema").stdout)
+    schema = json.loads(run_here("schema", "result").stdout)
     check = jsonschema.validators.validator_for(schema)(schema)
     for name in ALL:
         check.validate(searched("--search", name, "--budget-users", "30"))

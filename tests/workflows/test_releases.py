@@ -17,6 +17,7 @@ from fairrec.workflows.releases import (
     read_releases,
     users_in_common,
 )
+from tests.builders import audit, two_groups
 from tests.workflows.trend_builders import release, six_releases, users_of
 
 
@@ -87,8 +88,7 @@ def test_names_are_versions_then_titles_then_folders_and_tell_releases_apart(tmp
 @pytest.mark.parametrize(
     ("audits", "history", "says"),
     [
-        ((), None, "one of the two"),
-        (["a"], "here", "one of the two"),
+        ((), None, "Name the audits to look at"),
         (["nowhere", "nowhere"], None, "Is it an audit"),
         ((), "nowhere", "is no folder"),
     ],
@@ -174,3 +174,11 @@ def test_settings_that_differ_are_said_with_the_releases_that_have_them():
         "Releases differ in smallest group: as usual in a, c; 20 in b",
     ]
     assert differing_settings(releases[:1] * 2) == []
+
+
+def test_audits_named_come_after_those_of_the_history_and_are_read_once(tmp_path):
+    folders = [
+        audit(*two_groups(), by="group").save(tmp_path / name, report=False) for name in "ab"
+    ]
+    releases, *_ = read_releases([folders[0]], tmp_path)
+    assert [one.folder for one in releases] == ["b", "a"]

@@ -56,7 +56,11 @@ def hold_against(
     from fairrec.workflows.gate import gate
 
     found = gate(
-        audit, options.policy, baseline=options.baseline, inconclusive=options.inconclusive
+        audit,
+        options.policy,
+        baseline=options.baseline,
+        history=options.history,
+        inconclusive=options.inconclusive,
     )
     _write(found, options)
     if is_beside and format_ is Format.json:

@@ -26,6 +26,10 @@ Baseline = Annotated[
     Path | None,
     Option(FOLDER.or_none(), "An audit to be no worse than, for rules with baseline", GATE),
 ]
+History = Annotated[
+    Path | None,
+    Option(FOLDER.or_none(), "Audits of earlier releases, for rules with trend", GATE),
+]
 Counted = Annotated[
     Inconclusive | None,
     Option(
@@ -51,6 +55,7 @@ class GateOptions(Options):
 
     policy: PolicyFile = Path(SETTINGS_FILE)
     baseline: Baseline = None
+    history: History = None
     inconclusive: Counted = None
     junit: Junit = None
     github: Github = False

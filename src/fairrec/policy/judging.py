@@ -19,8 +19,10 @@ from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
+from fairrec.policy.over_releases import judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.trend_schema import TrendSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT
 
 Changes = Callable[[str], GroupHarms]
@@ -35,11 +37,13 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : None without a baseline
+    trend : of this and earlier releases; None without any
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
+    trend: TrendSummary | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -87,6 +91,8 @@ def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[Ru
 def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
     """The outcome of one rule."""
     about = measured.about(rule.metric)
+    if rule.kind == "trend":
+        return judge_over_releases(rule, measured.trend, number)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)

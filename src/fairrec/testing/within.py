@@ -20,19 +20,20 @@ def assert_within(
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
     baseline: Audited | None = None,
+    history: str | Path | None = None,
     inconclusive: Inconclusive = "fail",
 ) -> GateResult:
     """Fail unless a result passes the gate; what is inconclusive fails too, unless it may pass.
 
     Parameters
     ----------
-    result, policy, baseline : as of `fairrec.gate`
+    result, policy, baseline, history : as of `fairrec.gate`
     inconclusive : what an inconclusive rule counts as
     """
     from fairrec.policy.text import to_text
     from fairrec.workflows.gate import gate
 
-    found = gate(result, policy, baseline=baseline, inconclusive=inconclusive)
+    found = gate(result, policy, baseline=baseline, history=history, inconclusive=inconclusive)
     if not found.has_passed:
         raise AssertionError("\n" + to_text(found, explain=True))
     return found

@@ -13,12 +13,11 @@ import polars as pl
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, as_unicode
 from fairrec.core.matters import Matters
-from fairrec.core.options import declared, documented, invalid
+from fairrec.core.options import declared, documented
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics.matters import by_name
 from fairrec.metrics.value_columns import metric_named
-from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.comparison.page import comparison_card, comparison_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.change_schema import Change
@@ -32,7 +31,7 @@ from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes
-from fairrec.workflows.load import load_audit
+from fairrec.workflows.load import Audited, audit_of
 from fairrec.workflows.pairing import (
     Common,
     PairedUsers,
@@ -41,8 +40,6 @@ from fairrec.workflows.pairing import (
     published_groups,
     shared_users,
 )
-
-Audited = AuditResult | MitigationResult | str | Path
 
 
 @documented(AuditOptions)
@@ -207,10 +204,5 @@ def _amount(matters: Matters | None, result: MetricResult, name: str) -> float |
 
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
-    if isinstance(given, AuditResult):
-        return given, ""
-    if isinstance(given, MitigationResult):
-        return given.audit, ""
-    if not isinstance(given, str | Path):
-        raise invalid(which, "a result, or the folder of one", given)
-    return load_audit(given), as_unicode(Path(os.path.normpath(given)).name)
+    result, folder = audit_of(which, given)
+    return result, "" if folder is None else as_unicode(Path(os.path.normpath(folder)).name)

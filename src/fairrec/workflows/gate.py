@@ -21,6 +21,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.workflows.compare import compare
 from fairrec.workflows.load import Audited, audit_of
 from fairrec.workflows.plan_options import SETTINGS
+from fairrec.workflows.trend import trend
 
 
 def gate(
@@ -28,6 +29,7 @@ def gate(
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
     baseline: Audited | None = None,
+    history: str | Path | None = None,
     inconclusive: Inconclusive | None = None,
 ) -> GateResult:
     """Whether a result is within a policy.
@@ -37,6 +39,7 @@ def gate(
     audit : a result, or the folder of one; of a mitigation that of the re-ranked lists
     policy : a file with `[[rule]]` and `[require]`, or the same as a mapping
     baseline : a result to be no worse than, where a rule asks for it
+    history : a folder with audits of earlier releases, where a rule asks for their trend
     inconclusive : what an inconclusive rule counts as, "fail" or "pass"; None for neither, which is
         an exit code of its own
 
@@ -60,7 +63,10 @@ def gate(
         if judged_by is not None:
             _refuse_hidden(name, judged_by)
     measured = Measurements(
-        result.summary, result.group_table, None if base is None else _changes(base, result)
+        result.summary,
+        result.group_table,
+        None if base is None else _changes(base, result),
+        None if history is None else trend([place or result], history=history).summary,
     )
     judged = judge_policy(rules, measured, where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)

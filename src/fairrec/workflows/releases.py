@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -46,18 +46,26 @@ class Release:
 def read_releases(
     audits: Sequence[str | Path | AuditResult], history: str | Path | None
 ) -> tuple[list[Release], Order, list[str]]:
-    """The releases, their order, and what is to be said about it."""
-    if bool(audits) == (history is not None):
+    """The releases, their order, and what is to be said about it.
+
+    Parameters
+    ----------
+    audits : the oldest first; newer than those of the history
+    history : a folder with audits, of which those named are left out
+    """
+    if not audits and history is None:
         raise InputError(
-            f"Name the audits to look at one by one, or the folder they are in with "
-            f"{spelled('history')}, one of the two."
+            "Name the audits to look at one by one, or the folder they are in with "
+            f"{spelled('history')}."
         )
-    if history is None:
-        releases = [_release(audit) for audit in audits]
-        order: Order = "as given"
-        notes: list[str] = []
-    else:
-        releases, order, notes = _history(Path(history))
+    given = [_release(audit) for audit in audits]
+    releases = given
+    order: Order = "as given"
+    notes: list[str] = []
+    if history is not None:
+        left_out = {Path(audit).resolve() for audit in audits if not isinstance(audit, AuditResult)}
+        before, order, notes = _history(Path(history), left_out)
+        releases = [*before, *given]
     if len(releases) < 2:
         raise InputError(
             f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
@@ -67,12 +75,13 @@ def read_releases(
     return named, order, [*notes, *(_other_order(named) if history is None else [])]
 
 
-def _history(folder: Path) -> tuple[list[Release], Order, list[str]]:
+def _history(folder: Path, left_out: Set[Path]) -> tuple[list[Release], Order, list[str]]:
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name one with an audit in each sub-folder."
         )
     found = sorted(file.parent for file in folder.rglob("result.json") if file.parent != folder)
+    found = [place for place in found if place.resolve() not in left_out]
     mitigated = [place for place in found if (place / "mitigation.json").exists()]
     releases = [_release(place) for place in found if place not in mitigated]
     notes = []

@@ -60,7 +60,8 @@ def trend(
     Parameters
     ----------
     audits : folders of audits or audits in memory, the oldest release first
-    history : a folder with audits in its sub-folders instead, in the order they were made
+    history : a folder with audits in its sub-folders, in the order they were made; those named come
+        after them
     command : how to run this again
     group, metric, alpha : see TrendOptions
 
