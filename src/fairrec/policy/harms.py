@@ -57,7 +57,7 @@ class GroupHarms:
 
     def group(self, at: int) -> dict[str, Value]:
         """A group by its conditions."""
-        return group_in(self.conditions.row(at, named=True))
+        return {**group_in(self.conditions.row(at, named=True))}
 
     def label(self, at: int) -> str:
         """The conditions of a group on one line."""
