@@ -19,6 +19,12 @@ def test_with_a_policy_of_its_own(fairrec_gate):
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """Import all of it before pytester, which takes away what a test imports: numba breaks then."""
+    planted()
+
+
 @pytest.mark.parametrize(("limit", "passed", "failed"), [(0.5, 2, 0), (0.03, 1, 1)])
 def test_a_project_with_a_policy_and_a_test(pytester, limit, passed, failed):
     planted().save(pytester.path / "audit", report=False)
