@@ -28,6 +28,9 @@ def test_releases_are_named_one_by_one_and_written(here: Path):
     told = json.loads((here / "out" / "trend.json").read_text())
     assert told["command"] == f"fairrec trend {' '.join(folders)}"
     assert told["order"] == "as given"
+    page = (here / "out" / "report.html").read_bytes()
+    assert run_here("report", "out", "--out", "again.html").code == 0
+    assert (here / "again.html").read_bytes() == page
 
 
 def test_a_history_is_looked_at_as_a_whole(here: Path):

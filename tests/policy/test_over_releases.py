@@ -17,10 +17,11 @@ def release(number: int, lost: float) -> fairrec.AuditResult:
     rng = np.random.default_rng(number)
     age = np.where(np.arange(1500) < 300, "60+", "18")
     hits = rng.beta(4, 4, 1500) - lost * (age == "60+")
+    values = {"age": age, "hits": hits, "steady": rng.normal(size=1500)}
     return fairrec.audit(
-        values=pl.DataFrame({"user_id": np.arange(1500) + 1500 * number, "age": age, "hits": hits}),
+        values=pl.DataFrame({"user_id": np.arange(1500) + 1500 * number, **values}),
         by="age",
-        better="hits=higher",
+        better="hits=higher,steady=higher",
         permutations=39,
         model_version=f"v{number}",
     )
@@ -48,8 +49,10 @@ def test_the_audit_itself_may_lie_among_them(history):
     assert found.rules[0].what.endswith("over 6 releases")
 
 
-def test_others_are_no_matter_where_groups_are_named(history):
+def test_other_groups_and_metrics_are_no_matter(history):
     rule = {**RULE, "groups": ["age=18"]}
+    assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
+    rule = {**RULE, "metric": "steady"}
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
 
 

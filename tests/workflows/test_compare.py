@@ -157,11 +157,15 @@ def test_nothing_is_ruled_out_where_too_many_users_have_no_value(base):
     holes = pl.when(pl.int_range(600) % 5 == 0).then(None).otherwise(pl.lit(5.0))
     partial = audited(USERS, values={"clicks": holes})
     assert not partial.metrics["clicks"].is_conclusive
-    found = fairrec.compare(base, partial, matters=100.0)
-    assert not found.metrics["clicks"].is_conclusive
-    assert {*found.changes["outcome"]} == {"inconclusive"}
-    assert found.metrics["clicks"].certificate == ()
-    assert found.metrics["clicks"].everyone.n_users == 480
+    rule = {"metric": "clicks", "baseline": "no_group_worse", "tolerance": 100.0}
+    for pair in ((base, partial), (partial, base)):
+        found = fairrec.compare(*pair, matters=100.0)
+        assert not found.metrics["clicks"].is_conclusive
+        assert {*found.changes["outcome"]} == {"inconclusive"}
+        assert found.metrics["clicks"].certificate == ()
+        assert found.metrics["clicks"].everyone.n_users == 480
+        gate = fairrec.gate(pair[1], {"rule": [rule]}, baseline=pair[0])
+        assert gate.outcome == "inconclusive"
 
 
 def test_a_metric_without_a_better_end_changes_either_way(base):

@@ -1,4 +1,4 @@
-"""`fairrec report`: the page of a saved audit."""
+"""`fairrec report`: the page of a saved result."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from fairrec.core.options import Option
 @takes_options
 def report_command(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder of an audit, mitigation or comparison.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of an audit, mitigation, comparison or trend.")],
     out: Annotated[
         Path | None, Option(FILE, "The file to write", default="report.html in the folder")
     ] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Write the page of a saved audit, mitigation or comparison anew."""
+    """Write the page of a saved audit, mitigation, comparison or trend anew."""
     from fairrec.core.files import write_text
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.comparison.page import comparison_page
     from fairrec.report.page.html import write_page
+    from fairrec.report.page.trend import trend_page
     from fairrec.result.comparison import load_comparison
     from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_groups, load_summary
+    from fairrec.result.trend_result import load_trend
 
     file = out or folder / "report.html"
-    comparison = load_comparison(folder)
-    if comparison is not None:
+    if (comparison := load_comparison(folder)) is not None:
         write_text(file, comparison_page(*comparison))
-        if not quiet:
-            say(f"Written: {file}")
-        return
-    summary, groups = load_summary(folder), load_groups(folder)
-    mitigation, run = load_mitigation(folder), load_audit_run(folder)
-    link = os.path.relpath(folder / "groups.parquet", file.parent)
-    write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
+    elif (trend := load_trend(folder)) is not None:
+        write_text(file, trend_page(trend))
+    else:
+        summary, groups = load_summary(folder), load_groups(folder)
+        mitigation, run = load_mitigation(folder), load_audit_run(folder)
+        link = os.path.relpath(folder / "groups.parquet", file.parent)
+        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
     if not quiet:
         say(f"Written: {file}")

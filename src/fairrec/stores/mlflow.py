@@ -29,6 +29,7 @@ from fairrec.stores.logged import (
     verdict_of,
 )
 from fairrec.workflows.gate import gate
+from fairrec.workflows.load import audit_of
 
 T = TypeVar("T", str, float)
 _PER_USER = ("per_user.parquet", "predictions.parquet")
@@ -65,7 +66,7 @@ def log_audit(
             f"{spelled('run_id')} and {spelled('experiment')}: a run has its experiment already. "
             "Give one of the two."
         )
-    audit = result.audit if isinstance(result, MitigationResult) else result
+    audit, _ = audit_of("result", result)
     with _errors_in_words(mlflow, tracking_uri):
         client = mlflow.MlflowClient(tracking_uri=tracking_uri)
         is_default = experiment is None and tracking_uri is None
@@ -95,7 +96,7 @@ def metric_thresholds(
     """
     mlflow = _mlflow()
     judged = gate(result, policy)
-    audit = result.audit if isinstance(result, MitigationResult) else result
+    audit, _ = audit_of("result", result)
     keys = keys_of(audit.metrics)
     limits: dict[str, float] = {}
     for rule in judged.rules:

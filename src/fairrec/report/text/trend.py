@@ -1,4 +1,4 @@
-"""Groups over releases in words: for the terminal, Markdown, the page and a gate."""
+"""Groups over releases in words: for the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def trend_view(summary: TrendSummary) -> TrendView:
 
 
 def worse_since_line(line: TrendLine) -> str:
-    """Group, metric and since when it is worse: one line, as a gate tells it."""
+    """Group, metric and since when it is worse, on one line."""
     since = line.worse_since
     assert since is not None
     moved = f" ({since.end})" if since.end else ""
@@ -81,22 +81,6 @@ def worse_since_line(line: TrendLine) -> str:
         f"from {number(since.before)} ({p_is(p_value(since.p_adjusted))}, first said at "
         f"{plain(since.said_at, LONGEST_NAME)})"
     )
-
-
-def gate_rows(summary: TrendSummary) -> list[tuple[str, str, str]]:
-    """Group, metric and "worse since X" of every group that is worse since a release.
-
-    The rule `trend = "not_worse"` fails where there is any.
-    """
-    return [
-        (
-            group_label(line.group),
-            plain(line.metric),
-            f"worse since {plain(line.worse_since.release, LONGEST_NAME)}",
-        )
-        for line in summary.worse
-        if line.worse_since is not None
-    ]
 
 
 def _headline(summary: TrendSummary) -> str:
