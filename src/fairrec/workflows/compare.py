@@ -161,7 +161,7 @@ def _paired(users: PairedUsers, common: Common, candidate: AuditResult) -> dict[
 def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict[str, _Sides]:
     """By what each audit tells of its groups."""
     alpha = candidate.summary.alpha
-    told = published_groups(common, (base.summary.alpha, alpha))
+    told = published_groups(common, base, candidate)
     found = compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
