@@ -23,6 +23,9 @@ LEAST_SHARED = 0.5
 known of a group would be left out."""
 
 
+_ROW = "\0row"
+
+
 @dataclass(frozen=True, slots=True)
 class Common:
     """What both audits have.
@@ -267,6 +270,24 @@ def published_groups(
         conditions.columns = [*common.attributes, "depth"]
         found[name] = PublishedGroups(conditions, before, after)
     return found
+
+
+def not_compared(told: PublishedGroups, compared: pl.DataFrame) -> PublishedGroups:
+    """Groups that both audits tell of, and of whose users too few are in both.
+
+    Parameters
+    ----------
+    compared : conditions of the groups that are compared by their users
+    """
+    columns = compared.columns
+    rows = told.conditions.with_row_index(_ROW)
+    left = rows.join(compared, on=columns, how="anti", nulls_equal=True, maintain_order="left")
+    at = left[_ROW].to_numpy()
+    before, after = (
+        Published(*(part[at] for part in side[:4]), *side[4:])
+        for side in (told.before, told.after)
+    )
+    return PublishedGroups(left.select(columns), before, after)
 
 
 def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
