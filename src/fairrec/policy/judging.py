@@ -179,7 +179,8 @@ def _scope(
             named[harms.position(group)] = True
         return named, named
     if require.certify_from is None:
-        return everyone, harms.depth == harms.depth.min(initial=1)
+        # with depth=full there is none of one attribute
+        return everyone, harms.depth == min(harms.depth.tolist(), default=1)
     least = summary.coverage.min_users
     if require.certify_from < least:
         raise InputError(
