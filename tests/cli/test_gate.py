@@ -99,7 +99,7 @@ def test_what_build_servers_read_is_written(here: Path, monkeypatch: pytest.Monk
     assert ran.stdout.startswith("::error title=FairRec failed::hits: no group is worse")
     assert ElementTree.parse("j.xml").getroot().get("failures") == "1"
     summary = Path("s.md").read_text()
-    assert summary.startswith("### FairRec: Failed: 1 of 1 rule.") and "to pass" in summary
+    assert summary.startswith("### FairRec: Failed: 1 of 1 check.") and "to pass" in summary
     assert Path("steps.md").read_text() == "# before\n" + summary
 
 

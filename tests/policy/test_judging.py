@@ -88,7 +88,7 @@ def test_shares_of_the_mean_need_a_zero():
 
 def test_a_ratio_is_limited_from_below():
     found = outcome({"metric": "hits", "min_ratio": 0.8})
-    assert (found.outcome, found.limit) == ("failed", pytest.approx(0.2))
+    assert (found.outcome, found.limit) == ("failed", 0.8)
     assert outcome({"metric": "clicks", "min_ratio": 0.8}).outcome == "passed"
 
 
@@ -143,6 +143,31 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
     summary = result.summary.model_copy(update={"metrics": metrics})
     one = judge_policy(policy, Measurements(summary, result.group_table), "p.toml")[3]
     assert (one.outcome, one.measured) == ("failed", "12% of users have none")
+
+
+def bounded():
+    from dataclasses import replace
+
+    result = planted()
+    about = result.summary.metrics["hits"].model_copy(update={"bounds": (0.0, 1.0)})
+    metrics = {**result.summary.metrics, "hits": about}
+    summary = result.summary.model_copy(update={"metrics": metrics})
+    return measured(replace(result, summary=summary))
+
+
+@pytest.mark.parametrize("limit", [1, 5])
+def test_a_limit_that_nothing_can_be_beyond_is_refused(limit):
+    with pytest.raises(InputError, match=f"max_worse = {limit}: hits runs from 0 to 1, so nothing"):
+        outcome({"metric": "hits", "max_worse": limit}, bounded())
+    assert outcome({"metric": "hits", "max_worse": 0.9}, bounded()).outcome == "passed"
+
+
+def test_a_baseline_needs_a_better_end():
+    with pytest.raises(InputError, match="neither end of lean is better"):
+        outcome(
+            {"metric": "lean", "baseline": "no_group_worse", "tolerance": 0.1},
+            Measurements(planted().summary, planted().group_table, lambda metric: None),
+        )
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest():

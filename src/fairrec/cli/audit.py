@@ -98,6 +98,9 @@ def audit_command(
         from fairrec.workflows.planned import Choices
 
         policy = _policy(held, out, gate=gate)
+        if policy is not None and "policy" in held and settings is None:
+            # the policy says how the audit it is about is made
+            settings = policy.policy
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)

@@ -48,7 +48,8 @@ class Said:
     def what(self) -> str:
         """What the rule asks for."""
         named = self.rule.groups
-        who = f"none of {plural(len(named), 'named group')}" if named else "no group"
+        n_named = len({tuple(sorted(group.items())) for group in named})
+        who = f"none of {plural(n_named, 'named group')}" if named else "no group"
         if self.rule.kind == "min_ratio":
             asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
         elif self.rule.kind == "max_difference":
@@ -110,7 +111,7 @@ class Said:
     @property
     def _within(self) -> str:
         assert self.decided_by is not None
-        limit = self._limit_as_given(self.limit)
+        limit = f"{self.rule.min_ratio or self.limit:.3g}"
         return f"the interval of {self.decided_by.label} would have to stay within {limit}"
 
     @property
@@ -166,9 +167,10 @@ class Said:
         if self.rule.kind == "max_difference":
             return f"differs by {number(group.measured)} ({_ends(low, high)})"
         than = " than in the baseline" if self.rule.kind == "baseline" else ""
-        side = "worse" if group.measured >= 0 else "better"
-        ends_ = f"{_ends(low, high)} worse" if side == "better" else _ends(low, high)
-        return f"is {side}{than} by {number(abs(group.measured))} ({ends_})"
+        if group.measured >= 0:
+            return f"is worse{than} by {number(group.measured)} ({_ends(low, high)})"
+        least, most = (None if end is None else -end for end in (high, low))
+        return f"is better{than} by {number(-group.measured)} ({_ends(least, most)})"
 
     def _limit_as_given(self, size: float) -> str:
         """A limit in the rule's own terms, rounded to where it still holds."""
@@ -208,12 +210,12 @@ def headline(gate: GateResult) -> str:
         word: sum(rule.outcome == word for rule in deciding) for word in ("failed", "inconclusive")
     }
     said = {
-        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'rule')}",
+        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'check')}",
         "inconclusive": (
-            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'rule')}, none "
+            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'check')}, none "
             "failed"
         ),
-        "passed": f"Passed: {plural(len(deciding), 'rule')}",
+        "passed": f"Passed: {plural(len(deciding), 'check')}",
     }
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
     counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, invalid, spelled
-from fairrec.core.settings import SETTINGS_FILE, read_settings
+from fairrec.core.options import invalid, spelled
+from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
@@ -20,7 +20,7 @@ from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
 from fairrec.workflows.compare import compare
 from fairrec.workflows.load import Audited, audit_of
-from fairrec.workflows.plan_options import SETTINGS
+from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
 
 
@@ -56,8 +56,9 @@ def gate(
     """
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
-    rules, where = _policy(policy)
+    asked = _policy(policy)
     result, place = audit_of("audit", audit)
+    asked.refuse_other_audit(result.summary)
     base = None if baseline is None else audit_of("baseline", baseline)[0]
     for name, judged_by in (("audit", result), ("baseline", base)):
         if judged_by is not None:
@@ -68,7 +69,7 @@ def gate(
         None if base is None else _changes(base, result),
         None if releases is None else trend([place or result], history=releases).summary,
     )
-    judged = judge_policy(rules, measured, where)
+    judged = judge_policy(asked.policy, measured, asked.where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
     return GateResult(
         title=plain(result.summary.title),
@@ -78,7 +79,7 @@ def gate(
         outcome=outcome,
         exit_code=exit_code,
         look=_look(place),
-        policy=rules,
+        policy=asked.policy,
         rules=judged,
     )
 
@@ -94,40 +95,29 @@ def _refuse_hidden(name: str, result: AuditResult) -> None:
         )
 
 
-def _policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, str]:
+def _policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
     if isinstance(given, Policy):
-        return given, "policy"
+        return PolicyFile(given, {}, "policy")
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in Policy.model_fields]:
             raise InputError(
                 f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
             )
-        return policy_in(given, "policy"), "policy"
+        return PolicyFile(policy_in(given, "policy"), {}, "policy")
     if not isinstance(given, str | Path):
         raise invalid("policy", "a file or a mapping with rule and require", given)
     return read_policy(given)
 
 
-def read_policy(file: str | Path) -> tuple[Policy, str]:
-    """The policy in a settings file, and the file for errors."""
-    if not Path(file).exists() and Path(file) == Path(SETTINGS_FILE):
-        raise InputError(
-            f"There is no {SETTINGS_FILE} in the working folder, and no other policy was named. "
-            f"Let fairrec init AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"
-        )
-    settings = read_settings(file, SETTINGS)
-    return policy_in(settings.content, settings.where), settings.where
-
-
 def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
-    policy, where = read_policy(file)
+    asked = read_policy(file)
     if baseline is not None:
         audit_of("baseline", baseline)
         return
-    for number, rule in enumerate(policy.rule, start=1):
+    for number, rule in enumerate(asked.policy.rule, start=1):
         if rule.kind == "baseline":
-            raise InputError(f"{where}: rule {number}: {no_baseline()}")
+            raise InputError(f"{asked.where}: rule {number}: {no_baseline()}")
 
 
 def _called(given: Audited) -> str:

@@ -14,6 +14,7 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
+from fairrec.result.own_folder import KINDS
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -72,6 +73,12 @@ def load_audit(folder: str | Path) -> AuditResult:
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
         )
+    for kind in KINDS:
+        if (folder / kind.known_by).exists() and "result.json" not in kind.files:
+            raise InputError(
+                f"{plain(folder, 300)}: holds {kind.called} and no audit. Name the folder of an "
+                "audit: its --out."
+            )
     summary = load_summary(folder)
     groups = load_groups(folder)
     refuse_other_groups(groups, summary)
