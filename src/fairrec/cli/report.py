@@ -17,7 +17,9 @@ from fairrec.core.options import Option
 @takes_options
 def report_command(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder of an audit, mitigation, comparison or trend.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of an audit, mitigation, comparison or trend.")
+    ],
     out: Annotated[
         Path | None, Option(FILE, "The file to write", default="report.html in the folder")
     ] = None,
