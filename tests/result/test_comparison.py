@@ -55,7 +55,7 @@ def test_folders_with_something_else_are_refused(found, tmp_path):
         fairrec.compare(found.save(tmp_path / "out", report=False), audit)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "report.html").write_text("mine")
-    with pytest.raises(OutputError, match="report.html there is of no result of FairRec"):
+    with pytest.raises(OutputError, match=r"report\.html there is of no result of FairRec"):
         found.save(tmp_path / "mine")
     assert (tmp_path / "mine" / "report.html").read_text() == "mine"
 
