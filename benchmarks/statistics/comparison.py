@@ -91,7 +91,7 @@ def compared(
         moments = group_moments(values[None], grouping, bounds=bounds)
         told = estimate(moments, ALPHA)
         ends = told.value[0], told.value_low[0], told.value_high[0]
-        sides.append(Published(moments.n[0], *ends, ALPHA))
+        sides.append(Published(moments.n[0], *ends, ALPHA, float(np.sqrt(moments.variance[0]))))
     (found,) = compare_unpaired([sides[0]], [sides[1]], [kind.bounds], ALPHA)
     return found
 

@@ -149,3 +149,18 @@ def test_a_bad_policy_is_said_before_an_audit_is_made(tmp_path: Path, monkeypatc
     assert ran.code == 2 and "There is no fairrec.toml" in ran.stderr
     ran = run_here("audit", "nothing.parquet", "--junit", "j.xml", "--by", "gender")
     assert ran.code == 2 and "is of the gate. Add --gate" in ran.stderr
+
+
+def test_a_baseline_is_there_and_stays_before_an_audit_is_made(here: Path):
+    Path("fairrec.toml").write_text(
+        '[[rule]]\nmetric = "hits"\nbaseline = "no_group_worse"\ntolerance = 0.01\n'
+    )
+    audit = ("audit", "nothing.parquet", "--by", "gender", "--gate", "--out", "audit")
+    for options, says in (
+        ((), "rule 1: has baseline, and none was given. Name one: --baseline AUDIT"),
+        (("--baseline", "nowhere"), "nowhere: is no folder"),
+        # it would be compared with itself, and pass whatever became worse
+        (("--baseline", "../" + here.name + "/audit"), "would be overwritten before"),
+    ):
+        ran = run_here(*audit, *options)
+        assert ran.code == 2 and says in ran.stderr, ran.stderr

@@ -54,6 +54,12 @@ def test_markdown_is_for_a_pull_request(here: Path):
     assert ran.stdout.startswith("# FairRec trend\n\n**gender=F, age=old is worse since 1.4")
 
 
+def test_a_release_that_is_looked_at_is_not_replaced(here: Path):
+    ran = run_here("trend", "audits/r1", "audits/r2", "--out", "audits/r1", "--force")
+    assert ran.code == 2 and "result.json there is read for a trend" in ran.stderr
+    assert (here / "audits/r1/result.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

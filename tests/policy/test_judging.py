@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
@@ -147,3 +148,10 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
 def test_an_unknown_metric_is_refused_with_the_nearest():
     with pytest.raises(InputError, match="rule 1: No metric in this audit 'hit'"):
         outcome({"metric": "hit", "max_worse": 0.1})
+
+
+def test_with_full_depth_every_intersection_must_be_ruled_out():
+    whole = planted().group_table.filter(pl.col("depth") == 2)
+    given = Measurements(planted().summary, whole)
+    assert outcome({"metric": "hits", "max_worse": 0.5}, given).n_ruled_out == 6
+    assert outcome({"metric": "hits", "max_worse": 0.5}, given).outcome == "passed"

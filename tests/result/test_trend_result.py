@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.result.trend_result import load_trend
 from tests.workflows.trend_builders import six_releases
 
@@ -28,6 +28,15 @@ def test_a_trend_that_is_none_is_refused(tmp_path):
     (tmp_path / "trend.json").write_text('{"schema_version": "9"}')
     with pytest.raises(InputError, match="is no trend of this version"):
         fairrec.load(tmp_path)
+
+
+def test_a_trend_does_not_replace_an_audit_unless_insisted_on(tmp_path):
+    folder = six_releases()[0].save(tmp_path / "audit", report=False)
+    found = fairrec.trend(six_releases()[:2])
+    with pytest.raises(OutputError, match="holds an audit, which a trend would replace"):
+        found.save(folder)
+    found.save(folder, report=False, force=True)
+    assert [file.name for file in folder.iterdir()] == ["trend.json"]
 
 
 def test_the_page_can_be_shown_by_itself():

@@ -8,7 +8,9 @@ import pytest
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
+from fairrec.statistics.compared import cut_off
 from fairrec.statistics.estimates import estimate
+from fairrec.statistics.intervals import score_interval
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.scores import own_spread
 from fairrec.statistics.unpaired import (
@@ -99,3 +101,26 @@ def test_two_means_are_compared_by_welchs_test():
     assert 0.05 < found.p_value[0] < 0.1
     same = change_of_means((10, 1.0, 0.0), (10, 1.0, 0.0), 0.05)
     assert (same.p_value[0], same.low[0], same.high[0]) == (1.0, 0.0, 0.0)
+
+
+def test_a_handful_who_look_alike_vary_as_all_users_do():
+    n, flat = np.array([20.0, 5000.0]), np.array([0.1, 0.1])
+    base = Published(n, np.array([1.0, 1.0]), np.array([-1.2, 0.86]), np.array([3.2, 1.14]), 0.05, 5)
+    # of 20 users nobody has bought anything
+    few = Published(n, np.array([0.05, 1.0]), -flat, np.array([0.2, 2.1]), 0.05, 5)
+    (found,) = compare_unpaired([base], [few], [None], 0.05)
+    assert found.error[0] > np.hypot(1, 1)
+    assert not found.is_beyond_chance[0]
+
+
+def test_a_few_hits_of_a_few_users_prove_little():
+    # 3 of 10 where 2% are hit: one group in 1,200 has as many, and an interval for 2,000 holds 2%
+    score = cut_off(ALPHA).up
+    sides = []
+    for n, rate in ((5000.0, 0.02), (10.0, 0.3)):
+        ends = score_interval(np.array([rate]), score**2 / np.array([n]), 1.0)
+        sides.append(Published(np.array([n]), np.array([rate]), *ends, ALPHA))
+    (found,) = compare_unpaired(sides[:1], sides[1:], [(0.0, 1.0)], 1 / 2000)
+    assert not found.is_beyond_chance[0]
+    (found,) = compare_unpaired(sides[:1], sides[1:], [(0.0, 1.0)], 1 / 200)
+    assert found.is_beyond_chance[0]

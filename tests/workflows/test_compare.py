@@ -252,3 +252,28 @@ def test_circumstances_are_no_part_of_a_comparison(base):
     given = audited(USERS.with_columns(age=pl.int_range(600)), by=["plan"], given="age:q3")
     notes = fairrec.compare(base, given).summary.notes
     assert "Values are compared whatever the circumstances that were given" in notes
+
+
+def test_a_group_of_other_users_is_no_all_clear():
+    n = 600
+    plans = ["free"] * 500 + ["paid"] * 100
+
+    def audit(ids, clicks):
+        users = pl.DataFrame({"user_id": ids, "plan": plans})
+        values = pl.DataFrame({"user_id": ids, "clicks": clicks})
+        how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
+        return fairrec.audit(values=values, users=users, **how)
+
+    base = audit([*range(n)], [i % 3 for i in range(n)])
+    # all who pay are other people, and get nothing
+    others = [*range(500), *range(1000, 1100)]
+    candidate = audit(others, [i % 3 if i < 500 else 0 for i in range(n)])
+    found = fairrec.compare(base, candidate, matters=0.5)
+    assert found.summary.pairing.is_paired
+    assert found.summary.outcome == "inconclusive"
+    row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
+    assert (row["is_known"], row["support"], row["outcome"]) == (False, 100, "inconclusive")
+    rule = {"metric": "clicks", "baseline": "no_group_worse", "tolerance": 0.5}
+    for require in ({}, {"certify_from": 100}):
+        gate = fairrec.gate(candidate, {"rule": [rule], "require": require}, baseline=base)
+        assert gate.outcome == "inconclusive"

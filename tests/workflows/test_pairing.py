@@ -32,7 +32,7 @@ def test_attributes_may_be_called_as_columns_are(both):
     assert axes(common.attributes) == ["a0", "a1"]
     pairing, shared = shared_users(*both, common)
     assert pairing.is_paired and shared.height == 600
-    told = published_groups(common, (0.05, 0.05))["clicks"]
+    told = published_groups(common, *both)["clicks"]
     assert told.conditions.columns == [ODD, "id", "depth"]
     assert told.conditions.height == 2 + 3 + 6
 

@@ -19,6 +19,7 @@ from fairrec.workflows.schemas import FILES, schema
 from tests.builders import audit, make_tables, two_groups
 from tests.mitigation.planted import mitigate, planted
 from tests.models.runs.small_run import small_run
+from tests.workflows.trend_builders import six_releases
 
 
 def fits(file: Path, name: str) -> None:
@@ -102,6 +103,11 @@ def test_what_a_comparison_writes_fits(tmp_path):
     for name, pair in (("same", (result, result)), ("other", (result, other))):
         folder = fairrec.compare(*pair).save(tmp_path / name, report=False)
         fits(folder / "comparison.json", "comparison")
+
+
+def test_what_a_trend_writes_fits(tmp_path):
+    folder = fairrec.trend(six_releases()).save(tmp_path, report=False)
+    fits(folder / "trend.json", "trend")
 
 
 def test_a_prepared_data_set_and_a_trained_run_fit(tmp_path):

@@ -87,11 +87,11 @@ def card_command(
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
     from fairrec.result.comparison import Comparison
+    from fairrec.result.trend_result import TrendResult
     from fairrec.workflows.load import load
 
     result = load(folder)
-    if isinstance(result, Comparison):
-        raise InputError(
-            f"{plain(folder, 300)}: holds a comparison of two audits. Name the folder of an audit."
-        )
+    if isinstance(result, Comparison | TrendResult):
+        what = "a comparison of two audits" if isinstance(result, Comparison) else "a trend"
+        raise InputError(f"{plain(folder, 300)}: holds {what}. Name the folder of an audit.")
     return result

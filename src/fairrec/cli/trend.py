@@ -12,6 +12,7 @@ import typer
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
     DebugOption,
+    ForceOption,
     Format,
     FormatOption,
     NoReportOption,
@@ -41,22 +42,23 @@ def trend_command(
     out: Annotated[
         Path | None, Option(FOLDER, "Folder for trend.json and the page", OUTPUT)
     ] = None,
+    force: ForceOption = False,
     no_report: NoReportOption = False,
     format_: FormatOption = Format.text,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Follow groups over releases, and see since when one is served worse."""
-    from fairrec.core.files import check_writable
     from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
+    from fairrec.result.own_folder import TREND, names_to_replace
     from fairrec.workflows.trend import trend
 
     if out is not None:
-        check_writable(out)
+        names_to_replace(TREND, out, force, [folder / "result.json" for folder in audits or ()])
     command = shlex.join(["fairrec", *sys.argv[1:]])
     result = trend(audits or (), history=history, command=command, **options)
     if out is not None:
-        result.save(out, report=not no_report)
+        result.save(out, report=not no_report, force=force)
     if format_ is Format.json:
         typer.echo(result.to_json())
     elif format_ is Format.markdown:

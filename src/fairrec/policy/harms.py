@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spelled
+from fairrec.inputs.users import Value
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label
 from fairrec.result.group_table import JUDGED, group_in
@@ -54,9 +55,9 @@ class GroupHarms:
         is_worse = is_shown_worse(self.size, self.is_beyond_chance, self.is_known)
         return group_outcomes(self.interval, is_worse, self.is_known & self.is_conclusive, limit)
 
-    def group(self, at: int) -> dict[str, str]:
+    def group(self, at: int) -> dict[str, Value]:
         """A group by its conditions."""
-        return group_in(self.conditions.row(at, named=True))
+        return {**group_in(self.conditions.row(at, named=True))}
 
     def label(self, at: int) -> str:
         """The conditions of a group on one line."""

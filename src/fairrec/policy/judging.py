@@ -58,10 +58,7 @@ class Measurements:
             return ratio_harms(self.groups, self.summary, rule.metric)
         if rule.kind == "baseline":
             if self.changes is None:
-                raise InputError(
-                    "has baseline, and none was given. Name one: "
-                    f"{spelled('baseline', Blank('AUDIT'))}"
-                )
+                raise InputError(no_baseline())
             return self.changes(rule.metric)
         either_way = rule.kind == "max_difference"
         if not either_way and self.about(rule.metric).higher_is_better is None:
@@ -70,6 +67,11 @@ class Measurements:
                 "the difference instead: max_difference"
             )
         return difference_harms(self.groups, self.summary, rule.metric, either_way=either_way)
+
+
+def no_baseline() -> str:
+    """What is said of a rule with baseline where none was given."""
+    return f"has baseline, and none was given. Name one: {spelled('baseline', Blank('AUDIT'))}"
 
 
 def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[RuleOutcome, ...]:
@@ -177,7 +179,8 @@ def _scope(
             named[harms.position(group)] = True
         return named, named
     if require.certify_from is None:
-        return everyone, harms.depth == harms.depth.min(initial=1)
+        # with depth=full there is none of one attribute
+        return everyone, harms.depth == min(harms.depth.tolist(), default=1)
     least = summary.coverage.min_users
     if require.certify_from < least:
         raise InputError(

@@ -51,6 +51,8 @@ class Comparison:
         for name, found in summary.metrics.items():
             n_worse = found.n_worse_by_more + found.n_worse
             counts = f"worse: {n_worse:,}, improved: {found.n_improved:,}"
+            if found.higher_is_better is None:
+                counts = f"changed: {n_worse:,}"
             lines.append(f"  {plain(name)}: {counts} of {found.n_groups:,} groups")
         return "\n".join(lines)
 

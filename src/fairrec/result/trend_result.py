@@ -9,13 +9,12 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.folders import settle
+from fairrec.result.own_folder import TREND, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.show import show_page
 from fairrec.result.trend_schema import TrendLine, TrendSummary
 
-NAME = "trend.json"
-FILES = ("report.html", NAME)
-"""The last one vouches for the other."""
+NAME = TREND.known_by
 
 TrendPageMaker = Callable[[TrendSummary], str]
 
@@ -43,11 +42,18 @@ class TrendResult:
         """Groups that are worse since a release, and still are in the newest."""
         return self.summary.worse
 
-    def save(self, folder: str | Path, report: bool = True) -> Path:
-        """Write `trend.json` and the page into a folder; other files there stay."""
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
+        """Write `trend.json` and the page, `report.html`, into a folder; other files there stay.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace a result of another kind, or files of these names that are of none
+        """
         folder = Path(folder)
         make_page = partial(self.page, self.summary) if report else None
-        write_with_page(folder, FILES, self._write_file, make_page)
+        names = names_to_replace(TREND, folder, force)
+        write_with_page(folder, names, self._write_file, make_page)
         return folder
 
     def show(self) -> Path | None:

@@ -54,6 +54,23 @@ class ComparedGroups:
     is_beyond_chance: BoolArray
     is_known: BoolArray
 
+    def with_unknown(
+        self, before: FloatArray, after: FloatArray, n: FloatArray
+    ) -> ComparedGroups:
+        """The same, and after them groups of which it is not known how they changed."""
+        nothing, no = np.full(len(n), np.nan), np.zeros(len(n), dtype=np.bool_)
+        ends = (np.concatenate([end, nothing]) for end in self.interval)
+        return ComparedGroups(
+            n=np.concatenate([self.n, n]),
+            before=np.concatenate([self.before, before]),
+            after=np.concatenate([self.after, after]),
+            change=np.concatenate([self.change, after - before]),
+            error=np.concatenate([self.error, nothing]),
+            interval=Interval(*ends),
+            is_beyond_chance=np.concatenate([self.is_beyond_chance, no]),
+            is_known=np.concatenate([self.is_known, no]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedMetric:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import betaincinv, stdtr, stdtrit
 
 from fairrec.core.arrays import FloatArray
 from fairrec.statistics.compared import ComparedGroups, cut_off, leaves_out_zero
@@ -32,6 +32,7 @@ class Published(NamedTuple):
     ----------
     low, high : confidence interval of the value, one at a time; NaN where there is none
     alpha : of these intervals
+    sd : standard deviation among all users
     """
 
     n: FloatArray
@@ -39,6 +40,7 @@ class Published(NamedTuple):
     low: FloatArray
     high: FloatArray
     alpha: float
+    sd: float = 0.0
 
 
 def compare_unpaired(
@@ -62,9 +64,16 @@ def compare_unpaired(
     found = []
     for first, last, known in zip(before, after, known_bounds, strict=True):
         bounds = bounds_of((first, last), known)
-        sides = side_of(first, bounds), side_of(last, bounds)
+        # of a handful of users none may be of the few who have much, so that they look alike
+        least = max(first.sd, last.sd)
+        sides = (
+            _varying(side_of(first, bounds), bounds, least),
+            _varying(side_of(last, bounds), bounds, least),
+        )
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
+        if all((side.spread.freedom == KNOWN).all() for side in sides):
+            interval = _at_least(interval, _exact(*sides, change, bounds, level))
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
         found.append(
@@ -98,7 +107,7 @@ def bounds_of(sides: Sequence[Published], known: tuple[float, float] | None) -> 
 
 def side_of(published: Published, bounds: tuple[float, float]) -> Side:
     """What a published interval was made of."""
-    n, value, low, high, alpha = published
+    n, value, low, high, alpha, _ = published
     score, freedom = cut_off(alpha).up, np.maximum(n, 1.0)
     lowest, most = bounds[0], bounds[1] - bounds[0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,6 +126,48 @@ def side_of(published: Published, bounds: tuple[float, float]) -> Side:
         freedom = np.full_like(freedom, KNOWN) if is_rate else freedom
         dispersion = np.clip(per_user / student_scale(score, freedom) ** 2, 0.0, 1.0)
     return Side(n, value, Spread(np.zeros_like(n), dispersion, freedom), 1 / n)
+
+
+def _varying(side: Side, bounds: tuple[float, float], sd: float) -> Side:
+    """The same, varying no less than all users do."""
+    spread, most = side.spread, bounds[1] - bounds[0]
+    if not np.isfinite(most):
+        return side._replace(spread=spread._replace(variance=np.maximum(spread.variance, sd**2)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.nansum(side.n * side.value) / np.nansum(side.n)
+        of_all = np.nan_to_num(sd**2 / ((mean - bounds[0]) * (bounds[1] - mean)), posinf=1.0)
+    dispersion = np.maximum(spread.dispersion, np.clip(of_all, 0.0, 1.0))
+    return side._replace(spread=spread._replace(dispersion=dispersion))
+
+
+def _exact(
+    first: Side, last: Side, change: FloatArray, bounds: tuple[float, float], level: float
+) -> Interval:
+    """Of changes of rates: by Clopper and Pearson's intervals, which hold for rare ones as well.
+
+    Far out a score interval leaves out more than it should where a few of a few users are hit.
+    """
+    (low, high), (last_low, last_high) = (_binomial(side, bounds, level) for side in (first, last))
+    return Interval(
+        change - np.hypot(last.value - last_low, high - first.value),
+        change + np.hypot(last_high - last.value, first.value - low),
+    )
+
+
+def _binomial(side: Side, bounds: tuple[float, float], level: float) -> Interval:
+    lowest, most = bounds[0], bounds[1] - bounds[0]
+    n = side.n
+    hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, level / 2), 0.0)
+    high = np.where(
+        hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - level / 2), 1.0
+    )
+    return Interval(lowest + most * low, lowest + most * high)
+
+
+def _at_least(one: Interval, other: Interval) -> Interval:
+    """The wider end of both."""
+    return Interval(np.minimum(one.low, other.low), np.maximum(one.high, other.high))
 
 
 def _error(side: Side, bounds: tuple[float, float]) -> FloatArray:

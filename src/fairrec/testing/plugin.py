@@ -20,6 +20,7 @@ def fairrec_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult]:
     policy = request.config.rootpath / SETTINGS_FILE
 
     def gate(result: Any, **options: Any) -> GateResult:
+        __tracebackhide__ = True
         return assert_within(result, options.pop("policy", policy), **options)
 
     return gate

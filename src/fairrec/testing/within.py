@@ -30,10 +30,13 @@ def assert_within(
     result, policy, baseline, releases : as of `fairrec.gate`
     inconclusive : what an inconclusive rule counts as
     """
+    __tracebackhide__ = True
     from fairrec.policy.text import to_text
+    from fairrec.policy.words import headline
     from fairrec.workflows.gate import gate
 
     found = gate(result, policy, baseline=baseline, releases=releases, inconclusive=inconclusive)
     if not found.has_passed:
-        raise AssertionError("\n" + to_text(found, explain=True))
+        # the first line is all that a summary of pytest shows
+        raise AssertionError(f"{headline(found)}\n{to_text(found, explain=True)}")
     return found

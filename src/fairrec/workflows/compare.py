@@ -36,6 +36,7 @@ from fairrec.workflows.pairing import (
     Common,
     PairedUsers,
     in_common,
+    not_compared,
     paired_users,
     published_groups,
     shared_users,
@@ -84,7 +85,7 @@ def compare(
     amounts = _matters(matters, last, common)
     pairing, shared = shared_users(first, last, common)
     if shared is not None:
-        sides = _paired(paired_users(shared, common, first, last), common, last)
+        sides = _paired(paired_users(shared, common, first, last), common, first, last)
     else:
         sides = _unpaired(common, first, last)
     compared = {
@@ -97,7 +98,7 @@ def compare(
         )
         for name, side in sides.items()
     }
-    n_groups = {name: side.conditions.height for name, side in sides.items()}
+    n_groups = {name: side.n_compared for name, side in sides.items()}
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.compare(base, candidate)"),
@@ -127,14 +128,22 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """One metric in both audits: the groups by their conditions, and everyone."""
+    """One metric in both audits: the groups by their conditions, and everyone.
+
+    Parameters
+    ----------
+    n_compared : groups that are; of others that both audits have nothing is known
+    """
 
     conditions: pl.DataFrame
     groups: ComparedGroups
     everyone: Change | None
+    n_compared: int
 
 
-def _paired(users: PairedUsers, common: Common, candidate: AuditResult) -> dict[str, _Sides]:
+def _paired(
+    users: PairedUsers, common: Common, base: AuditResult, candidate: AuditResult
+) -> dict[str, _Sides]:
     """By the users of both."""
     alpha = candidate.summary.alpha
     directions = [candidate.metrics[name].higher_is_better for name in common.metrics]
@@ -147,21 +156,24 @@ def _paired(users: PairedUsers, common: Common, candidate: AuditResult) -> dict[
         _bounds(common.metrics),
         alpha,
     )
-    conditions = users.conditions
-    return {
-        name: _Sides(
-            conditions[at],
-            found[at],
+    told = published_groups(common, base, candidate)
+    sides = {}
+    for at, name in enumerate(common.metrics):
+        conditions = users.conditions[at]
+        left = not_compared(told[name], conditions)
+        sides[name] = _Sides(
+            pl.concat([conditions, left.conditions]),
+            found[at].with_unknown(left.before.value, left.after.value, left.after.n),
             change_of(users.before[at], users.after[at], directions[at], alpha),
+            conditions.height,
         )
-        for at, name in enumerate(common.metrics)
-    }
+    return sides
 
 
 def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict[str, _Sides]:
     """By what each audit tells of its groups."""
     alpha = candidate.summary.alpha
-    told = published_groups(common, (base.summary.alpha, alpha))
+    told = published_groups(common, base, candidate)
     found = compare_unpaired(
         [part.before for part in told.values()],
         [part.after for part in told.values()],
@@ -178,6 +190,7 @@ def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict
             part.conditions,
             groups,
             change_between(base.metrics[name], candidate.metrics[name], alpha),
+            part.conditions.height,
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }

@@ -13,7 +13,7 @@ from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
-from fairrec.policy.judging import Changes, Measurements, judge_policy
+from fairrec.policy.judging import Changes, Measurements, judge_policy, no_baseline
 from fairrec.policy.outcome import GateResult, outcome_of_rules
 from fairrec.policy.rules import Policy, policy_in
 from fairrec.report.text.view import about_model
@@ -117,6 +117,17 @@ def read_policy(file: str | Path) -> tuple[Policy, str]:
         )
     settings = read_settings(file, SETTINGS)
     return policy_in(settings.content, settings.where), settings.where
+
+
+def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
+    """Refuse a policy that asks for a baseline where there is none, before any work is done."""
+    policy, where = read_policy(file)
+    if baseline is not None:
+        audit_of("baseline", baseline)
+        return
+    for number, rule in enumerate(policy.rule, start=1):
+        if rule.kind == "baseline":
+            raise InputError(f"{where}: rule {number}: {no_baseline()}")
 
 
 def _called(given: Audited) -> str:

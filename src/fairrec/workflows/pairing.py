@@ -23,6 +23,9 @@ LEAST_SHARED = 0.5
 known of a group would be left out."""
 
 
+_ROW = "\0row"
+
+
 @dataclass(frozen=True, slots=True)
 class Common:
     """What both audits have.
@@ -253,21 +256,18 @@ class PublishedGroups:
     after: Published
 
 
-def published_groups(common: Common, alphas: tuple[float, float]) -> dict[str, PublishedGroups]:
-    """What both audits tell of the groups they have in common, by metric.
-
-    Parameters
-    ----------
-    alphas : of the intervals of each audit, base first
-    """
+def published_groups(
+    common: Common, base: AuditResult, candidate: AuditResult
+) -> dict[str, PublishedGroups]:
+    """What both audits tell of the groups they have in common, by metric."""
     found = {}
     for name in common.metrics:
         first, last = (table.filter(pl.col("metric") == name) for table in common.tables)
         on = axes(common.attributes)
         both = last.join(first, on=on, nulls_equal=True, suffix=" base", maintain_order="left")
         before, after = (
-            _published(both, which, alpha)
-            for which, alpha in zip((" base", ""), alphas, strict=True)
+            _published(both, which, audit.summary.alpha, audit.metrics[name].sd)
+            for which, audit in ((" base", base), ("", candidate))
         )
         conditions = both.select(*on, "depth")
         conditions.columns = [*common.attributes, "depth"]
@@ -275,9 +275,27 @@ def published_groups(common: Common, alphas: tuple[float, float]) -> dict[str, P
     return found
 
 
-def _published(both: pl.DataFrame, which: str, alpha: float) -> Published:
+def not_compared(told: PublishedGroups, compared: pl.DataFrame) -> PublishedGroups:
+    """Groups that both audits tell of, and of whose users too few are in both.
+
+    Parameters
+    ----------
+    compared : conditions of the groups that are compared by their users
+    """
+    columns = compared.columns
+    rows = told.conditions.with_row_index(_ROW)
+    left = rows.join(compared, on=columns, how="anti", nulls_equal=True, maintain_order="left")
+    at = left[_ROW].to_numpy()
+    before, after = (
+        Published(*(part[at] for part in side[:4]), *side[4:])
+        for side in (told.before, told.after)
+    )
+    return PublishedGroups(left.select(columns), before, after)
+
+
+def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
     n, value, low, high = (
         both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
         for column in ("support", "value", "value_low", "value_high")
     )
-    return Published(n, value, low, high, alpha)
+    return Published(n, value, low, high, alpha, sd or 0.0)

@@ -40,6 +40,13 @@ def test_improved_groups_have_a_table_of_their_own():
     assert {row[-1] for row in view.improved.rows} == {"improved"}
 
 
+def test_a_change_where_no_end_is_better_is_not_called_worse():
+    view = build_comparison_view(compared(better="", matters=0.3).summary)
+    assert not view.worse.rows and not view.improved.rows
+    assert view.changed.rows and view.changed in view.tables
+    assert view.changed.title == "Groups that changed, where neither end is better"
+
+
 def test_outside_text_is_on_one_line_and_cut():
     odd = AuditDifference(what="a\nb", base="x" * 500, candidate="")
     summary = compared().summary.model_copy(update={"differences": (odd,), "notes": ("a\x1b[1m",)})

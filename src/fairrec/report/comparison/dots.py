@@ -19,8 +19,8 @@ from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.group_table import group_in
 from fairrec.statistics.outcome import Outcome
 
-Moved = Literal["worse", "better", "within"]
-"""What a colour says; within where nothing is shown, or no end is better."""
+Moved = Literal["worse", "better", "changed", "within"]
+"""What a mark says; changed where no end is better, within where nothing is shown."""
 ROWS_SHOWN = 24
 """Groups in the plot of a metric."""
 _PADDING = 0.04
@@ -43,8 +43,10 @@ class ChangedGroup:
 
     def moved(self, higher_is_better: bool | None) -> Moved:
         """Which way, where that is shown."""
-        if not self.is_beyond_chance or higher_is_better is None:
+        if not self.is_beyond_chance:
             return "within"
+        if higher_is_better is None:
+            return "changed"
         return "worse" if harm(self.change, higher_is_better) > 0 else "better"
 
 
@@ -79,9 +81,14 @@ class ChangePlot:
 
 def change_plots(summary: ComparisonSummary, changes: pl.DataFrame) -> tuple[ChangePlot, ...]:
     """A plot for each metric, those with groups that became worse first."""
-    order = sorted(summary.metrics, key=lambda name: not summary.metrics[name].worse)
+    metrics = summary.metrics
+
+    def is_later(name: str) -> bool:
+        return not metrics[name].worse or metrics[name].higher_is_better is None
+
+    order = sorted(metrics, key=is_later)
     return tuple(
-        _plot(name, summary.metrics[name], changed_groups(name, summary, changes, ROWS_SHOWN))
+        _plot(name, metrics[name], changed_groups(name, summary, changes, ROWS_SHOWN))
         for name in order
     )
 

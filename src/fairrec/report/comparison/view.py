@@ -48,6 +48,7 @@ class ComparisonView:
     ----------
     about : what was compared with what
     how : whose values, and what the intervals hold for
+    changed : groups in metrics of which neither end is better
     """
 
     headline: str
@@ -57,6 +58,7 @@ class ComparisonView:
     metrics: tuple[MetricSaid, ...]
     everyone: TableView
     worse: TableView
+    changed: TableView
     improved: TableView
     differences: TableView
     notes: tuple[str, ...]
@@ -65,7 +67,7 @@ class ComparisonView:
     @property
     def tables(self) -> tuple[TableView, ...]:
         """Those with rows, in order."""
-        named = (self.worse, self.improved, self.everyone, self.differences)
+        named = (self.worse, self.changed, self.improved, self.everyone, self.differences)
         return tuple(table for table in named if table.rows)
 
 
@@ -82,8 +84,14 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
             for name, metric in metrics.items()
         ),
         everyone=_everyone(summary),
-        worse=_groups("Groups that became worse", summary, "worse"),
-        improved=_groups("Groups that improved", summary, "improved"),
+        worse=_groups("Groups that became worse", summary, _with_an_end(metrics), "worse"),
+        changed=_groups(
+            "Groups that changed, where neither end is better",
+            summary,
+            {name: metric for name, metric in metrics.items() if metric.higher_is_better is None},
+            "worse",
+        ),
+        improved=_groups("Groups that improved", summary, _with_an_end(metrics), "improved"),
         differences=TableView(
             title="What else differs",
             columns=("what", "base", "candidate"),
@@ -109,16 +117,23 @@ def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
 GROUP_NUMERIC = (False, True, True, True, True, True, False)
 
 
-def _groups(title: str, summary: ComparisonSummary, which: str) -> TableView:
+def _with_an_end(metrics: dict[str, MetricComparison]) -> dict[str, MetricComparison]:
+    """Those in which a group can be worse."""
+    return {name: one for name, one in metrics.items() if one.higher_is_better is not None}
+
+
+def _groups(
+    title: str, summary: ComparisonSummary, metrics: dict[str, MetricComparison], which: str
+) -> TableView:
     found: list[tuple[str, MetricComparison, GroupComparison]] = [
         (name, metric, group)
-        for name, metric in summary.metrics.items()
+        for name, metric in metrics.items()
         for group in getattr(metric, which)
     ]
     # those by more than matters first, whatever the metric
     found.sort(key=lambda one: one[2].outcome != "worse by more")
     counts = {"worse": ("n_worse_by_more", "n_worse"), "improved": ("n_improved",)}[which]
-    n_all = sum(getattr(metric, n) for metric in summary.metrics.values() for n in counts)
+    n_all = sum(getattr(metric, n) for metric in metrics.values() for n in counts)
     rows = tuple(
         (plain(name), *group_cells(_changed(group), metric))
         for name, metric, group in found[:GROUPS_SHOWN]
