@@ -105,7 +105,8 @@ def test_two_means_are_compared_by_welchs_test():
 
 def test_a_handful_who_look_alike_vary_as_all_users_do():
     n, flat = np.array([20.0, 5000.0]), np.array([0.1, 0.1])
-    base = Published(n, np.array([1.0, 1.0]), np.array([-1.2, 0.86]), np.array([3.2, 1.14]), 0.05, 5)
+    ends = np.array([-1.2, 0.86]), np.array([3.2, 1.14])
+    base = Published(n, np.array([1.0, 1.0]), *ends, 0.05, 5)
     # of 20 users nobody has bought anything
     few = Published(n, np.array([0.05, 1.0]), -flat, np.array([0.2, 2.1]), 0.05, 5)
     (found,) = compare_unpaired([base], [few], [None], 0.05)

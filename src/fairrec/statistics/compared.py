@@ -54,9 +54,7 @@ class ComparedGroups:
     is_beyond_chance: BoolArray
     is_known: BoolArray
 
-    def with_unknown(
-        self, before: FloatArray, after: FloatArray, n: FloatArray
-    ) -> ComparedGroups:
+    def with_unknown(self, before: FloatArray, after: FloatArray, n: FloatArray) -> ComparedGroups:
         """The same, and after them groups of which it is not known how they changed."""
         nothing, no = np.full(len(n), np.nan), np.zeros(len(n), dtype=np.bool_)
         ends = (np.concatenate([end, nothing]) for end in self.interval)

@@ -159,9 +159,7 @@ def _binomial(side: Side, bounds: tuple[float, float], level: float) -> Interval
     n = side.n
     hits = np.clip(np.round(n * (side.value - lowest) / most), 0, n)
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, level / 2), 0.0)
-    high = np.where(
-        hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - level / 2), 1.0
-    )
+    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - level / 2), 1.0)
     return Interval(lowest + most * low, lowest + most * high)
 
 

@@ -287,7 +287,7 @@ def not_compared(told: PublishedGroups, compared: pl.DataFrame) -> PublishedGrou
     left = rows.join(compared, on=columns, how="anti", nulls_equal=True, maintain_order="left")
     at = left[_ROW].to_numpy()
     before, after = (
-        Published(*(part[at] for part in side[:4]), *side[4:])
+        Published(side.n[at], side.value[at], side.low[at], side.high[at], side.alpha, side.sd)
         for side in (told.before, told.after)
     )
     return PublishedGroups(left.select(columns), before, after)
