@@ -12,6 +12,7 @@ from rich.text import Text
 
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
+    AuditArgument,
     DebugOption,
     Format,
     FormatOption,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @takes_options
 def gate_command(
     *,
-    audit: Annotated[Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")],
+    audit: AuditArgument,
     options: Annotated[Given, FieldsOf(GateOptions)],
     format_: FormatOption = Format.text,
     debug: DebugOption = False,
@@ -104,7 +105,7 @@ def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
 @takes_options
 def init_command(
     *,
-    audit: Annotated[Path, typer.Argument(help="Folder of an audit: its --out.")],
+    audit: AuditArgument,
     out: Annotated[Path, Option(FILE, "The file to write", OUTPUT)] = Path(SETTINGS_FILE),
     quiet: QuietOption = False,
     debug: DebugOption = False,

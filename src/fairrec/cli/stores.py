@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairrec.cli.parameters import takes_options
-from fairrec.cli.shared import DebugOption, QuietOption, print_markdown, say
+from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
 from fairrec.core.options import OUTPUT, Option, spelled
@@ -16,10 +16,6 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-
-AuditArgument = Annotated[
-    Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
-]
 
 
 @takes_options

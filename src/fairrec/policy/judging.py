@@ -239,7 +239,7 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
     low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
     return JudgedGroup(
-        group=harms.group(at),
+        group={**harms.group(at)},
         label=harms.label(at),
         support=int(harms.support[at]),
         measured=float(harms.size[at]),

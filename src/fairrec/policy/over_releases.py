@@ -6,10 +6,11 @@ become worse, which rules nothing out.
 
 from __future__ import annotations
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.policy.outcome import JudgedGroup, RuleOutcome
 from fairrec.policy.rules import Rule
+from fairrec.policy.words import who_is_asked
 from fairrec.report.words import group_label, number, plural
 from fairrec.result.trend_schema import TrendLine, TrendSummary
 
@@ -27,6 +28,12 @@ def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> R
             "has trend, and no earlier releases were given. Name the folder they are in: "
             f"{spelled('releases', Blank('FOLDER'))}"
         )
+    if hidden := [release.name for release in trend.releases if release.n_hidden]:
+        raise InputError(
+            f"small groups are hidden in {listed(hidden)}, so that one that became worse would not "
+            f"be seen. Keep whole audits for {spelled('releases')}; {spelled('min_shown')} is for "
+            "what is passed on"
+        )
     if rule.metric not in trend.metrics:
         raise InputError(
             f"{plain(rule.metric)} is in no two releases, so there is no trend of it. Name one "
@@ -41,7 +48,7 @@ def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> R
         severity=rule.severity,
         outcome="failed" if worse else "passed",
         limit=0.0,
-        what=f"{plain(rule.metric)}: no group has become worse over {releases}",
+        what=f"{plain(rule.metric)}: {who_is_asked(rule)} has become worse over {releases}",
         measured=_said(worse) if worse else "shown of no group, which rules nothing out",
         explanation="that its harm is again what it was before" if worse else "passes",
         decided_by=_judged(worse[0]) if worse else None,

@@ -47,9 +47,7 @@ class Said:
     @property
     def what(self) -> str:
         """What the rule asks for."""
-        named = self.rule.groups
-        n_named = len({tuple(sorted(group.items())) for group in named})
-        who = f"none of {plural(n_named, 'named group')}" if named else "no group"
+        who = who_is_asked(self.rule)
         if self.rule.kind == "min_ratio":
             asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
         elif self.rule.kind == "max_difference":
@@ -178,6 +176,12 @@ class Said:
             return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
         step = 10.0 ** (math.floor(math.log10(size)) - 2) if size > 0 else 1.0
         return f"{math.ceil(round(size / step, 6)) * step:.12g}"
+
+
+def who_is_asked(rule: Rule) -> str:
+    """The groups of a rule, as what it asks for begins."""
+    n_named = len({tuple(sorted(group.items())) for group in rule.groups})
+    return f"none of {plural(n_named, 'named group')}" if n_named else "no group"
 
 
 def _ends(low: float | None, high: float | None) -> str:
