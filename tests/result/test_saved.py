@@ -14,10 +14,23 @@ def test_groups_may_be_hidden_and_none_added():
     result = audit(*two_groups(), by="group")
     table = result.group_table
     refuse_other_groups(table, result.summary)
-    refuse_other_groups(table.head(1), result.summary)
-    for other in (table.vstack(table), table.drop("group"), table.drop("metric")):
+    shown = result.shown(10_000)
+    refuse_other_groups(shown.group_table, shown.summary)
+    for other in (
+        *(table.vstack(table), table.head(1), table.head(0)),
+        *(table.drop(name) for name in ("group", "metric", "depth", "support", "difference")),
+        table.with_columns(pl.col("support").cast(pl.String)),
+    ):
         with pytest.raises(InputError, match="does not belong to this result"):
             refuse_other_groups(other, result.summary)
+
+
+def test_groups_of_another_audit_with_as_many_are_refused():
+    predictions, users = two_groups()
+    result = audit(predictions, users, by="group")
+    other = result.group_table.with_columns(value=pl.col("value") / 2)
+    with pytest.raises(InputError, match="does not belong to this result"):
+        refuse_other_groups(other, result.summary)
 
 
 def test_a_group_of_everyone_has_a_row_though_it_is_compared_with_nobody():
