@@ -97,7 +97,7 @@ def audit_command(
         from fairrec.workflows.audit import audit
         from fairrec.workflows.planned import Choices
 
-        policy = _policy(held, gate=gate)
+        policy = _policy(held, out, gate=gate)
         chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
         if chosen.settings is not None:
             say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
@@ -143,7 +143,7 @@ def audit_command(
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
 
 
-def _policy(held: Given, *, gate: bool) -> GateOptions | None:
+def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
     """What the result will be held against, read once before any work is done; None for nothing."""
     if not gate:
         if held:
@@ -151,10 +151,12 @@ def _policy(held: Given, *, gate: bool) -> GateOptions | None:
                 f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
             )
         return None
-    from fairrec.workflows.gate import read_policy
+    from fairrec.workflows.gate import read_policy, refuse_own_baseline
 
     options = GateOptions.of(**held)
     read_policy(options.policy)
+    # it would be replaced before it is compared with
+    refuse_own_baseline(out, options.baseline)
     return options
 
 
