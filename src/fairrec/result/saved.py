@@ -70,23 +70,24 @@ def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
     """An error where a table of groups does not go with a summary; some groups may be hidden."""
     names = ["metric", *summary.attributes]
     if groups.columns[: len(names)] == names and _has_its_types(groups, names):
-        # a group without others to be compared with has a row and is not counted
-        counts = groups.group_by("metric").agg(pl.col("difference").count())
-        compared = dict(counts.iter_rows())
-        if compared.keys() <= summary.metrics.keys() and all(
-            _has_all(compared.get(name, 0), summary, name) and _tells(groups, summary, name)
+        counts = groups.group_by("metric").agg(pl.len(), pl.col("difference").count())
+        n_rows = {metric: (n, n_compared) for metric, n, n_compared in counts.iter_rows()}
+        if n_rows.keys() <= summary.metrics.keys() and all(
+            _has_all(*n_rows.get(name, (0, 0)), summary, name) and _tells(groups, summary, name)
             for name in summary.metrics
         ):
             return
     raise InputError(f"groups.parquet does not belong to this result. {_TOGETHER}")
 
 
-def _has_all(n: int, summary: AuditSummary, metric: str) -> bool:
-    """Whether no group is missing that is not hidden; metrics that are no mean compare none."""
-    about = summary.metrics[metric]
-    if summary.hidden is not None or about.sd is None:
-        return n <= about.n_groups
-    return n == about.n_groups
+def _has_all(n_rows: int, n_compared: int, summary: AuditSummary, metric: str) -> bool:
+    """Whether no group is missing that is not hidden.
+
+    A group without others has a row and is not counted; one without others in its circumstances
+    is counted and not compared.
+    """
+    n_groups = summary.metrics[metric].n_groups
+    return n_compared <= n_groups and (summary.hidden is not None or n_groups <= n_rows)
 
 
 def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
