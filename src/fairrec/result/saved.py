@@ -8,7 +8,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.folders import settle
-from fairrec.result.group_table import NUMBERS
+from fairrec.result.group_table import JUDGED, NUMBERS
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -92,9 +92,12 @@ def _has_all(n_rows: int, n_compared: int, summary: AuditSummary, metric: str) -
 
 def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
     types = groups.schema
-    return all(types[name] == pl.String for name in texts) and all(
-        name in types and (types[name].is_numeric() or types[name] == pl.Null)
-        for name in (*_WHOLE, *NUMBERS)
+    return (
+        all(types[name] == pl.String for name in texts)
+        and all(name in types and types[name].is_integer() for name in _WHOLE)
+        and all(name in types and types[name].is_float() for name in NUMBERS)
+        # those of an earlier version have none
+        and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
     )
 
 
