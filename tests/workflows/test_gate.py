@@ -150,3 +150,13 @@ def test_a_baseline_without_the_metric_is_refused():
     rule = {"metric": "other", "baseline": "no_group_worse", "tolerance": 0.1}
     with pytest.raises(FairRecError):
         fairrec.gate(candidate, {"rule": [rule]}, baseline=base)
+
+
+def test_an_audit_is_not_its_own_baseline(tmp_path):
+    rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": 0.1}
+    result = drawn(0)
+    folder = result.save(tmp_path / "audit", report=False)
+    (tmp_path / "link").symlink_to(folder)
+    for audit, baseline in ((result, result), (folder, str(folder)), (tmp_path / "link", folder)):
+        with pytest.raises(InputError, match=r"^baseline: is the audit itself"):
+            fairrec.gate(audit, {"rule": [rule]}, baseline=baseline)

@@ -154,16 +154,12 @@ def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
                 f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
             )
         return None
-    from fairrec.workflows.gate import check_baseline
+    from fairrec.workflows.gate import check_baseline, refuse_own_baseline
 
     options = GateOptions.of(**held)
     check_baseline(options.policy, options.baseline)
-    base = options.baseline
-    if out is not None and base is not None and out.resolve() == base.resolve():
-        raise InputError(
-            f"{spelled('baseline', str(base))} is {spelled('out')} too, and would be overwritten "
-            "before it is compared with. Name another folder for one of them."
-        )
+    # it would be replaced before it is compared with
+    refuse_own_baseline(out, options.baseline)
     return options
 
 

@@ -8,8 +8,12 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.folders import settle
-from fairrec.result.schema import AuditSummary
+from fairrec.result.group_table import JUDGED, NUMBERS
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import AuditSummary, Finding
 
+_WHOLE = ("depth", "support")
+_ROUNDING = 1e-9
 _TOGETHER = "Audit again, or put back the file that was written beside result.json."
 
 
@@ -65,10 +69,69 @@ def load_table(path: Path) -> pl.DataFrame:
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
     """An error where a table of groups does not go with a summary; some groups may be hidden."""
     names = ["metric", *summary.attributes]
-    if groups.columns[: len(names)] == names:
-        n_groups = {name: about.n_groups for name, about in summary.metrics.items()}
-        # a group without others to be compared with has a row and is not counted
-        compared = groups.group_by("metric").agg(pl.col("difference").count()).iter_rows()
-        if all(metric in n_groups and n <= n_groups[metric] for metric, n in compared):
+    if groups.columns[: len(names)] == names and _has_its_types(groups, names):
+        counts = groups.group_by("metric").agg(pl.len(), pl.col("difference").count())
+        n_rows = {metric: (n, n_compared) for metric, n, n_compared in counts.iter_rows()}
+        if n_rows.keys() <= summary.metrics.keys() and all(
+            _has_all(*n_rows.get(name, (0, 0)), summary, name) and _tells(groups, summary, name)
+            for name in summary.metrics
+        ):
             return
     raise InputError(f"groups.parquet does not belong to this result. {_TOGETHER}")
+
+
+def _has_all(n_rows: int, n_compared: int, summary: AuditSummary, metric: str) -> bool:
+    """Whether no group is missing that is not hidden.
+
+    A group without others has a row and is not counted; one without others in its circumstances
+    is counted and not compared.
+    """
+    n_groups = summary.metrics[metric].n_groups
+    return n_compared <= n_groups and (summary.hidden is not None or n_groups <= n_rows)
+
+
+def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
+    types = groups.schema
+    return (
+        all(types[name] == pl.String for name in texts)
+        and all(name in types and types[name].is_integer() for name in _WHOLE)
+        and all(name in types and types[name].is_float() for name in NUMBERS)
+        # those of an earlier version have none
+        and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
+    )
+
+
+def _tells(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> bool:
+    """Whether the groups that a summary names have the users and the values it says."""
+    about = summary.metrics[metric]
+    told: list[GroupValue | Finding] = [
+        *about.most_advantaged,
+        *about.most_disadvantaged,
+        *about.findings,
+    ]
+    rows = groups.filter(pl.col("metric") == metric)
+    axes = {name: f"a{at}" for at, name in enumerate(summary.attributes)}
+    if not told:
+        return True
+    named = pl.DataFrame(
+        [[*(_text(one.group.get(name)) for name in axes), one.support, one.value] for one in told],
+        schema={
+            **dict.fromkeys(axes.values(), pl.String),
+            "told_support": pl.Int64,
+            "told_value": pl.Float64,
+        },
+        orient="row",
+    )
+    found = rows.select(
+        *(pl.col(name).alias(axis) for name, axis in axes.items()),
+        pl.col("support").cast(pl.Int64),
+        pl.col("value").cast(pl.Float64),
+    ).join(named, on=[*axes.values()], nulls_equal=True)
+    is_same = (found["support"] == found["told_support"]) & (
+        (found["value"] - found["told_value"]).abs() <= _ROUNDING * found["told_value"].abs()
+    )
+    return found.height == named.height and bool(is_same.all())
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,6 +58,7 @@ def gate(
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
     asked = _policy(policy)
+    refuse_own_baseline(audit, baseline)
     result, place = audit_of("audit", audit)
     asked.refuse_other_audit(result.summary)
     base = None if baseline is None else audit_of("baseline", baseline)[0]
@@ -82,6 +84,23 @@ def gate(
         policy=asked.policy,
         rules=judged,
     )
+
+
+def refuse_own_baseline(audit: object, baseline: object) -> None:
+    """An error where a result is its own baseline, than which no group can be worse.
+
+    Parameters
+    ----------
+    audit : a result or its folder, also one that is yet to be written
+    """
+    is_same = audit is baseline and audit is not None
+    if isinstance(audit, str | Path) and isinstance(baseline, str | Path):
+        is_same = os.path.realpath(audit) == os.path.realpath(baseline)
+    if is_same:
+        raise InputError(
+            "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
+            "audit in a folder of its own, and name that."
+        )
 
 
 def _refuse_hidden(name: str, result: AuditResult) -> None:
