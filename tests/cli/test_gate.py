@@ -160,7 +160,7 @@ def test_a_baseline_is_there_and_stays_before_an_audit_is_made(here: Path):
         ((), "rule 1: has baseline, and none was given. Name one: --baseline AUDIT"),
         (("--baseline", "nowhere"), "nowhere: is no folder"),
         # it would be compared with itself, and pass whatever became worse
-        (("--baseline", "../" + here.name + "/audit"), "would be overwritten before"),
+        (("--baseline", "../" + here.name + "/audit"), "baseline: is the audit itself"),
     ):
         ran = run_here(*audit, *options)
         assert ran.code == 2 and says in ran.stderr, ran.stderr

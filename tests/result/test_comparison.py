@@ -51,7 +51,7 @@ def test_folders_with_something_else_are_refused(found, tmp_path):
     audit = audited(users_table(60)).save(tmp_path / "audit", report=False)
     with pytest.raises(OutputError, match="holds an audit"):
         found.save(audit)
-    with pytest.raises(InputError, match="Is it an audit"):
+    with pytest.raises(InputError, match="holds a comparison and no audit"):
         fairrec.compare(found.save(tmp_path / "out", report=False), audit)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "report.html").write_text("mine")
