@@ -31,7 +31,7 @@ class GroupHarms:
     Parameters
     ----------
     conditions : one text column an attribute, null where its value does not matter
-    size : how much worse it is; its sign is that of a harm
+    size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
     is_beyond_chance : differs from the others by more than chance explains
     is_known : its interval holds
@@ -125,14 +125,17 @@ def harms_in(
 
     Parameters
     ----------
-    column : of what was measured, a difference from others or from before
+    column : of what was measured, "difference" from others or "change" from before; a group whose
+        change is null has a size of NaN, and nothing of it is known
     """
     if missing := [name for name in JUDGED if name not in table.columns]:
         raise InputError(
             f"The table of groups has no {' and no '.join(missing)}: it is of an earlier version "
             "of FairRec. Audit again."
         )
-    rows = table.filter(pl.col("metric") == metric, pl.col(column).is_not_null())
+    rows = table.filter(pl.col("metric") == metric)
+    if column == "difference":  # a group that is everyone has no others
+        rows = rows.filter(pl.col(column).is_not_null())
     low, high = (
         rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()
         for end, limit in (("low", -np.inf), ("high", np.inf))
@@ -142,7 +145,7 @@ def harms_in(
         conditions=rows.select(attributes),
         depth=rows["depth"].to_numpy(),
         support=rows["support"].to_numpy(),
-        size=harm(rows[column].to_numpy(), higher_is_better),
+        size=harm(rows[column].cast(pl.Float64).to_numpy(), higher_is_better),
         interval=harm_interval(Interval(low, high), higher_is_better),
         is_beyond_chance=is_beyond,
         is_known=is_known,

@@ -237,12 +237,12 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
-    low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
+    low, high, size = (float(part[at]) for part in (*harms.interval, harms.size))
     return JudgedGroup(
         group={**harms.group(at)},
         label=harms.label(at),
         support=int(harms.support[at]),
-        measured=float(harms.size[at]),
+        measured=size if np.isfinite(size) else None,
         interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
     )
 

@@ -118,6 +118,8 @@ class Said:
         assert group is not None
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
+        if group.measured is None:
+            return [f"{group.label} would have to have values in both audits"]
         high = group.interval[1]
         if high is None:
             return [f"an interval of {group.label} that ends: more users of it"]
@@ -158,6 +160,8 @@ class Said:
 
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
+        if group.measured is None:
+            return "has values in only one of the two audits, so it is not compared"
         low, high = group.interval
         if self.rule.kind == "min_ratio":
             ends = (None if end is None else 1 - end for end in (high, low))
