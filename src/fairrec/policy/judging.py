@@ -157,7 +157,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
 def _as_ratio(lacking: JudgedGroup) -> JudgedGroup:
     """The share that a group has instead of what it lacks."""
     low, high = (None if end is None else 1 - end for end in reversed(lacking.interval))
-    return lacking.model_copy(update={"measured": 1 - lacking.measured, "interval": (low, high)})
+    size = None if lacking.measured is None else 1 - lacking.measured
+    return lacking.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:

@@ -107,6 +107,10 @@ class Said:
         )
 
     @property
+    def _is_beside_baseline(self) -> bool:
+        return self.rule.kind == "baseline"
+
+    @property
     def _within(self) -> str:
         assert self.decided_by is not None
         limit = f"{self.rule.min_ratio or self.limit:.3g}"
@@ -119,7 +123,8 @@ class Said:
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
         if group.measured is None:
-            return [f"{group.label} would have to have values in both audits"]
+            beside = "both audits" if self._is_beside_baseline else "circumstances of others"
+            return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
             return [f"an interval of {group.label} that ends: more users of it"]
@@ -161,7 +166,11 @@ class Said:
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
         if group.measured is None:
-            return "has values in only one of the two audits, so it is not compared"
+            return (
+                "has values in only one of the two audits, so it is not compared"
+                if self._is_beside_baseline
+                else "has nobody to be compared with, as too few others are in its circumstances"
+            )
         low, high = group.interval
         if self.rule.kind == "min_ratio":
             ends = (None if end is None else 1 - end for end in (high, low))
