@@ -18,10 +18,9 @@ from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.over_releases import judge_over_releases
+from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.result.trend_schema import TrendSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT
 from fairrec.statistics.verdict import ruled_out_from
 
@@ -38,13 +37,13 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : None without a baseline
-    trend : of this and earlier releases; None without any
+    trends : of this and earlier releases; None without any
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
-    trend: TrendSummary | None = None
+    trends: Trends | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -104,7 +103,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         named = difference_harms(measured.groups, measured.summary, rule.metric)
         for group in rule.groups:
             named.position(group)
-        return judge_over_releases(rule, measured.trend, number)
+        return judge_over_releases(rule, measured.trends, number, is_conclusive=about.is_conclusive)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy, no_baseline
 from fairrec.policy.outcome import GateResult, outcome_of_rules
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.over_releases import Trends
+from fairrec.policy.rules import Policy, Rule, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.trend_schema import TrendSummary
 from fairrec.workflows.compare import compare
 from fairrec.workflows.load import Audited, audit_of
 from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
+from fairrec.workflows.trend_options import TrendOptions
 
 
 def gate(
@@ -64,12 +68,12 @@ def gate(
     base = None if baseline is None else audit_of("baseline", baseline)[0]
     for name, judged_by in (("audit", result), ("baseline", base)):
         if judged_by is not None:
-            _refuse_hidden(name, judged_by)
+            refuse_hidden(name, judged_by)
     measured = Measurements(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if releases is None else trend([place or result], history=releases).summary,
+        None if releases is None else _trends(asked.policy, place or result, releases),
     )
     judged = judge_policy(asked.policy, measured, asked.where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
@@ -103,7 +107,7 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
         )
 
 
-def _refuse_hidden(name: str, result: AuditResult) -> None:
+def refuse_hidden(name: str, result: AuditResult) -> None:
     """An error where groups are left out, of which one may be what a rule is about."""
     hidden = result.summary.hidden
     if hidden is not None and hidden.n_groups:
@@ -151,6 +155,26 @@ def _look(place: Path | None) -> str:
         return ""
     page, command = place / "report.html", f"fairrec report {shlex.quote(str(place))}"
     return plain(page if page.exists() else command, 300)
+
+
+def _trends(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> Trends:
+    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
+    rules = [rule for rule in policy.rule if rule.kind == "trend"]
+    sets = {_key(rule): rule.groups for rule in rules}
+
+    @cache
+    def of_groups(key: str) -> TrendSummary:
+        metrics = dict.fromkeys(rule.metric for rule in rules if _key(rule) == key)
+        alpha = TrendOptions.alpha / len(sets)
+        return trend(
+            [audit], history=releases, group=sets[key], metric=[*metrics], alpha=alpha
+        ).summary
+
+    return lambda rule: of_groups(_key(rule))
+
+
+def _key(rule: Rule) -> str:
+    return repr(sorted(sorted(group.items()) for group in rule.groups))
 
 
 def _changes(base: AuditResult, candidate: AuditResult) -> Changes:
