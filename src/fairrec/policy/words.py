@@ -149,7 +149,9 @@ class Said:
             return f"{groups} named"
         if self.certify_from is not None:
             return f"{groups} of {self.certify_from:,} users or more"
-        return f"{groups} of the fewest attributes"
+        return (
+            f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
+        )
 
     @property
     def _limit(self) -> str:
