@@ -24,5 +24,5 @@ def mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(found.tracking.fluent, "_active_experiment_id", None)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", "0")
     # and what a document sets that ran before
-    found.set_tracking_uri(None)
+    found.set_tracking_uri((tmp_path / "mlruns").as_uri())
     return found
