@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.statistics.comparison import STUDIES
@@ -175,6 +177,14 @@ def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
     certain = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=True)
     assert [point.harm for point in certain.certificate] == [0.05]
     assert certain.ruled_out_from == 100
+
+
+def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
+    rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
+    found = groups(*rows)
+    sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
+    told = judged(sized, np.ones(3), True, 0.1, is_conclusive=True).certificate
+    assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
 
 
 def test_a_level_and_its_cut_off():

@@ -254,26 +254,69 @@ def test_circumstances_are_no_part_of_a_comparison(base):
     assert "Values are compared whatever the circumstances that were given" in notes
 
 
+def grouped(plans, clicks, ids=None, **options):
+    """An audit by plan alone."""
+    ids = range(len(plans)) if ids is None else ids
+    users = pl.DataFrame({"user_id": ids, "plan": plans})
+    values = pl.DataFrame({"user_id": ids, "clicks": clicks})
+    how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
+    return fairrec.audit(values=values, users=users, **{**how, **options})
+
+
+def gated(base, candidate, tolerance, **require):
+    rule = {"metric": "clicks", "baseline": "no_group_worse", "tolerance": tolerance}
+    policy = {"rule": [rule], "require": require}
+    return fairrec.gate(candidate, policy, baseline=base)
+
+
+PLANS = ["free"] * 500 + ["paid"] * 100
+CLICKS = [float(i % 3) for i in range(600)]
+FALLEN = [*CLICKS[:500], *[0.0] * 100]
+
+
 def test_a_group_of_other_users_is_no_all_clear():
-    n = 600
-    plans = ["free"] * 500 + ["paid"] * 100
-
-    def audit(ids, clicks):
-        users = pl.DataFrame({"user_id": ids, "plan": plans})
-        values = pl.DataFrame({"user_id": ids, "clicks": clicks})
-        how = {"by": "plan", "better": "clicks=higher", "permutations": 50}
-        return fairrec.audit(values=values, users=users, **how)
-
-    base = audit([*range(n)], [i % 3 for i in range(n)])
     # all who pay are other people, and get nothing
     others = [*range(500), *range(1000, 1100)]
-    candidate = audit(others, [i % 3 if i < 500 else 0 for i in range(n)])
+    base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, FALLEN, others)
     found = fairrec.compare(base, candidate, matters=0.5)
     assert found.summary.pairing.is_paired
-    assert found.summary.outcome == "inconclusive"
+    assert found.summary.outcome == "worse by more"
     row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
-    assert (row["is_known"], row["support"], row["outcome"]) == (False, 100, "inconclusive")
-    rule = {"metric": "clicks", "baseline": "no_group_worse", "tolerance": 0.5}
+    assert (row["is_known"], row["support"]) == (True, 100)
+    assert "clicks: 1 group is compared by its mean in both audits" in found.summary.notes[-1]
     for require in ({}, {"certify_from": 100}):
-        gate = fairrec.gate(candidate, {"rule": [rule], "require": require}, baseline=base)
-        assert gate.outcome == "inconclusive"
+        assert gated(base, candidate, 0.5, **require).outcome == "failed"
+
+
+@pytest.mark.parametrize("way", [lambda result: result, without_users])
+def test_a_group_under_another_name_and_one_that_has_vanished_are_no_all_clear(way):
+    base = way(grouped(PLANS, CLICKS))
+    renamed = way(grouped([*PLANS[:500], *["pro"] * 100], FALLEN))
+    found = fairrec.compare(base, renamed, matters=0.5)
+    assert found.summary.outcome == "inconclusive"
+    rows = {row["plan"]: row for row in found.changes.iter_rows(named=True)}
+    assert {*rows} == {"free", "paid", "pro"}
+    for plan, missing in (("paid", "after"), ("pro", "before")):
+        row = rows[plan]
+        assert (row["support"], row["is_known"], row["outcome"]) == (100, False, "inconclusive")
+        assert row[missing] is None and row["change"] is None
+    assert rows["free"]["outcome"] == "not worse by more"
+    clicks = found.metrics["clicks"]
+    assert (clicks.n_groups, clicks.n_unknown) == (3, 2)
+    assert [point.support for point in clicks.certificate] == [500]
+    assert any("how they changed is not known" in note for note in found.summary.notes)
+    gate = gated(base, renamed, 0.5)
+    assert gate.outcome == "inconclusive"
+    assert "so it is not compared" in gate.rules[0].measured
+    # nobody pays any more
+    gone = way(grouped(["free"] * 500, CLICKS[:500]))
+    assert fairrec.compare(base, gone, matters=0.5).summary.outcome == "inconclusive"
+    assert gated(base, gone, 0.5).outcome == "inconclusive"
+
+
+def test_a_page_shows_groups_of_one_audit_only(tmp_path):
+    renamed = grouped([*PLANS[:500], *["pro"] * 100], FALLEN)
+    found = fairrec.compare(grouped(PLANS, CLICKS), renamed, matters=0.5)
+    page = (found.save(tmp_path / "out") / "report.html").read_text("utf-8")
+    assert "plan=paid" in page and "plan=pro" in page
+    assert fairrec.load(tmp_path / "out").changes.equals(found.changes)

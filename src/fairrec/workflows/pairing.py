@@ -16,14 +16,10 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import Pairing
 from fairrec.result.group_table import conditions_of
-from fairrec.statistics.unpaired import Published
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
 known of a group would be left out."""
-
-
-_ROW = "\0row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,62 +233,3 @@ def paired_users(
         known = grouping.cells.sums(~np.isnan(values[0][at] + values[1][at]))
         is_compared[at] &= grouping.lattice.sums(known[None])[0] > 0
     return PairedUsers(values[0], values[1], grouping, is_compared)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedGroups:
-    """The groups of one metric that both audits tell of, in the same order.
-
-    Parameters
-    ----------
-    conditions : a text column an attribute, and the depth
-    """
-
-    conditions: pl.DataFrame
-    before: Published
-    after: Published
-
-
-def published_groups(
-    common: Common, base: AuditResult, candidate: AuditResult
-) -> dict[str, PublishedGroups]:
-    """What both audits tell of the groups they have in common, by metric."""
-    found = {}
-    for name in common.metrics:
-        first, last = (table.filter(pl.col("metric") == name) for table in common.tables)
-        on = axes(common.attributes)
-        both = last.join(first, on=on, nulls_equal=True, suffix=" base", maintain_order="left")
-        before, after = (
-            _published(both, which, audit.summary.alpha, audit.metrics[name].sd)
-            for which, audit in ((" base", base), ("", candidate))
-        )
-        conditions = both.select(*on, "depth")
-        conditions.columns = [*common.attributes, "depth"]
-        found[name] = PublishedGroups(conditions, before, after)
-    return found
-
-
-def not_compared(told: PublishedGroups, compared: pl.DataFrame) -> PublishedGroups:
-    """Groups that both audits tell of, and of whose users too few are in both.
-
-    Parameters
-    ----------
-    compared : conditions of the groups that are compared by their users
-    """
-    columns = compared.columns
-    rows = told.conditions.with_row_index(_ROW)
-    left = rows.join(compared, on=columns, how="anti", nulls_equal=True, maintain_order="left")
-    at = left[_ROW].to_numpy()
-    before, after = (
-        Published(side.n[at], side.value[at], side.low[at], side.high[at], side.alpha, side.sd)
-        for side in (told.before, told.after)
-    )
-    return PublishedGroups(left.select(columns), before, after)
-
-
-def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
-    n, value, low, high = (
-        both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        for column in ("support", "value", "value_low", "value_high")
-    )
-    return Published(n, value, low, high, alpha, sd or 0.0)
