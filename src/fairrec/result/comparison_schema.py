@@ -42,8 +42,8 @@ class Pairing(Part):
     n_only_base: int | None
     n_only_candidate: int | None
     n_moved: int | None = Field(
-        description="users in both whose attributes differ; they count for the group they are in "
-        "in the candidate"
+        description="users in both whose attributes differ; where these are few of a group they "
+        "count for the one they are in in the candidate"
     )
 
 

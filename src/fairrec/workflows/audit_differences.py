@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from fairrec.core.errors import listed, plain
 from fairrec.inputs.users_sum import users_sum
+from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
 from fairrec.result.schema import AuditSummary
+from fairrec.workflows.membership import MOST_MOVED
 from fairrec.workflows.pairing import Common
 from fairrec.workflows.published import PublishedGroups
 
@@ -83,7 +85,7 @@ def comparison_notes(
     common: Common,
     pairing: Pairing,
     told: Mapping[str, PublishedGroups],
-    n_paired: Mapping[str, int],
+    counts: Mapping[str, tuple[int, int]],
     base: AuditResult,
     candidate: AuditResult,
 ) -> tuple[str, ...]:
@@ -92,7 +94,8 @@ def comparison_notes(
     Parameters
     ----------
     told : the groups of both, by metric
-    n_paired : groups that are compared by users who are in both, by metric
+    counts : by metric, groups that are compared by users who are in both, and groups that are not
+        as many of these moved in or out
     """
     notes = [*_only_in_one(common, base.summary, candidate.summary)]
     if base.summary.given is not None or candidate.summary.given is not None:
@@ -107,7 +110,7 @@ def comparison_notes(
         if pairing.n_moved:
             notes.append(
                 f"{pairing.n_moved:,} users have other attributes in the candidate than in the "
-                "base: they count for the group they are in in the candidate"
+                "base: in groups where these are few they count where they are in the candidate"
             )
     for name, part in told.items():
         n_both = int(part.is_in_both.sum())
@@ -119,18 +122,21 @@ def comparison_notes(
                 "in the candidate only: how they changed is not known"
                 + (f"; {n_left:,} of them the other audit did not look for" if n_left else "")
             )
-        if pairing.is_paired and n_both > n_paired[name]:
-            notes.append(
-                f"{plain(name)}: {_by_means(n_both - n_paired[name])} in both audits: too few "
-                "users are in both"
-            )
+        n_paired, n_moved = counts[name]
+        if pairing.is_paired and n_both > n_paired:
+            notes.append(_by_means(name, n_both - n_paired, n_moved))
     return tuple(notes)
 
 
-def _by_means(n: int) -> str:
-    return (
-        "1 group is compared by its mean" if n == 1 else f"{n:,} groups are compared by their means"
-    )
+def _by_means(name: str, n: int, n_moved: int) -> str:
+    """How many groups are not compared user by user, and why."""
+    said = "1 group is compared by its mean" if n == 1 else f"{n:,} groups are compared by means"
+    why = []
+    if n_moved:
+        why.append(f"of {n_moved:,} more than {percent(MOST_MOVED)} of the users moved in or out")
+    if n > n_moved:
+        why.append(f"of {n - n_moved:,} too few users are in both")
+    return f"{plain(name)}: {said} in both audits: {', '.join(why)}"
 
 
 def _only_in_one(common: Common, base: AuditSummary, candidate: AuditSummary) -> Iterator[str]:

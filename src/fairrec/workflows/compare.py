@@ -98,7 +98,7 @@ def compare(
         )
         for name, side in sides.items()
     }
-    n_paired = {name: side.n_paired for name, side in sides.items()}
+    counts = {name: (side.n_paired, side.n_moved) for name, side in sides.items()}
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.compare(base, candidate)"),
@@ -119,7 +119,7 @@ def compare(
             for name, side in sides.items()
         },
         differences=audit_differences(first, last),
-        notes=comparison_notes(common, pairing, told, n_paired, first, last),
+        notes=comparison_notes(common, pairing, told, counts, first, last),
     )
     changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
     is_pandas = first.is_pandas and last.is_pandas
@@ -133,12 +133,14 @@ class _Sides:
     Parameters
     ----------
     n_paired : groups that are compared by users who are in both
+    n_moved : groups that are not, as many of these moved in or out
     """
 
     conditions: pl.DataFrame
     groups: ComparedGroups
     everyone: Change | None
     n_paired: int
+    n_moved: int = 0
 
 
 def _paired(
@@ -168,6 +170,7 @@ def _paired(
             found[at].with_others(by_means[at], left),
             change_of(users.before[at], users.after[at], directions[at], alpha),
             conditions.height,
+            users.n_moved[at],
         )
     return sides
 

@@ -16,6 +16,7 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import Pairing
 from fairrec.result.group_table import conditions_of
+from fairrec.workflows.membership import is_steady
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
@@ -184,13 +185,15 @@ class PairedUsers:
     ----------
     before, after : (n_metrics, n_users), NaN where undefined
     is_compared : (n_metrics, n_groups), groups that both audits tell of, with users who have both
-        values
+        values and few of whom moved
+    n_moved : groups of each metric that are not compared, as many users moved in or out
     """
 
     before: FloatArray
     after: FloatArray
     grouping: Grouping
     is_compared: BoolArray
+    n_moved: tuple[int, ...]
 
     @property
     def conditions(self) -> list[pl.DataFrame]:
@@ -222,14 +225,17 @@ def paired_users(
     grouping = Grouping.of(attributes, options)
     conditions = conditions_of(grouping)
     conditions.columns = [*axes(common.attributes), "depth"]
+    n_users = grouping.lattice.n_users.astype(np.float64)
+    steady = is_steady(shared, conditions, n_users, axes(common.attributes))
     conditions = conditions.with_row_index("row")
-    is_compared = np.zeros((len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
+    is_told = np.zeros((len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
     for at, name in enumerate(common.metrics):
         rows = conditions
         for table in common.tables:
             mine = table.filter(pl.col("metric") == name)
             rows = rows.join(mine, on=axes(common.attributes), how="semi", nulls_equal=True)
-        is_compared[at, rows["row"].to_numpy()] = True
+        is_told[at, rows["row"].to_numpy()] = True
         known = grouping.cells.sums(~np.isnan(values[0][at] + values[1][at]))
-        is_compared[at] &= grouping.lattice.sums(known[None])[0] > 0
-    return PairedUsers(values[0], values[1], grouping, is_compared)
+        is_told[at] &= grouping.lattice.sums(known[None])[0] > 0
+    n_moved = tuple(int(n) for n in (is_told & ~steady).sum(axis=1))
+    return PairedUsers(values[0], values[1], grouping, is_told & steady, n_moved)
