@@ -290,6 +290,23 @@ def test_a_group_of_other_users_is_no_all_clear():
         assert gated(base, candidate, 0.5, **require).outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("n_new", "outcome"),
+    [(0, "not worse by more"), (10, "not worse by more"), (50, "worse by more")],
+)
+def test_a_group_of_whom_many_are_new_is_compared_by_its_means(n_new, outcome):
+    # who is new gets nothing, and for all others nothing changed
+    ids = [*range(600 - n_new), *range(1000, 1000 + n_new)]
+    clicks = [*CLICKS[: 600 - n_new], *[0.0] * n_new]
+    base, candidate = grouped(PLANS, CLICKS), grouped(PLANS, clicks, ids)
+    found = fairrec.compare(base, candidate, matters=0.2)
+    assert found.summary.outcome == outcome
+    row = found.changes.filter(pl.col("plan") == "paid").row(0, named=True)
+    notes = " ".join(found.summary.notes)
+    assert row["support"] == (100 if n_new == 50 else 100 - n_new)
+    assert ("of 1 fewer than 90% of the users have both values" in notes) == (n_new == 50)
+
+
 @pytest.mark.parametrize("way", [lambda result: result, without_users])
 def test_a_group_under_another_name_and_one_that_has_vanished_are_no_all_clear(way):
     base = way(grouped(PLANS, CLICKS))

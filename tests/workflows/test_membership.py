@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.workflows.membership import is_steady
+from fairrec.workflows.membership import is_enough, is_steady
 
 CONDITIONS = pl.DataFrame(
     {"a0": ["x", "y", None, None, "x", "y"], "a1": [None, None, "p", "q", "p", "p"]},
@@ -44,3 +44,9 @@ def test_one_who_moved_weighs_more_in_a_small_group():
     )
     found = is_steady(moved, CONDITIONS, np.array([200.0, 200, 200, 200, 20, 100]), ["a0", "a1"])
     assert found.tolist() == [True, True, True, True, False, True]
+
+
+def test_nine_in_ten_of_the_larger_side_are_enough():
+    paired = np.array([90.0, 89.0, 90.0, 0.0])
+    before, after = np.array([100.0, 100.0, 90.0, 0.0]), np.array([90.0, 90.0, 101.0, 0.0])
+    assert is_enough(paired, before, after).tolist() == [True, False, False, False]

@@ -10,7 +10,7 @@ from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
 from fairrec.result.schema import AuditSummary
-from fairrec.workflows.membership import MOST_MOVED
+from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
 from fairrec.workflows.pairing import Common
 from fairrec.workflows.published import PublishedGroups
 
@@ -135,7 +135,8 @@ def _by_means(name: str, n: int, n_moved: int) -> str:
     if n_moved:
         why.append(f"of {n_moved:,} more than {percent(MOST_MOVED)} of the users moved in or out")
     if n > n_moved:
-        why.append(f"of {n - n_moved:,} too few users are in both")
+        share = percent(LEAST_OF_GROUP)
+        why.append(f"of {n - n_moved:,} fewer than {share} of the users have both values")
     return f"{plain(name)}: {said} in both audits: {', '.join(why)}"
 
 

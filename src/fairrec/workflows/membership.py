@@ -15,6 +15,8 @@ from fairrec.core.arrays import BoolArray, FloatArray
 
 MOST_MOVED = 0.02
 """Share of a group's users, of those in both audits, who may have moved in or out."""
+LEAST_OF_GROUP = 0.9
+"""Share of a group's users, in the audit that has more of them, who must have both values."""
 
 
 def is_steady(
@@ -44,3 +46,9 @@ def is_steady(
 
 def _differ(axes: Sequence[str]) -> pl.Expr:
     return pl.any_horizontal(pl.col(axis).ne_missing(pl.col(f"{axis} base")) for axis in axes)
+
+
+def is_enough(n_paired: FloatArray, n_before: FloatArray, n_after: FloatArray) -> BoolArray:
+    """(n_groups,), groups of whose users nearly all are in both audits with a value."""
+    n_most = np.maximum(np.maximum(n_before, n_after), 1.0)
+    return np.asarray(n_paired >= LEAST_OF_GROUP * n_most)

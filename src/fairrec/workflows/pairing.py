@@ -16,7 +16,7 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import Pairing
 from fairrec.result.group_table import conditions_of
-from fairrec.workflows.membership import is_steady
+from fairrec.workflows.membership import is_enough, is_steady
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
@@ -184,8 +184,8 @@ class PairedUsers:
     Parameters
     ----------
     before, after : (n_metrics, n_users), NaN where undefined
-    is_compared : (n_metrics, n_groups), groups that both audits tell of, with users who have both
-        values and few of whom moved
+    is_compared : (n_metrics, n_groups), groups that both audits tell of, nearly all of whose users
+        have both values, and few of whom moved
     n_moved : groups of each metric that are not compared, as many users moved in or out
     """
 
@@ -228,14 +228,18 @@ def paired_users(
     n_users = grouping.lattice.n_users.astype(np.float64)
     steady = is_steady(shared, conditions, n_users, axes(common.attributes))
     conditions = conditions.with_row_index("row")
-    is_told = np.zeros((len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
+    is_told, enough = np.zeros((2, len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
     for at, name in enumerate(common.metrics):
         rows = conditions
-        for table in common.tables:
+        for table, which in zip(common.tables, ("before", "after"), strict=True):
             mine = table.filter(pl.col("metric") == name)
-            rows = rows.join(mine, on=axes(common.attributes), how="semi", nulls_equal=True)
-        is_told[at, rows["row"].to_numpy()] = True
+            mine = mine.select(*axes(common.attributes), pl.col("support").alias(which))
+            rows = rows.join(mine, on=axes(common.attributes), nulls_equal=True)
         known = grouping.cells.sums(~np.isnan(values[0][at] + values[1][at]))
-        is_told[at] &= grouping.lattice.sums(known[None])[0] > 0
+        n_paired = grouping.lattice.sums(known[None])[0]
+        told = rows["row"].to_numpy()
+        sizes = (rows[which].to_numpy() for which in ("before", "after"))
+        is_told[at, told] = True
+        enough[at, told] = is_enough(n_paired[told], *sizes)
     n_moved = tuple(int(n) for n in (is_told & ~steady).sum(axis=1))
-    return PairedUsers(values[0], values[1], grouping, is_told & steady, n_moved)
+    return PairedUsers(values[0], values[1], grouping, enough & steady, n_moved)
