@@ -117,6 +117,27 @@ def test_no_change_is_larger_than_the_bounds_of_a_metric_allow():
     assert compared(4 * change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] < -1.0
 
 
+@pytest.mark.parametrize(("higher_is_better", "end"), [(True, "low"), (False, "high")])
+def test_those_not_seen_may_lose_all_that_a_metric_has(higher_is_better, end):
+    rng = np.random.default_rng(0)
+    change = rng.normal(scale=0.01, size=1000)
+    free, bounded = (
+        compared(change, 30, 970, higher_is_better=higher_is_better, bounds=bounds)
+        for bounds in (None, (0.0, 1.0))
+    )
+    far = -1.0 if higher_is_better else 1.0
+    share = 1 - np.exp(np.log(0.05 / 2 / 2) / 30)
+    mean = change[:30].mean()
+    assert getattr(bounded.interval, end)[0] == pytest.approx(mean + share * (far - mean))
+    assert abs(getattr(free.interval, end)[0]) < 0.02
+    # what is called worse or improved does not depend on it
+    assert (bounded.is_beyond_chance == free.is_beyond_chance).all()
+    # even where nobody changed at all
+    same = compared(np.zeros(1000), 30, 970, bounds=(0.0, 1.0))
+    assert same.interval.low[0] == pytest.approx(-share) and same.interval.high[0] == 0.0
+    assert same.is_known.all() and not same.is_beyond_chance.any()
+
+
 def groups(*rows, n=100.0) -> ComparedGroups:
     """Change, low and high of each group."""
     change, low, high = (np.array(part) for part in zip(*rows, strict=True))

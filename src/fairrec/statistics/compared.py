@@ -130,7 +130,9 @@ def compare_paired(
         interval = Interval(part.low[mine], part.high[mine])
         users = after[at] - before[at]
         users = users[~np.isnan(users)]
-        wider = _with_unseen(interval, n, change, users, higher_is_better[at], level)
+        most = _most(users, known_bounds[at])
+        extremes = _extremes(users, most, higher_is_better[at])
+        wider = _with_unseen(interval, n, change, extremes, level)
         found.append(
             ComparedGroups(
                 n=n,
@@ -138,7 +140,7 @@ def compare_paired(
                 after=part.after[mine],
                 change=change,
                 error=part.error[mine],
-                interval=_possible(wider, users, known_bounds[at]),
+                interval=Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most)),
                 is_beyond_chance=leaves_out_zero(interval),
                 is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
             )
@@ -158,33 +160,33 @@ def cut_off(level: float) -> CutOffs:
 
 
 def _with_unseen(
-    interval: Interval,
-    n: FloatArray,
-    change: FloatArray,
-    of_users: FloatArray,
-    higher_is_better: bool | None,
-    level: float,
+    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: float
 ) -> Interval:
-    """The same, or wider at the worse end: others of a group may lose as much as anybody did.
+    """The same, or wider at the worse end: others of a group may lose as much as can be lost.
 
     Where few users changed, a group of which none did is no proof that none would.
     """
-    extremes = np.full(2, np.nan)
-    for end in worse_ends(higher_is_better) if len(of_users) else ():
-        extremes[int(end > 0)] = of_users.max() if end > 0 else of_users.min()
     wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
     is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
     return Interval(*(np.where(is_known, end, np.nan) for end in wider))
 
 
-def _possible(
-    interval: Interval, of_users: FloatArray, bounds: tuple[float, float] | None
-) -> Interval:
-    """No change is larger than what is between the bounds of a metric."""
+def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
+    """The largest fall and rise that users may have who are not seen; NaN at the better end.
+
+    As much as the bounds of a metric leave room for; without any as much as anybody showed.
+    """
+    extremes = np.full(2, np.nan)
+    for end in worse_ends(higher_is_better) if len(of_users) else ():
+        seen = of_users.max() if end > 0 else of_users.min()
+        extremes[int(end > 0)] = end * most if np.isfinite(most) else seen
+    return extremes
+
+
+def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
+    """No change is larger than what is between the bounds of a metric, where these hold."""
     most = np.inf if bounds is None else bounds[1] - bounds[0]
-    if np.abs(of_users).max(initial=0.0) > most:  # whose bounds do not hold
-        return interval
-    return Interval(np.maximum(interval.low, -most), np.minimum(interval.high, most))
+    return float(most) if np.abs(of_users).max(initial=0.0) <= most else np.inf
 
 
 def judged(
