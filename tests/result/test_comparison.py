@@ -78,5 +78,5 @@ def test_files_that_do_not_belong_together_are_refused(found, tmp_path):
     with pytest.raises(InputError, match="does not belong to this comparison"):
         fairrec.load(folder)
     (folder / "comparison.json").write_text("{}")
-    with pytest.raises(InputError, match="is no comparison by this version"):
+    with pytest.raises(InputError, match="is no comparison of this version"):
         fairrec.load(folder)

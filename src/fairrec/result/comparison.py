@@ -15,6 +15,7 @@ from fairrec.core.files import put_table
 from fairrec.core.folders import settle
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
+from fairrec.result.json_file import load_json
 from fairrec.result.own_folder import COMPARISON, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.saved import load_table
@@ -120,14 +121,7 @@ def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame] | No
     path = folder / NAME
     if not path.exists():
         return None
-    try:
-        summary = ComparisonSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no comparison by this version of FairRec ({error})."
-        ) from error
+    summary = load_json(path, ComparisonSummary, "comparison")
     changes = load_table(folder / "changes.parquet")
     found = {*changes["metric"].unique()} if "metric" in changes.columns else set()
     if not found <= {*summary.metrics}:

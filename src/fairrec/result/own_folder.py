@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairrec.core.errors import InputError, OutputError, listed, plain
-from fairrec.core.files import check_writable, errors_of_disk
+from fairrec.core.files import check_writable, errors_of_disk, file_bytes
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
@@ -121,7 +121,7 @@ def _kind_in(folder: Path) -> ResultKind | None:
 def _is_ours(file: Path) -> bool:
     """Whether a file is a JSON file of FairRec's."""
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError):
+        content = json.loads(file_bytes(file))
+    except (InputError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and {"schema_version", "fairrec_version"} <= content.keys()

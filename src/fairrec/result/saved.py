@@ -7,8 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.folders import settle
 from fairrec.result.group_table import JUDGED, NUMBERS
+from fairrec.result.json_file import load_json
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -21,16 +23,7 @@ def load_summary(folder: str | Path) -> AuditSummary:
     """The summary of an audit saved in a folder."""
     settle(Path(folder))
     path = Path(folder) / "result.json"
-    try:
-        return AuditSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{plain(path, 300)}: cannot be read ({error.strerror}). Is it an audit?"
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no result of this version of FairRec ({error})."
-        ) from error
+    return load_json(path, AuditSummary, "result", fix="Is it an audit?")
 
 
 def load_groups(folder: str | Path) -> pl.DataFrame:
@@ -55,15 +48,15 @@ def load_per_user(folder: str | Path, summary: AuditSummary) -> pl.DataFrame | N
 def load_table(path: Path) -> pl.DataFrame:
     """A table of ours."""
     settle(path.parent)
-    where = plain(path, 300)
-    try:
-        # opened here, because Polars takes no path that is not Unicode
-        with path.open("rb") as file:
+    fix = "Is it an audit?"
+    # opened here, because Polars takes no path that is not Unicode
+    with open_file(path, fix) as file, errors_of_reading(path, fix):
+        try:
             return pl.read_parquet(file)
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read ({error.strerror}). Is it an audit?") from error
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{where}: is no Parquet file ({error}). Audit again.") from error
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"{plain(path, 300)}: is no Parquet file ({plain(error, 200)}). Audit again."
+            ) from error
 
 
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
