@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import fairrec
@@ -64,6 +65,26 @@ def test_what_is_insisted_on_is_replaced_as_a_whole(found, tmp_path):
     audit = audited(users_table(60)).save(tmp_path / "audit", report=False)
     found.save(audit, report=False, force=True)
     assert {file.name for file in audit.iterdir()} == {"changes.parquet", "comparison.json"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda changes: changes.drop("plan"),
+        lambda changes: changes.drop("outcome"),
+        lambda changes: changes.rename({"support": "n"}),
+        lambda changes: changes.with_columns(change=pl.lit(float("nan"))),
+        lambda changes: changes.with_columns(pl.col("before").cast(pl.String)),
+        lambda changes: changes.with_columns(is_known=pl.lit("yes")),
+        lambda changes: changes.head(2),
+        lambda changes: changes.vstack(changes),
+    ],
+)
+def test_other_columns_types_and_rows_are_refused(found, tmp_path, spoil):
+    folder = found.save(tmp_path / "out", report=False)
+    spoil(found.changes).write_parquet(folder / "changes.parquet")
+    with pytest.raises(InputError, match="does not belong to this comparison"):
+        fairrec.load(folder)
 
 
 def test_files_that_do_not_belong_together_are_refused(found, tmp_path):

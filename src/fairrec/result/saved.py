@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +17,7 @@ from fairrec.result.schema import AuditSummary, Finding
 
 _WHOLE = ("depth", "support")
 _ROUNDING = 1e-9
+_SAME_MEAN = 1e-6
 _TOGETHER = "Audit again, or put back the file that was written beside result.json."
 
 
@@ -37,12 +39,45 @@ def load_per_user(folder: str | Path, summary: AuditSummary) -> pl.DataFrame | N
     if not path.exists():
         return None
     table = load_table(path)
-    if table.height != summary.n_users:
-        raise InputError(
-            f"{plain(path, 300)}: has {table.height:,} users and result.json {summary.n_users:,}, "
-            f"so they are of two audits. {_TOGETHER}"
-        )
+    if reason := next(_unlike(table, summary), ""):
+        raise InputError(f"{plain(path, 300)}: {reason}. {_TOGETHER}")
     return table
+
+
+def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
+    """What a table of users has otherwise than a summary says."""
+    two = "so they are of two audits"
+    means = {
+        name: about
+        for name, about in summary.metrics.items()
+        # no column where it is no mean over users
+        if about.sd is not None or name in users.columns
+    }
+    for name in ("user_id", *summary.attributes, *means):
+        if name not in users.columns:
+            yield f"has no column {plain(name)}"
+    if users.height != summary.n_users:
+        yield f"has {users.height:,} users and result.json {summary.n_users:,}, {two}"
+    if users["user_id"].null_count() or users["user_id"].n_unique() < users.height:
+        yield "has users without an id, or one more than once"
+    for name in summary.attributes:
+        if users[name].dtype != pl.String or users[name].null_count():
+            yield f"has users without a text in column {plain(name)}"
+    for name, about in means.items():
+        values = users[name]
+        if not values.dtype.is_float() or values.is_nan().any():
+            yield f"has no numbers in column {plain(name)}"
+        known = values.drop_nulls().to_numpy()
+        if len(known) != about.n_defined:
+            yield (
+                f"has {len(known):,} values of {plain(name)} and result.json "
+                f"{about.n_defined:,}, {two}"
+            )
+        # of a search it is that of users drawn at random
+        if about.n_compared == about.n_defined > 0 and about.sd is not None:
+            mean, size = float(known.mean()), max(abs(about.mean), about.sd)
+            if not abs(mean - about.mean) <= _SAME_MEAN * size:
+                yield f"has a mean {plain(name)} of {mean} and result.json of {about.mean}, {two}"
 
 
 def load_table(path: Path) -> pl.DataFrame:
@@ -89,6 +124,8 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
         all(types[name] == pl.String for name in texts)
         and all(name in types and types[name].is_integer() for name in _WHOLE)
         and all(name in types and types[name].is_float() for name in NUMBERS)
+        # what is not known is null
+        and not any(groups[name].is_nan().any() for name in NUMBERS)
         # those of an earlier version have none
         and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
     )
