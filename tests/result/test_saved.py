@@ -10,6 +10,8 @@ from fairrec.core.errors import InputError
 from fairrec.result.saved import load_per_user, refuse_other_groups
 from tests.builders import audit, two_groups
 
+METRIC = "mrr@5"
+
 
 def test_groups_may_be_hidden_and_none_added():
     result = audit(*two_groups(), by="group")
@@ -21,6 +23,7 @@ def test_groups_may_be_hidden_and_none_added():
         *(table.vstack(table), table.head(1), table.head(0)),
         *(table.drop(name) for name in ("group", "metric", "depth", "support", "difference")),
         table.with_columns(pl.col("support").cast(pl.String)),
+        *(table.with_columns(pl.lit(float("nan")).alias(name)) for name in ("value", "p_adjusted")),
     ):
         with pytest.raises(InputError, match="does not belong to this result"):
             refuse_other_groups(other, result.summary)
@@ -44,6 +47,36 @@ def test_a_group_of_everyone_has_a_row_though_it_is_compared_with_nobody():
 def test_users_that_were_not_saved_are_none(tmp_path):
     result = audit(*two_groups(), by="group")
     assert load_per_user(tmp_path, result.summary) is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda users: users.head(3), "has 3 users and result.json"),
+        (lambda users: users.drop("group"), "has no column group"),
+        (lambda users: users.drop("user_id"), "has no column user_id"),
+        (lambda users: users.drop(METRIC), f"has no column {METRIC}"),
+        (lambda users: users.with_columns(user_id=pl.lit(None)), "without an id"),
+        (lambda users: users.with_columns(user_id=pl.lit(1)), "more than once"),
+        (lambda users: users.with_columns(pl.col(METRIC).cast(pl.String)), "has no numbers"),
+        (lambda users: users.with_columns(pl.col(METRIC) / 2), f"has a mean {METRIC} of"),
+        (lambda users: users.with_columns(pl.lit(float("nan")).alias(METRIC)), "has no numbers"),
+        (lambda users: users.with_columns(group=pl.lit(None, pl.String)), "without a text in"),
+        (lambda users: users.with_columns(group=pl.lit(1)), "without a text in column group"),
+        (
+            lambda users: users.with_columns(pl.lit(None, pl.Float64).alias(METRIC)),
+            f"has 0 values of {METRIC} and result.json",
+        ),
+    ],
+)
+def test_users_of_another_audit_are_refused(tmp_path, spoil, says):
+    result = audit(*two_groups(), by="group")
+    file = tmp_path / "per_user.parquet"
+    result.per_user.write_parquet(file)
+    assert load_per_user(tmp_path, result.summary).equals(result.per_user)
+    spoil(result.per_user).write_parquet(file)
+    with pytest.raises(InputError, match=says):
+        load_per_user(tmp_path, result.summary)
 
 
 def test_a_group_alone_in_its_circumstances_is_counted_and_not_compared():

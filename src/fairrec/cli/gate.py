@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,23 @@ def gate_command(
     debug: DebugOption = False,
 ) -> None:
     """Hold an audit against a policy: exit code 0 passed, 1 failed, 2 bad input, 3 inconclusive."""
-    raise typer.Exit(hold_against(audit, GateOptions.of(**options), format_))
+    held = GateOptions.of(**options)
+    refuse_overwriting_inputs(held, [audit])
+    raise typer.Exit(hold_against(audit, held, format_))
+
+
+def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) -> None:
+    """An error where the outcome would be written over something else.
+
+    Parameters
+    ----------
+    others : what is read and written besides
+    """
+    from fairrec.result.own_folder import refuse_overwriting
+
+    others = [*others, options.policy, options.baseline, options.releases]
+    refuse_overwriting("junit", options.junit, [*others, options.summary])
+    refuse_overwriting("summary", options.summary, [*others, options.junit])
 
 
 def hold_against(

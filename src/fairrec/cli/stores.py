@@ -69,10 +69,13 @@ def card_command(
 ) -> None:
     """Write a section of a model card from a saved audit, in Markdown."""
     from fairrec.core.files import write_text
+    from fairrec.result.own_folder import refuse_overwriting
     from fairrec.stores.card_file import card, put_card
 
     if out is not None and into is not None:
         raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
+    refuse_overwriting("out", out, [audit])
+    refuse_overwriting("into", into, [audit])
     section = card(_loaded(audit))
     if into is not None:
         put_card(into, section)
