@@ -364,3 +364,13 @@ def test_users_who_moved_are_not_compared_with_themselves(fall):
         assert row["simultaneous_low"] < -fall < row["simultaneous_high"]
         outcomes.append(gated(base, candidate, 0.1).outcome)
     assert {"passed" if fall else "failed"}.isdisjoint(outcomes)
+
+
+def test_audits_whose_small_groups_are_hidden_are_not_compared():
+    from tests.policy.judged_world import planted as judged
+
+    whole = judged()
+    most = int(whole.group_table["support"].min()) + 1
+    for pair in ((whole.shown(most), whole), (whole, whole.shown(most))):
+        with pytest.raises(InputError, match="users are hidden"):
+            fairrec.compare(*pair)

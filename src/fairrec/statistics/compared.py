@@ -79,7 +79,7 @@ class ComparedMetric:
     matters : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in OUTCOMES
     order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
-        among them those by most standard errors first
+        among them those first that are surely worse by most, and last that are surely better
     is_conclusive : whether the users with a value speak for all, in both audits
     ruled_out_from : of groups with so many users and more none is inconclusive
     """
@@ -214,13 +214,15 @@ def judged(
     is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
     is_told = is_certain & is_above & (of_groups > WORSE)
     rank = np.where(of_groups > WORSE, OPEN, of_groups)
+    low, high = interval
+    surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
         outcome=metric_outcome(of_groups, groups.is_known, depth) if len(depth) else "inconclusive",
         matters=matters,
         is_conclusive=is_conclusive,
         of_groups=of_groups,
-        order=np.lexsort((-errors, rank)),
+        order=np.lexsort((-errors, -surely, rank)),
         is_improved=groups.is_beyond_chance & (size < 0),
         ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
         certificate=certificate(groups.n, interval.high, is_told),

@@ -31,7 +31,7 @@ from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes
-from fairrec.workflows.load import Audited, audit_of
+from fairrec.workflows.load import Audited, audit_of, refuse_hidden
 from fairrec.workflows.pairing import (
     Common,
     PairedUsers,
@@ -239,4 +239,5 @@ def _amount(matters: Matters | None, result: MetricResult, name: str) -> float |
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
     result, folder = audit_of(which, given)
+    refuse_hidden(which, result)
     return result, "" if folder is None else as_unicode(Path(os.path.normpath(folder)).name)

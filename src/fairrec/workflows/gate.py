@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import invalid
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
@@ -23,7 +23,7 @@ from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.trend_schema import TrendSummary
 from fairrec.workflows.compare import compare
-from fairrec.workflows.load import Audited, audit_of
+from fairrec.workflows.load import Audited, audit_of, refuse_hidden
 from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
 from fairrec.workflows.trend_options import TrendOptions
@@ -104,17 +104,6 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
         raise InputError(
             "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
             "audit in a folder of its own, and name that."
-        )
-
-
-def refuse_hidden(name: str, result: AuditResult) -> None:
-    """An error where groups are left out, of which one may be what a rule is about."""
-    hidden = result.summary.hidden
-    if hidden is not None and hidden.n_groups:
-        raise InputError(
-            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
-            f"({hidden.n_groups:,} of them), and a rule may fail by any. Hold the whole audit "
-            f"against the policy; {spelled('min_shown')} is for what is passed on."
         )
 
 

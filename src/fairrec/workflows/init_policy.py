@@ -16,8 +16,7 @@ from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.workflows.gate import refuse_hidden
-from fairrec.workflows.load import load_audit
+from fairrec.workflows.load import load_audit, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
