@@ -83,14 +83,14 @@ def test_named_groups_and_what_matters_are_said():
 @pytest.mark.parametrize(
     ("rules", "inconclusive", "says"),
     [
-        (["failed", "passed"], None, "Failed: 1 of 2 rules."),
-        (["inconclusive"], None, "Inconclusive: 1 of 1 rule, none failed."),
+        (["failed", "passed"], None, "Failed: 1 of 2 checks."),
+        (["inconclusive"], None, "Inconclusive: 1 of 1 check, none failed."),
         (
             ["inconclusive"],
             "pass",
-            "Inconclusive: 1 of 1 rule, none failed, which counts as passed.",
+            "Inconclusive: 1 of 1 check, none failed, which counts as passed.",
         ),
-        (["passed"], None, "Passed: 1 rule."),
+        (["passed"], None, "Passed: 1 check."),
     ],
 )
 def test_the_headline(rules, inconclusive, says):
@@ -99,4 +99,4 @@ def test_the_headline(rules, inconclusive, says):
 
 def test_the_headline_counts_warnings():
     said_ = headline(gate_of(rule_of("passed"), rule_of("failed", "warn")))
-    assert said_ == "Passed: 1 rule; 1 warning."
+    assert said_ == "Passed: 1 check; 1 warning."

@@ -103,13 +103,22 @@ def difference_harms(
     about = summary.metrics[metric]
     direction = None if either_way else about.higher_is_better
     return harms_in(
-        groups,
+        _compared(groups, about, metric),
         [*summary.attributes],
         metric,
         direction,
         "difference",
         is_conclusive=about.is_conclusive,
     )
+
+
+def _compared(groups: pl.DataFrame, about: MetricResult, metric: str) -> pl.DataFrame:
+    """The groups of a metric that have others, also those who are in no circumstances like theirs.
+
+    A group that is everyone has none.
+    """
+    has_others = pl.col("difference").is_not_null() | (pl.col("support") < about.n_defined)
+    return groups.filter(pl.col("metric") == metric, has_others)
 
 
 def harms_in(
@@ -125,8 +134,8 @@ def harms_in(
 
     Parameters
     ----------
-    column : of what was measured, "difference" from others or "change" from before; a group whose
-        change is null has a size of NaN, and nothing of it is known
+    column : of what was measured, "difference" from others or "change" from before; where it is
+        null a group has a size of NaN, and nothing of it is known
     """
     if missing := [name for name in JUDGED if name not in table.columns]:
         raise InputError(
@@ -134,8 +143,6 @@ def harms_in(
             "of FairRec. Audit again."
         )
     rows = table.filter(pl.col("metric") == metric)
-    if column == "difference":  # a group that is everyone has no others
-        rows = rows.filter(pl.col(column).is_not_null())
     low, high = (
         rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()
         for end, limit in (("low", -np.inf), ("high", np.inf))
@@ -163,7 +170,7 @@ def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> Gro
     _refuse_no_ratio(metric, about, summary)
     assert about.sd is not None
     found = difference_harms(groups, summary, metric)
-    rows = groups.filter(pl.col("metric") == metric, pl.col("difference").is_not_null())
+    rows = _compared(groups, about, metric)
     others = (rows["value"] - rows["difference"]).to_numpy()
     n_others = np.maximum(about.n_defined - found.support, 1)
     # all others may vary more than everyone does, but their squares are among everyone's

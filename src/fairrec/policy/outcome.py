@@ -69,6 +69,15 @@ class GateResult(Part):
     policy: Policy
     rules: tuple[RuleOutcome, ...]
 
+    def __str__(self) -> str:
+        from fairrec.policy.text import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """One line a rule, and the outcome of all."""
+        return str(self)
+
     @property
     def has_passed(self) -> bool:
         """Whether nothing stands in the way."""

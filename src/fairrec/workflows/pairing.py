@@ -171,7 +171,10 @@ def _users(audit: AuditResult, common: Common) -> pl.DataFrame:
     return pl.DataFrame(
         [
             table.to_series(0).cast(pl.String).alias("id"),
-            *(columns[name].alias(f"a{at}") for at, name in enumerate(common.attributes)),
+            *(
+                columns[name].alias(axis)
+                for name, axis in zip(common.attributes, axes(common.attributes), strict=True)
+            ),
             *(columns[name].alias(f"m{at}") for at, name in enumerate(common.metrics)),
         ]
     )
@@ -211,8 +214,8 @@ def paired_users(
         for which in (" base", "")
     ]
     attributes = []
-    for at, name in enumerate(common.attributes):
-        labels = shared[f"a{at}"]
+    for name, axis in zip(common.attributes, axes(common.attributes), strict=True):
+        labels = shared[axis]
         texts = labels.unique().sort()
         codes = labels.replace_strict(texts, np.arange(len(texts)), return_dtype=pl.Int32)
         attributes.append(Attribute(name, codes.to_numpy(), tuple(texts)))
