@@ -161,3 +161,34 @@ def test_a_limit_below_one_is_refused_before_any_work(tables: Path):
     ran = run_here("audit", "gone.parquet", *AUDIT[2:], "--by", "gender", "--min-shown", "0")
     assert ran.code == 2
     assert "invalid --min-shown: expected a whole number from 1" in ran.stderr
+
+
+@pytest.mark.parametrize("log", ["users.parquet", "link.log", "fairrec.toml", "out/result.json"])
+def test_a_log_is_appended_to_nothing_that_is_read_or_written(tables: Path, log: str):
+    Path("fairrec.toml").write_text('users = "users.parquet"\nby = ["gender"]\n')
+    Path("link.log").symlink_to("users.parquet")
+    before = {path: path.read_bytes() for path in tables.iterdir()}
+    for users in ((), ("--users", "users.parquet")):
+        ran = run_here("audit", "predictions.parquet", *users, "--out", "out", "--log", log)
+        assert ran.code == 2 and "--log would overwrite it" in ran.stderr
+        assert {path: path.read_bytes() for path in tables.iterdir()} == before
+
+
+def test_a_policy_is_not_replaced_by_the_result_that_is_held_against_it(tables: Path):
+    policy = tables / "io" / "result.json"
+    policy.parent.mkdir()
+    policy.write_text('[[rule]]\nmetric = "ndcg@10"\nmax_worse = 0.5\n')
+    before = policy.read_bytes()
+    gate = ("--out", "io", "--force", "--gate", "--policy", "io/result.json")
+    ran = run_here(*AUDIT, "--by", "gender", *gate)
+    assert ran.code == 2 and "result.json there is read" in ran.stderr
+    assert policy.read_bytes() == before
+
+
+def test_the_outcome_of_a_gate_is_written_over_no_table_and_no_result(tables: Path):
+    Path("fairrec.toml").write_text('[[rule]]\nmetric = "ndcg@10"\nmax_worse = 0.5\n')
+    before = {path: path.read_bytes() for path in tables.iterdir()}
+    for file in ("users.parquet", "predictions.parquet", "out/result.json", "out/report.html"):
+        ran = run_here(*AUDIT, "--by", "gender", "--out", "out", "--gate", "--junit", file)
+        assert ran.code == 2 and "--junit would overwrite it" in ran.stderr
+        assert {path: path.read_bytes() for path in tables.iterdir()} == before

@@ -99,7 +99,7 @@ def test_what_build_servers_read_is_written(here: Path, monkeypatch: pytest.Monk
     assert ran.stdout.startswith("::error title=FairRec failed::hits: no group is worse")
     assert ElementTree.parse("j.xml").getroot().get("failures") == "1"
     summary = Path("s.md").read_text()
-    assert summary.startswith("### FairRec: Failed: 1 of 1 rule.") and "to pass" in summary
+    assert summary.startswith("### FairRec: Failed: 1 of 1 check.") and "to pass" in summary
     assert Path("steps.md").read_text() == "# before\n" + summary
 
 
@@ -160,7 +160,36 @@ def test_a_baseline_is_there_and_stays_before_an_audit_is_made(here: Path):
         ((), "rule 1: has baseline, and none was given. Name one: --baseline AUDIT"),
         (("--baseline", "nowhere"), "nowhere: is no folder"),
         # it would be compared with itself, and pass whatever became worse
-        (("--baseline", "../" + here.name + "/audit"), "would be overwritten before"),
+        (("--baseline", "../" + here.name + "/audit"), "baseline: is the audit itself"),
     ):
         ran = run_here(*audit, *options)
         assert ran.code == 2 and says in ran.stderr, ran.stderr
+
+
+@pytest.mark.parametrize("option", ["--junit", "--summary"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("audit/result.json", "audit/groups.parquet", "audit/report.html", "other.toml"),
+        *("link.xml", "hard.xml", "base/run.json"),
+    ],
+)
+def test_the_outcome_is_written_over_nothing_that_is_read(here: Path, option: str, file: str):
+    write_policy(0.5)
+    Path("fairrec.toml").rename("other.toml")
+    planted().save("base", report=False)
+    Path("link.xml").symlink_to("audit/result.json")
+    Path("hard.xml").hardlink_to("audit/groups.parquet")
+    before = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}
+    ran = run_here("gate", "audit", "--policy", "other.toml", "--baseline", "base", option, file)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert option in ran.stderr and "Name another file" in ran.stderr
+    assert {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()} == before
+
+
+def test_the_outcome_goes_to_two_files(here: Path):
+    write_policy(0.5)
+    ran = run_here("gate", "audit", "--junit", "out.xml", "--summary", "./out.xml")
+    assert ran.code == 2 and not Path("out.xml").exists()
+    assert run_here("gate", "audit", "--junit", "out.xml", "--summary", "audit/out.md").code == 0
+    assert Path("out.xml").exists() and Path("audit/out.md").exists()

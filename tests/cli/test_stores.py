@@ -69,3 +69,11 @@ def test_a_comparison_is_no_audit(saved: Path):
         ran = run_here(command, "compared")
         assert (ran.code, ran.stdout) == (2, "")
         assert "holds a comparison" in ran.stderr or "MLflow needs" in ran.stderr
+
+
+@pytest.mark.parametrize("option", ["--out", "--into"])
+def test_a_card_is_written_over_no_file_of_the_audit(saved: Path, option: str):
+    before = (saved / "result.json").read_bytes()
+    ran = run_here("card", "out", option, "out/result.json")
+    assert ran.code == 2 and f"which {option} would overwrite" in ran.stderr
+    assert (saved / "result.json").read_bytes() == before

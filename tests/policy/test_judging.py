@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.core.errors import InputError
 from fairrec.policy.judging import Measurements, judge_policy
 from tests.policy.judged_world import measured, planted, policy_of
@@ -88,7 +90,7 @@ def test_shares_of_the_mean_need_a_zero():
 
 def test_a_ratio_is_limited_from_below():
     found = outcome({"metric": "hits", "min_ratio": 0.8})
-    assert (found.outcome, found.limit) == ("failed", pytest.approx(0.2))
+    assert (found.outcome, found.limit) == ("failed", 0.8)
     assert outcome({"metric": "clicks", "min_ratio": 0.8}).outcome == "passed"
 
 
@@ -143,6 +145,69 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
     summary = result.summary.model_copy(update={"metrics": metrics})
     one = judge_policy(policy, Measurements(summary, result.group_table), "p.toml")[3]
     assert (one.outcome, one.measured) == ("failed", "12% of users have none")
+
+
+def test_a_group_in_circumstances_of_its_own_is_no_all_clear():
+    rng = np.random.default_rng(0)
+    seg = np.repeat(["a", "b", "c"], 400)
+    table = pl.DataFrame(
+        {
+            "user_id": range(1200),
+            "seg": seg,
+            "land": np.where(seg == "a", "X", "Y"),
+            "bought": rng.normal(5, 1, 1200) - 3 * (seg == "a"),
+        }
+    )
+    result = fairrec.audit(
+        values=table.select("user_id", "bought"),
+        users=table.drop("bought"),
+        by="seg",
+        given="land",
+        better="bought=higher",
+        permutations=99,
+    )
+    given = Measurements(result.summary, result.group_table)
+    rule = {"metric": "bought", "max_worse": 0.9}
+    for found in (
+        outcome(rule, given, certify_from=100),
+        outcome({**rule, "groups": ["seg=a"]}, given),
+    ):
+        assert found.outcome == "inconclusive"
+        assert "seg=a (400 users) has nobody to be compared with" in found.measured
+
+
+@pytest.mark.parametrize("value", [1.0, 3.7])
+def test_the_same_value_for_everyone_is_no_all_clear(value):
+    table = pl.DataFrame({"user_id": range(600), "g": ["a"] * 30 + ["b"] * 570, "clicked": value})
+    result = fairrec.audit(values=table, by="g", better="clicked=higher", permutations=99)
+    given = Measurements(result.summary, result.group_table)
+    rule = {"metric": "clicked", "max_worse": 0.03, "groups": ["g=a"]}
+    assert outcome(rule, given).outcome == "inconclusive"
+
+
+def bounded():
+    from dataclasses import replace
+
+    result = planted()
+    about = result.summary.metrics["hits"].model_copy(update={"bounds": (0.0, 1.0)})
+    metrics = {**result.summary.metrics, "hits": about}
+    summary = result.summary.model_copy(update={"metrics": metrics})
+    return measured(replace(result, summary=summary))
+
+
+@pytest.mark.parametrize("limit", [1, 5])
+def test_a_limit_that_nothing_can_be_beyond_is_refused(limit):
+    with pytest.raises(InputError, match=f"max_worse = {limit}: hits runs from 0 to 1, so nothing"):
+        outcome({"metric": "hits", "max_worse": limit}, bounded())
+    assert outcome({"metric": "hits", "max_worse": 0.9}, bounded()).outcome == "passed"
+
+
+def test_a_baseline_needs_a_better_end():
+    with pytest.raises(InputError, match="neither end of lean is better"):
+        outcome(
+            {"metric": "lean", "baseline": "no_group_worse", "tolerance": 0.1},
+            Measurements(planted().summary, planted().group_table, lambda metric: None),
+        )
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest():

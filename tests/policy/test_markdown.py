@@ -15,4 +15,4 @@ def test_one_row_a_rule_whatever_the_text():
     assert page.count("<tr>") == 3 and page.count("<td") == 8
     assert "<i>" not in page and "<b>" not in page
     assert "warning only" in page and "explained measured" in page
-    assert page.startswith("<h3>FairRec: Failed: 1 of 1 rule.</h3>")
+    assert page.startswith("<h3>FairRec: Failed: 1 of 1 check.</h3>")

@@ -52,6 +52,8 @@ def test_the_audit_itself_may_lie_among_them(history):
 def test_other_groups_and_metrics_are_no_matter(history):
     rule = {**RULE, "groups": ["age=18"]}
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
+    asked = fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).rules[0].what
+    assert asked.startswith("hits: none of 1 named group has become worse")
     rule = {**RULE, "metric": "steady"}
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
 
@@ -60,6 +62,13 @@ def test_a_group_that_the_audit_does_not_have_is_no_group_that_passes(history):
     rule = {**RULE, "groups": ["age=6O+"]}
     with pytest.raises(ValueError, match=r"rule 1: No value of age '6O\+'\. Did you mean"):
         fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history)
+
+
+def test_releases_whose_small_groups_are_hidden_are_refused(tmp_path):
+    for number in range(3):
+        release(number, 0.0).save(tmp_path / f"v{number}", report=False, min_shown=400)
+    with pytest.raises(InputError, match="rule 1: small groups are hidden in v0, v1, v2"):
+        fairrec.gate(release(3, 0.2), {"rule": [RULE]}, releases=tmp_path)
 
 
 def test_where_nothing_changed_it_passes_and_says_what_that_means(tmp_path):

@@ -54,7 +54,7 @@ def test_the_example_of_the_documents_is_read():
         ([{**RULE, "tolerance": 0.1}], "has tolerance, which goes with baseline"),
         ([{**RULE, "severity": "error"}], "severity must be 'fail' or 'warn', not 'error'"),
         ([{**RULE, "groups": ["gender"]}], "groups must be a group such as"),
-        ([{**RULE, "groups": "gender=F"}], "groups is 'gender=F', and must be"),
+        ([{**RULE, "groups": "gender=F"}], "groups must be a list of groups such as ['gender=F']"),
         ([{"metric": 3}], "metric is 3, and must be"),
         (["no table"], "rule 1: must be a table under"),
         ("text", "rule: must be"),

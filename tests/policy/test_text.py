@@ -12,7 +12,7 @@ def test_one_line_a_rule_and_one_for_all():
         "FAIL  hits: what measured | measured",
         "PASS  hits: what measured | measured",
         "OPEN  hits: what measured (warning only) | measured",
-        "Failed: 1 of 2 rules. Look deeper: x",
+        "Failed: 1 of 2 checks. Look deeper: x",
     ]
 
 

@@ -5,19 +5,36 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.core.errors import InputError
 from fairrec.result.saved import load_per_user, refuse_other_groups
 from tests.builders import audit, two_groups
+
+METRIC = "mrr@5"
 
 
 def test_groups_may_be_hidden_and_none_added():
     result = audit(*two_groups(), by="group")
     table = result.group_table
     refuse_other_groups(table, result.summary)
-    refuse_other_groups(table.head(1), result.summary)
-    for other in (table.vstack(table), table.drop("group"), table.drop("metric")):
+    shown = result.shown(10_000)
+    refuse_other_groups(shown.group_table, shown.summary)
+    for other in (
+        *(table.vstack(table), table.head(1), table.head(0)),
+        *(table.drop(name) for name in ("group", "metric", "depth", "support", "difference")),
+        table.with_columns(pl.col("support").cast(pl.String)),
+        *(table.with_columns(pl.lit(float("nan")).alias(name)) for name in ("value", "p_adjusted")),
+    ):
         with pytest.raises(InputError, match="does not belong to this result"):
             refuse_other_groups(other, result.summary)
+
+
+def test_groups_of_another_audit_with_as_many_are_refused():
+    predictions, users = two_groups()
+    result = audit(predictions, users, by="group")
+    other = result.group_table.with_columns(value=pl.col("value") / 2)
+    with pytest.raises(InputError, match="does not belong to this result"):
+        refuse_other_groups(other, result.summary)
 
 
 def test_a_group_of_everyone_has_a_row_though_it_is_compared_with_nobody():
@@ -30,3 +47,42 @@ def test_a_group_of_everyone_has_a_row_though_it_is_compared_with_nobody():
 def test_users_that_were_not_saved_are_none(tmp_path):
     result = audit(*two_groups(), by="group")
     assert load_per_user(tmp_path, result.summary) is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda users: users.head(3), "has 3 users and result.json"),
+        (lambda users: users.drop("group"), "has no column group"),
+        (lambda users: users.drop("user_id"), "has no column user_id"),
+        (lambda users: users.drop(METRIC), f"has no column {METRIC}"),
+        (lambda users: users.with_columns(user_id=pl.lit(None)), "without an id"),
+        (lambda users: users.with_columns(user_id=pl.lit(1)), "more than once"),
+        (lambda users: users.with_columns(pl.col(METRIC).cast(pl.String)), "has no numbers"),
+        (lambda users: users.with_columns(pl.col(METRIC) / 2), f"has a mean {METRIC} of"),
+        (lambda users: users.with_columns(pl.lit(float("nan")).alias(METRIC)), "has no numbers"),
+        (lambda users: users.with_columns(group=pl.lit(None, pl.String)), "without a text in"),
+        (lambda users: users.with_columns(group=pl.lit(1)), "without a text in column group"),
+        (
+            lambda users: users.with_columns(pl.lit(None, pl.Float64).alias(METRIC)),
+            f"has 0 values of {METRIC} and result.json",
+        ),
+    ],
+)
+def test_users_of_another_audit_are_refused(tmp_path, spoil, says):
+    result = audit(*two_groups(), by="group")
+    file = tmp_path / "per_user.parquet"
+    result.per_user.write_parquet(file)
+    assert load_per_user(tmp_path, result.summary).equals(result.per_user)
+    spoil(result.per_user).write_parquet(file)
+    with pytest.raises(InputError, match=says):
+        load_per_user(tmp_path, result.summary)
+
+
+def test_a_group_alone_in_its_circumstances_is_counted_and_not_compared():
+    users = pl.DataFrame({"user_id": range(90), "seg": ["a", "b", "c"] * 30})
+    users = users.with_columns(land=pl.col("seg") == "a").cast({"land": pl.String})
+    values = pl.DataFrame({"user_id": range(90), "clicks": [0, 1, 2, 3, 4] * 18})
+    result = fairrec.audit(values=values, users=users, by="seg", given="land")
+    assert result.group_table["difference"].null_count() > 0
+    refuse_other_groups(result.group_table, result.summary)

@@ -243,6 +243,20 @@ def test_a_server_gets_all_of_it_and_its_address_is_not_printed(mlflow, tmp_path
     assert "".join(capfd.readouterr()) == ""
 
 
+@pytest.mark.parametrize("password", ["s3cret", "p@s3cret", "s3/cret", "s3cret?x"])
+def test_a_password_is_blanked_whatever_it_holds(mlflow, password):
+    with pytest.raises(OutputError) as error:
+        log_audit(worse_off(), tracking_uri=f"http://ann:{password}@127.0.0.1:9/")
+    assert "cret" not in str(error.value)
+
+
+def test_a_token_with_a_line_break_is_blanked(mlflow, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "s3cret\n")
+    with pytest.raises(OutputError) as error:
+        log_audit(worse_off(), tracking_uri="http://127.0.0.1:9/")
+    assert "s3cret" not in str(error.value)
+
+
 def test_without_mlflow_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(InputError, match=r"pip install 'fairrec\[mlflow\]'"):

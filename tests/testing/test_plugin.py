@@ -35,5 +35,5 @@ def test_a_project_with_a_policy_and_a_test(pytester, limit, passed, failed):
     if failed:
         result.stdout.fnmatch_lines(["*FAIL  hits: no group is worse by more than 0.03 | *"])
         # the table, and nothing of how it was come to
-        result.stdout.fnmatch_lines(["E *AssertionError: Failed: 1 of 1 rule."])
+        result.stdout.fnmatch_lines(["E *AssertionError: Failed: 1 of 1 check."])
         result.stdout.no_fnmatch_line("*def assert_within*")

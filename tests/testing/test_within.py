@@ -21,7 +21,7 @@ def test_a_result_beyond_it_fails_with_the_table_of_the_gate():
         assert_within(planted(), BEYOND)
     said = str(failed.value)
     assert "FAIL  hits: no group is worse by more than 0.03 | gender=F, age=56+" in said
-    assert "to pass:" in said and "Failed: 1 of 1 rule." in said
+    assert "to pass:" in said and "Failed: 1 of 1 check." in said
 
 
 def test_what_is_inconclusive_fails_unless_it_may_pass():

@@ -9,7 +9,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.policy.rules import Policy
-from fairrec.workflows.gate import read_policy
+from fairrec.workflows.policy_file import read_policy
 from tests.mitigation.planted import mitigate
 from tests.mitigation.planted import planted as world
 from tests.policy.judged_world import planted
@@ -44,7 +44,7 @@ def test_an_audit_whose_small_groups_are_hidden_is_not_judged(tmp_path):
 def test_a_policy_is_a_file_a_mapping_or_a_policy(tmp_path):
     file = tmp_path / "fairrec.toml"
     file.write_text('[audit]\nby = ["gender"]\n[[rule]]\nmetric = "hits"\nmax_worse = 0.03\n')
-    policy, where = read_policy(file)
+    policy, where = read_policy(file).policy, read_policy(file).where
     assert where.endswith("fairrec.toml")
     for given in (file, str(file), policy, BEYOND):
         assert fairrec.gate(planted(), given).policy == policy
@@ -84,7 +84,7 @@ def test_a_file_with_settings_that_are_none_is_refused(tmp_path):
 
 def test_without_any_policy_it_is_said_how_to_get_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"There is no fairrec\.toml in the working folder"):
+    with pytest.raises(InputError, match=r"There is no fairrec\.toml, and no other policy"):
         fairrec.gate(planted())
 
 
@@ -150,3 +150,13 @@ def test_a_baseline_without_the_metric_is_refused():
     rule = {"metric": "other", "baseline": "no_group_worse", "tolerance": 0.1}
     with pytest.raises(FairRecError):
         fairrec.gate(candidate, {"rule": [rule]}, baseline=base)
+
+
+def test_an_audit_is_not_its_own_baseline(tmp_path):
+    rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": 0.1}
+    result = drawn(0)
+    folder = result.save(tmp_path / "audit", report=False)
+    (tmp_path / "link").symlink_to(folder)
+    for audit, baseline in ((result, result), (folder, str(folder)), (tmp_path / "link", folder)):
+        with pytest.raises(InputError, match=r"^baseline: is the audit itself"):
+            fairrec.gate(audit, {"rule": [rule]}, baseline=baseline)

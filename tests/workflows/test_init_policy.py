@@ -7,6 +7,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.workflows.init_policy import init_policy, policy_text
+from fairrec.workflows.policy_file import read_policy
 from tests.builders import audit, make_tables
 from tests.policy.judged_world import planted
 
@@ -22,9 +23,8 @@ def test_it_can_be_used_as_it_is(tmp_path):
     text = file.read_text()
     for rule in found.rules[:4]:
         assert f"# now {rule.outcome}: {rule.measured}\n" in text
-    # every group of a single attribute counts
-    sizes = planted().group_table.filter(depth=1)["support"]
-    assert found.policy.require.certify_from == sizes.min()
+    # every group of a single attribute counts, whatever its size in the next audit
+    assert found.policy.require.certify_from is None
 
 
 def test_an_audit_by_its_options_is_the_same(tmp_path):
@@ -41,6 +41,30 @@ def test_an_audit_by_its_options_is_the_same(tmp_path):
     again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
     assert (again.summary.by, [*again.metrics]) == (result.summary.by, [*result.metrics])
     assert again.summary.matters == result.summary.matters
+
+
+def test_every_option_that_a_result_knows_is_kept(tmp_path):
+    tables = make_tables(80)
+    result = audit(
+        tables.predictions,
+        tables.users,
+        "gender",
+        metrics=["mrr@5"],
+        given="list_length",
+        depth=1,
+        min_support=5,
+        alpha=0.01,
+        permutations=500,
+        correction="bh",
+        max_undefined=0.2,
+        relevant="label>=1",
+        seed=3,
+    )
+    file = tmp_path / "fairrec.toml"
+    file.write_text(policy_text(result))
+    again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
+    assert again.group_table.equals(result.group_table)
+    read_policy(file).refuse_other_audit(again.summary)
 
 
 def test_an_existing_file_stays(tmp_path):

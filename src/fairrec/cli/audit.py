@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from fairrec.cli.gate import hold_against
+from fairrec.cli.gate import hold_against, refuse_overwriting_inputs
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
@@ -92,22 +92,32 @@ def audit_command(
     debug: DebugOption = False,
 ) -> None:
     """Find the groups served best and worst, and tell real gaps from chance."""
-    with shown_progress(quiet, log) as progress:
-        from fairrec.result.own_folder import AUDIT, names_to_replace
-        from fairrec.workflows.audit import audit
-        from fairrec.workflows.planned import Choices
+    from fairrec.result.own_folder import AUDIT, names_to_replace, refuse_overwriting
+    from fairrec.workflows.planned import Choices
 
-        policy = _policy(held, out, gate=gate)
-        chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
-        if chosen.settings is not None:
-            say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
-        tables, options, about = (
-            {name: value for name, value in chosen.values.items() if name in declared(kind)}
-            for kind in (TableOptions, AuditOptions, AboutOptions)
-        )
-        if out is not None:
-            read = (predictions, plan, *tables.values())
-            names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
+    policy = _policy(held, out, gate=gate)
+    if policy is not None and "policy" in held and settings is None:
+        # the policy says how the audit it is about is made
+        settings = policy.policy
+    chosen = Choices.of({**tables, **options, **about}, plan, settings_file(settings, plan))
+    if chosen.settings is not None:
+        say_settings(settings, chosen.settings.file, chosen.from_settings, quiet=quiet)
+    tables, options, about = (
+        {name: value for name, value in chosen.values.items() if name in declared(kind)}
+        for kind in (TableOptions, AuditOptions, AboutOptions)
+    )
+    read = [predictions, run, plan, *tables.values()]
+    read += [] if chosen.settings is None else [chosen.settings.file]
+    read += [] if policy is None else [policy.policy, policy.baseline]
+    if out is not None:
+        names_to_replace(AUDIT, out, force, [path for path in read if isinstance(path, Path)])
+    # a log is written to from the start
+    refuse_overwriting("log", log, read)
+    if policy is not None:
+        refuse_overwriting_inputs(policy, [*read, out, log])
+    with shown_progress(quiet, log) as progress:
+        from fairrec.workflows.audit import audit
+
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
@@ -151,16 +161,12 @@ def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
                 f"{spelled(next(iter(held)))} is of the gate. Add {spelled('gate', True)}."
             )
         return None
-    from fairrec.workflows.gate import check_baseline
+    from fairrec.workflows.gate import check_baseline, refuse_own_baseline
 
     options = GateOptions.of(**held)
     check_baseline(options.policy, options.baseline)
-    base = options.baseline
-    if out is not None and base is not None and out.resolve() == base.resolve():
-        raise InputError(
-            f"{spelled('baseline', str(base))} is {spelled('out')} too, and would be overwritten "
-            "before it is compared with. Name another folder for one of them."
-        )
+    # it would be replaced before it is compared with
+    refuse_own_baseline(out, options.baseline)
     return options
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import (
+    AuditArgument,
     DebugOption,
     Format,
     FormatOption,
@@ -34,13 +36,29 @@ if TYPE_CHECKING:
 @takes_options
 def gate_command(
     *,
-    audit: Annotated[Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")],
+    audit: AuditArgument,
     options: Annotated[Given, FieldsOf(GateOptions)],
     format_: FormatOption = Format.text,
     debug: DebugOption = False,
 ) -> None:
     """Hold an audit against a policy: exit code 0 passed, 1 failed, 2 bad input, 3 inconclusive."""
-    raise typer.Exit(hold_against(audit, GateOptions.of(**options), format_))
+    held = GateOptions.of(**options)
+    refuse_overwriting_inputs(held, [audit])
+    raise typer.Exit(hold_against(audit, held, format_))
+
+
+def refuse_overwriting_inputs(options: GateOptions, others: Iterable[object]) -> None:
+    """An error where the outcome would be written over something else.
+
+    Parameters
+    ----------
+    others : what is read and written besides
+    """
+    from fairrec.result.own_folder import refuse_overwriting
+
+    others = [*others, options.policy, options.baseline, options.releases]
+    refuse_overwriting("junit", options.junit, [*others, options.summary])
+    refuse_overwriting("summary", options.summary, [*others, options.junit])
 
 
 def hold_against(
@@ -104,7 +122,7 @@ def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
 @takes_options
 def init_command(
     *,
-    audit: Annotated[Path, typer.Argument(help="Folder of an audit: its --out.")],
+    audit: AuditArgument,
     out: Annotated[Path, Option(FILE, "The file to write", OUTPUT)] = Path(SETTINGS_FILE),
     quiet: QuietOption = False,
     debug: DebugOption = False,

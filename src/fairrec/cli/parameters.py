@@ -103,6 +103,11 @@ def takes_options(command: Command) -> Command:
             for name, mark in fields.items():
                 wanted = {flag: option for flag, option, _ in mark.flags()}
                 values[name] = _given(wanted, values)
+            if values.get("log") is not None:
+                from fairrec.result.own_folder import refuse_overwriting
+
+                others = [part for name, part in values.items() if name != "log"]
+                refuse_overwriting("log", values["log"], _parts(others))
             command(**values)
 
     run.__doc__, run.__name__ = command.__doc__, command.__name__
@@ -110,6 +115,17 @@ def takes_options(command: Command) -> Command:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _parts(values: object) -> Iterator[object]:
+    """The values in lists and tables."""
+    if isinstance(values, Mapping):
+        values = list(values.values())
+    if isinstance(values, list | tuple):
+        for value in values:
+            yield from _parts(value)
+    else:
+        yield values
 
 
 class SectionedCommand(typer.core.TyperCommand):

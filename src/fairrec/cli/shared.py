@@ -42,6 +42,9 @@ class Format(StrEnum):
 
 _LONGEST_LINE = 300
 
+AuditArgument = Annotated[
+    Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
+]
 QuietOption = Annotated[
     bool,
     typer.Option("--quiet", help="No progress on standard error.", rich_help_panel=OUTPUT),

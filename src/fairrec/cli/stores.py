@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairrec.cli.parameters import takes_options
-from fairrec.cli.shared import DebugOption, QuietOption, print_markdown, say
+from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
 from fairrec.core.options import OUTPUT, Option, spelled
@@ -16,10 +16,6 @@ from fairrec.core.options import OUTPUT, Option, spelled
 if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
-
-AuditArgument = Annotated[
-    Path, typer.Argument(help="Folder of an audit or mitigation: their --out.")
-]
 
 
 @takes_options
@@ -73,10 +69,13 @@ def card_command(
 ) -> None:
     """Write a section of a model card from a saved audit, in Markdown."""
     from fairrec.core.files import write_text
+    from fairrec.result.own_folder import refuse_overwriting
     from fairrec.stores.card_file import card, put_card
 
     if out is not None and into is not None:
         raise InputError(f"{spelled('out')} and {spelled('into')}: give one of the two.")
+    refuse_overwriting("out", out, [audit])
+    refuse_overwriting("into", into, [audit])
     section = card(_loaded(audit))
     if into is not None:
         put_card(into, section)

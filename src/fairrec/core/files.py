@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from fairrec.core.errors import OutputError
+from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.scratch import scratch, synced
 
 if TYPE_CHECKING:
@@ -21,6 +21,41 @@ def file_sum(file: Path) -> str:
     """The SHA-256 checksum of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def open_file(file: Path, fix: str = "Check the path.") -> BinaryIO:
+    """A file to read from; an error in words where there is none, or one that may never end."""
+    with errors_of_reading(file, fix):
+        kind = file.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise InputError(
+                f"{plain(file, 300)}: is a pipe or a device and no file, so it may never end. Save "
+                "what it holds as a file, and name that."
+            )
+        return file.open("rb")
+
+
+def file_bytes(file: Path, most: int = -1, fix: str = "Check the path.") -> bytes:
+    """The content of a file.
+
+    Parameters
+    ----------
+    most : bytes to read, from its start; -1 for all
+    """
+    with open_file(file, fix) as stream, errors_of_reading(file, fix):
+        return stream.read(most)
+
+
+@contextmanager
+def errors_of_reading(file: Path, fix: str) -> Iterator[None]:
+    """Errors of the disk, and of names that no file can have, in words."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{plain(file, 300)}: cannot be read ({reason}). {fix}") from error
 
 
 def check_writable(folder: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import stat
 import tomllib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.files import file_bytes
 from fairrec.core.options import Option, invalid
 
 SETTINGS_FILE = "fairrec.toml"
@@ -75,7 +75,8 @@ def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
     """
     file = Path(file)
     where = plain(file, 300)
-    data = _bytes_of(file, where)
+    # no more than is looked at
+    data = file_bytes(file, MOST_BYTES + 1)
     content = parsed_toml(data, where)
     values = {}
     for name, given in _options_in(content, where).items():
@@ -150,24 +151,6 @@ def parsed_toml(data: bytes, where: str) -> dict[str, Any]:
             f"{where}: is no TOML ({plain(error, 300)}). A setting is a line such as alpha = 0.05 "
             'or by = ["gender", "age:10"].'
         ) from error
-
-
-def _bytes_of(file: Path, where: str) -> bytes:
-    try:
-        kind = file.stat().st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise InputError(
-                f"{where}: is a pipe or a device and no file, so it may never end. Save what it "
-                "holds as a file, and name that."
-            )
-        with file.open("rb") as stream:
-            # no more than is looked at
-            return stream.read(MOST_BYTES + 1)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{where}: cannot be read ({reason}). Check the path.") from error
 
 
 def _value_of(name: str, given: Any, option: Option, file: Path, where: str) -> Any:

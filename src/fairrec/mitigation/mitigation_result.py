@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.core.errors import InputError
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
+from fairrec.result.json_file import load_json
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.own_folder import MITIGATION, names_to_replace
 from fairrec.result.page import write_with_page
@@ -77,11 +77,4 @@ def load_mitigation(folder: str | Path) -> MitigationSummary | None:
     path = Path(folder) / "mitigation.json"
     if not path.exists():
         return None
-    try:
-        return MitigationSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise InputError(
-            f"{path}: is no mitigation of this version of FairRec ({error})."
-        ) from error
+    return load_json(path, MitigationSummary, "mitigation")

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from fairrec.core.errors import InputError
 from fairrec.core.folders import settle
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
@@ -19,6 +18,7 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
+from fairrec.result.json_file import load_json
 from fairrec.result.parts import Part
 
 
@@ -75,14 +75,5 @@ def load_reranker(file: str | Path) -> RerankerRecord:
     """The re-ranker in a file."""
     path = Path(file)
     settle(path.parent)
-    try:
-        return RerankerRecord.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}). Give the reranker.json that fairrec "
-            "mitigate wrote."
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"{path}: is no re-ranker of this version of FairRec ({error})."
-        ) from error
+    fix = "Give the reranker.json that fairrec mitigate wrote."
+    return load_json(path, RerankerRecord, "re-ranker", fix)

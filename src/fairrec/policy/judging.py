@@ -18,13 +18,13 @@ from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.over_releases import judge_over_releases
+from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.result.trend_schema import TrendSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT
 from fairrec.statistics.verdict import ruled_out_from
 
+_MOST_PERCENT = 100
 Changes = Callable[[str], GroupHarms]
 """Metric -> how much worse each group is than in the baseline."""
 
@@ -37,13 +37,13 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : None without a baseline
-    trend : of this and earlier releases; None without any
+    trends : of this and earlier releases; None without any
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
-    trend: TrendSummary | None = None
+    trends: Trends | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -59,14 +59,19 @@ class Measurements:
         if rule.kind == "baseline":
             if self.changes is None:
                 raise InputError(no_baseline())
+            self._refuse_no_better_end(rule.metric)
             return self.changes(rule.metric)
         either_way = rule.kind == "max_difference"
-        if not either_way and self.about(rule.metric).higher_is_better is None:
-            raise InputError(
-                f"neither end of {plain(rule.metric)} is better, so no group is worse in it. Limit "
-                "the difference instead: max_difference"
-            )
+        if not either_way:
+            self._refuse_no_better_end(rule.metric)
         return difference_harms(self.groups, self.summary, rule.metric, either_way=either_way)
+
+    def _refuse_no_better_end(self, metric: str) -> None:
+        if self.about(metric).higher_is_better is None:
+            raise InputError(
+                f"neither end of {plain(metric)} is better, so no group is worse in it. Limit the "
+                "difference instead: max_difference"
+            )
 
 
 def no_baseline() -> str:
@@ -98,7 +103,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         named = difference_harms(measured.groups, measured.summary, rule.metric)
         for group in rule.groups:
             named.position(group)
-        return judge_over_releases(rule, measured.trend, number)
+        return judge_over_releases(rule, measured.trends, number, is_conclusive=about.is_conclusive)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)
@@ -137,15 +142,22 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         metric=rule.metric,
         severity=rule.severity,
         outcome=outcome,
-        limit=limit,
+        limit=limit if rule.min_ratio is None else rule.min_ratio,
         what=said.what,
         measured=said.measured,
         explanation=said.explanation,
-        decided_by=judged,
+        decided_by=judged if judged is None or rule.min_ratio is None else _as_ratio(judged),
         n_failed=n_failed,
         n_open=n_open,
         n_ruled_out=n_ruled_out,
     )
+
+
+def _as_ratio(lacking: JudgedGroup) -> JudgedGroup:
+    """The share that a group has instead of what it lacks."""
+    low, high = (None if end is None else 1 - end for end in reversed(lacking.interval))
+    size = None if lacking.measured is None else 1 - lacking.measured
+    return lacking.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -158,7 +170,9 @@ def _limit(rule: Rule, about: MetricResult) -> float:
                 f"{plain(rule.metric)} has no share of its mean that says anything, as its values "
                 f"have no zero that means none of it. Give {rule.kind} as a number"
             )
-        return rule.limit.of(about.mean)
+        limit = rule.limit.of(about.mean)
+        _refuse_unfit(rule, limit, about)
+        return limit
     if about.verdict is None or about.verdict.matters is None:
         name = "tolerance" if rule.kind == "baseline" else "max_worse"
         raise InputError(
@@ -166,6 +180,19 @@ def _limit(rule: Rule, about: MetricResult) -> float:
             f"audit with {spelled('matters', 0.03)}"
         )
     return about.verdict.matters
+
+
+def _refuse_unfit(rule: Rule, limit: float, about: MetricResult) -> None:
+    """An error for a limit that nothing could be beyond, which everything would pass."""
+    low, high = about.bounds or (None, None)
+    if low is None or high is None or limit < high - low:
+        return
+    name = "tolerance" if rule.kind == "baseline" else rule.kind
+    meant = f' Was "{rule.limit}%" of the mean meant?' if limit <= _MOST_PERCENT else ""
+    raise InputError(
+        f"{name} = {rule.limit}: {plain(rule.metric)} runs from {low:g} to {high:g}, so nothing "
+        f"can be beyond. Give a limit below {high - low:g}.{meant}"
+    )
 
 
 def _scope(
@@ -210,12 +237,12 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
-    low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
+    low, high, size = (float(part[at]) for part in (*harms.interval, harms.size))
     return JudgedGroup(
-        group=harms.group(at),
+        group={**harms.group(at)},
         label=harms.label(at),
         support=int(harms.support[at]),
-        measured=float(harms.size[at]),
+        measured=size if np.isfinite(size) else None,
         interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
     )
 

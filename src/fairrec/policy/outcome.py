@@ -25,7 +25,10 @@ class JudgedGroup(Part):
     group: dict[str, Value]
     label: str
     support: int = Field(description="its users")
-    measured: float = Field(description="how much worse it is, in units of the limit")
+    measured: float | None = Field(
+        description="how much worse it is, in units of the limit; null where the baseline or the "
+        "audit has no value of it"
+    )
     interval: tuple[float | None, float | None] = Field(
         description="of that, for all groups and metrics at once; an end is null without a limit"
     )
@@ -65,6 +68,15 @@ class GateResult(Part):
     look: str = Field(description="where to look deeper, in words; empty where nothing is saved")
     policy: Policy
     rules: tuple[RuleOutcome, ...]
+
+    def __str__(self) -> str:
+        from fairrec.policy.text import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """One line a rule, and the outcome of all."""
+        return str(self)
 
     @property
     def has_passed(self) -> bool:

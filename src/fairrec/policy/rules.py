@@ -198,6 +198,8 @@ def _in_words(error: Any, where: str) -> InputError | UnknownNameError:
     elif not name:
         heading = "[[rule]]" if table == "rule" else "[require]"
         said = f"must be a table under {heading}, not {given}"
+    if place == ["groups"] and isinstance(error["input"], str):
+        said = f"groups must be a list of groups such as [{error['input']!r}], not {given}"
     return InputError(f"{where}: {said}.")
 
 

@@ -47,8 +47,7 @@ class Said:
     @property
     def what(self) -> str:
         """What the rule asks for."""
-        named = self.rule.groups
-        who = f"none of {plural(len(named), 'named group')}" if named else "no group"
+        who = who_is_asked(self.rule)
         if self.rule.kind == "min_ratio":
             asked = f"{who} has less than {self.rule.min_ratio:g} {self._of_others}"
         elif self.rule.kind == "max_difference":
@@ -108,9 +107,13 @@ class Said:
         )
 
     @property
+    def _is_beside_baseline(self) -> bool:
+        return self.rule.kind == "baseline"
+
+    @property
     def _within(self) -> str:
         assert self.decided_by is not None
-        limit = self._limit_as_given(self.limit)
+        limit = f"{self.rule.min_ratio or self.limit:.3g}"
         return f"the interval of {self.decided_by.label} would have to stay within {limit}"
 
     @property
@@ -119,6 +122,9 @@ class Said:
         assert group is not None
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
+        if group.measured is None:
+            beside = "both audits" if self._is_beside_baseline else "circumstances of others"
+            return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
             return [f"an interval of {group.label} that ends: more users of it"]
@@ -143,7 +149,9 @@ class Said:
             return f"{groups} named"
         if self.certify_from is not None:
             return f"{groups} of {self.certify_from:,} users or more"
-        return f"{groups} of the fewest attributes"
+        return (
+            f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
+        )
 
     @property
     def _limit(self) -> str:
@@ -159,6 +167,12 @@ class Said:
 
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
+        if group.measured is None:
+            return (
+                "has values in only one of the two audits, so it is not compared"
+                if self._is_beside_baseline
+                else "has nobody to be compared with, as too few others are in its circumstances"
+            )
         low, high = group.interval
         if self.rule.kind == "min_ratio":
             ends = (None if end is None else 1 - end for end in (high, low))
@@ -166,9 +180,10 @@ class Said:
         if self.rule.kind == "max_difference":
             return f"differs by {number(group.measured)} ({_ends(low, high)})"
         than = " than in the baseline" if self.rule.kind == "baseline" else ""
-        side = "worse" if group.measured >= 0 else "better"
-        ends_ = f"{_ends(low, high)} worse" if side == "better" else _ends(low, high)
-        return f"is {side}{than} by {number(abs(group.measured))} ({ends_})"
+        if group.measured >= 0:
+            return f"is worse{than} by {number(group.measured)} ({_ends(low, high)})"
+        least, most = (None if end is None else -end for end in (high, low))
+        return f"is better{than} by {number(-group.measured)} ({_ends(least, most)})"
 
     def _limit_as_given(self, size: float) -> str:
         """A limit in the rule's own terms, rounded to where it still holds."""
@@ -176,6 +191,12 @@ class Said:
             return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
         step = 10.0 ** (math.floor(math.log10(size)) - 2) if size > 0 else 1.0
         return f"{math.ceil(round(size / step, 6)) * step:.12g}"
+
+
+def who_is_asked(rule: Rule) -> str:
+    """The groups of a rule, as what it asks for begins."""
+    n_named = len({tuple(sorted(group.items())) for group in rule.groups})
+    return f"none of {plural(n_named, 'named group')}" if n_named else "no group"
 
 
 def _ends(low: float | None, high: float | None) -> str:
@@ -208,12 +229,12 @@ def headline(gate: GateResult) -> str:
         word: sum(rule.outcome == word for rule in deciding) for word in ("failed", "inconclusive")
     }
     said = {
-        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'rule')}",
+        "failed": f"Failed: {counts['failed']:,} of {plural(len(deciding), 'check')}",
         "inconclusive": (
-            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'rule')}, none "
+            f"Inconclusive: {counts['inconclusive']:,} of {plural(len(deciding), 'check')}, none "
             "failed"
         ),
-        "passed": f"Passed: {plural(len(deciding), 'rule')}",
+        "passed": f"Passed: {plural(len(deciding), 'check')}",
     }
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
     counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}

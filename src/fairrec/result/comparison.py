@@ -13,8 +13,10 @@ import polars as pl
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
+from fairrec.result.change_table import NUMBERS, RESERVED
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
+from fairrec.result.json_file import load_json
 from fairrec.result.own_folder import COMPARISON, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.saved import load_table
@@ -120,19 +122,25 @@ def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame] | No
     path = folder / NAME
     if not path.exists():
         return None
-    try:
-        summary = ComparisonSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no comparison by this version of FairRec ({error})."
-        ) from error
+    summary = load_json(path, ComparisonSummary, "comparison")
     changes = load_table(folder / "changes.parquet")
-    found = {*changes["metric"].unique()} if "metric" in changes.columns else set()
-    if not found <= {*summary.metrics}:
+    if not _is_told_by(summary, changes):
         raise InputError(
             f"{plain(folder, 300)}: changes.parquet does not belong to this comparison. Compare "
             "again."
         )
     return summary, changes
+
+
+def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
+    """Whether a table has the columns and the groups that a summary tells of."""
+    texts, types = ("metric", *summary.attributes, "outcome"), changes.schema
+    return (
+        {*types} == {*summary.attributes, *RESERVED}
+        and all(types[name] == pl.String for name in texts)
+        and all(types[name].is_integer() for name in ("depth", "support"))
+        and all(types[name].is_float() and not changes[name].is_nan().any() for name in NUMBERS)
+        and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known"))
+        and dict(changes.group_by("metric").len().iter_rows())
+        == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}
+    )

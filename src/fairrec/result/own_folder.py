@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairrec.core.errors import InputError, OutputError, listed, plain
-from fairrec.core.files import check_writable, errors_of_disk
+from fairrec.core.files import check_writable, errors_of_disk, file_bytes
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
@@ -106,6 +106,42 @@ def names_to_replace(
     return names
 
 
+def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -> None:
+    """An error where a file to be written is read, is written otherwise, or is of a result.
+
+    Parameters
+    ----------
+    name : the option that names it
+    others : paths of what is read or written besides; of a folder its files, and those that a
+        result would have there. What is no path is left aside
+    """
+    if file is None:
+        return
+    with errors_of_disk(file):
+        target = Path(os.path.realpath(file))
+        kind = _kind_in(target.parent)
+        if kind is not None and target.name in kind.files:
+            raise OutputError(
+                f"{plain(file, 300)}: is a file of {kind.called}, which {spelled(name)} would "
+                "overwrite. Name another file."
+            )
+        for path in (path for path in others if isinstance(path, Path)):
+            in_result = (path / each for kind in KINDS for each in kind.files)
+            for other in (path, *files_of(path), *in_result):
+                if _is_one(target, other):
+                    raise OutputError(
+                        f"{plain(file, 300)}: is read or written by this command already, and "
+                        f"{spelled(name)} would overwrite it. Name another file."
+                    )
+
+
+def _is_one(file: Path, other: Path) -> bool:
+    """Whether two names are, or will be, those of one file."""
+    if file.is_file() and other.is_file():
+        return file.samefile(other)
+    return str(file) == os.path.realpath(other)
+
+
 def _kind_in(folder: Path) -> ResultKind | None:
     """The result of ours that lies in a folder, of any version, also one that was interrupted."""
     for kind in KINDS:
@@ -121,7 +157,7 @@ def _kind_in(folder: Path) -> ResultKind | None:
 def _is_ours(file: Path) -> bool:
     """Whether a file is a JSON file of FairRec's."""
     try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError):
+        content = json.loads(file_bytes(file))
+    except (InputError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and {"schema_version", "fairrec_version"} <= content.keys()

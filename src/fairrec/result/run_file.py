@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from fairrec.core.errors import InputError, OutputError, as_unicode, plain
+from fairrec.core.files import file_bytes
 from fairrec.core.folders import settle
 from fairrec.inputs.tables import Table
 from fairrec.result.parts import Part
@@ -110,12 +111,11 @@ def load_audit_run(folder: str | Path) -> AuditRun | None:
     """The run of a result saved in a folder; None where it is from before there was one."""
     settle(Path(folder))
     path = Path(folder) / NAME
-    try:
-        return AuditRun.model_validate_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except OSError as error:
-        raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
+    data = file_bytes(path)
+    try:
+        return AuditRun.model_validate_json(data)
     except ValueError as error:
         raise InputError(
             f"{plain(path, 300)}: is no run of an audit by this version of FairRec. Audit again, "

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.folders import settle
-from fairrec.result.schema import AuditSummary
+from fairrec.result.group_table import JUDGED, NUMBERS
+from fairrec.result.json_file import load_json
+from fairrec.result.parts import GroupValue
+from fairrec.result.schema import AuditSummary, Finding
 
+_WHOLE = ("depth", "support")
+_ROUNDING = 1e-9
+_SAME_MEAN = 1e-6
 _TOGETHER = "Audit again, or put back the file that was written beside result.json."
 
 
@@ -17,16 +25,7 @@ def load_summary(folder: str | Path) -> AuditSummary:
     """The summary of an audit saved in a folder."""
     settle(Path(folder))
     path = Path(folder) / "result.json"
-    try:
-        return AuditSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{plain(path, 300)}: cannot be read ({error.strerror}). Is it an audit?"
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no result of this version of FairRec ({error})."
-        ) from error
+    return load_json(path, AuditSummary, "result", fix="Is it an audit?")
 
 
 def load_groups(folder: str | Path) -> pl.DataFrame:
@@ -40,35 +39,129 @@ def load_per_user(folder: str | Path, summary: AuditSummary) -> pl.DataFrame | N
     if not path.exists():
         return None
     table = load_table(path)
-    if table.height != summary.n_users:
-        raise InputError(
-            f"{plain(path, 300)}: has {table.height:,} users and result.json {summary.n_users:,}, "
-            f"so they are of two audits. {_TOGETHER}"
-        )
+    if reason := next(_unlike(table, summary), ""):
+        raise InputError(f"{plain(path, 300)}: {reason}. {_TOGETHER}")
     return table
+
+
+def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
+    """What a table of users has otherwise than a summary says."""
+    two = "so they are of two audits"
+    means = {
+        name: about
+        for name, about in summary.metrics.items()
+        # no column where it is no mean over users
+        if about.sd is not None or name in users.columns
+    }
+    for name in ("user_id", *summary.attributes, *means):
+        if name not in users.columns:
+            yield f"has no column {plain(name)}"
+    if users.height != summary.n_users:
+        yield f"has {users.height:,} users and result.json {summary.n_users:,}, {two}"
+    if users["user_id"].null_count() or users["user_id"].n_unique() < users.height:
+        yield "has users without an id, or one more than once"
+    for name in summary.attributes:
+        if users[name].dtype != pl.String or users[name].null_count():
+            yield f"has users without a text in column {plain(name)}"
+    for name, about in means.items():
+        values = users[name]
+        if not values.dtype.is_float() or values.is_nan().any():
+            yield f"has no numbers in column {plain(name)}"
+        known = values.drop_nulls().to_numpy()
+        if len(known) != about.n_defined:
+            yield (
+                f"has {len(known):,} values of {plain(name)} and result.json "
+                f"{about.n_defined:,}, {two}"
+            )
+        # of a search it is that of users drawn at random
+        if about.n_compared == about.n_defined > 0 and about.sd is not None:
+            mean, size = float(known.mean()), max(abs(about.mean), about.sd)
+            if not abs(mean - about.mean) <= _SAME_MEAN * size:
+                yield f"has a mean {plain(name)} of {mean} and result.json of {about.mean}, {two}"
 
 
 def load_table(path: Path) -> pl.DataFrame:
     """A table of ours."""
     settle(path.parent)
-    where = plain(path, 300)
-    try:
-        # opened here, because Polars takes no path that is not Unicode
-        with path.open("rb") as file:
+    fix = "Is it an audit?"
+    # opened here, because Polars takes no path that is not Unicode
+    with open_file(path, fix) as file, errors_of_reading(path, fix):
+        try:
             return pl.read_parquet(file)
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read ({error.strerror}). Is it an audit?") from error
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{where}: is no Parquet file ({error}). Audit again.") from error
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"{plain(path, 300)}: is no Parquet file ({plain(error, 200)}). Audit again."
+            ) from error
 
 
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
     """An error where a table of groups does not go with a summary; some groups may be hidden."""
     names = ["metric", *summary.attributes]
-    if groups.columns[: len(names)] == names:
-        n_groups = {name: about.n_groups for name, about in summary.metrics.items()}
-        # a group without others to be compared with has a row and is not counted
-        compared = groups.group_by("metric").agg(pl.col("difference").count()).iter_rows()
-        if all(metric in n_groups and n <= n_groups[metric] for metric, n in compared):
+    if groups.columns[: len(names)] == names and _has_its_types(groups, names):
+        counts = groups.group_by("metric").agg(pl.len(), pl.col("difference").count())
+        n_rows = {metric: (n, n_compared) for metric, n, n_compared in counts.iter_rows()}
+        if n_rows.keys() <= summary.metrics.keys() and all(
+            _has_all(*n_rows.get(name, (0, 0)), summary, name) and _tells(groups, summary, name)
+            for name in summary.metrics
+        ):
             return
     raise InputError(f"groups.parquet does not belong to this result. {_TOGETHER}")
+
+
+def _has_all(n_rows: int, n_compared: int, summary: AuditSummary, metric: str) -> bool:
+    """Whether no group is missing that is not hidden.
+
+    A group without others has a row and is not counted; one without others in its circumstances
+    is counted and not compared.
+    """
+    n_groups = summary.metrics[metric].n_groups
+    return n_compared <= n_groups and (summary.hidden is not None or n_groups <= n_rows)
+
+
+def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
+    types = groups.schema
+    return (
+        all(types[name] == pl.String for name in texts)
+        and all(name in types and types[name].is_integer() for name in _WHOLE)
+        and all(name in types and types[name].is_float() for name in NUMBERS)
+        # what is not known is null
+        and not any(groups[name].is_nan().any() for name in NUMBERS)
+        # those of an earlier version have none
+        and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
+    )
+
+
+def _tells(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> bool:
+    """Whether the groups that a summary names have the users and the values it says."""
+    about = summary.metrics[metric]
+    told: list[GroupValue | Finding] = [
+        *about.most_advantaged,
+        *about.most_disadvantaged,
+        *about.findings,
+    ]
+    rows = groups.filter(pl.col("metric") == metric)
+    axes = {name: f"a{at}" for at, name in enumerate(summary.attributes)}
+    if not told:
+        return True
+    named = pl.DataFrame(
+        [[*(_text(one.group.get(name)) for name in axes), one.support, one.value] for one in told],
+        schema={
+            **dict.fromkeys(axes.values(), pl.String),
+            "told_support": pl.Int64,
+            "told_value": pl.Float64,
+        },
+        orient="row",
+    )
+    found = rows.select(
+        *(pl.col(name).alias(axis) for name, axis in axes.items()),
+        pl.col("support").cast(pl.Int64),
+        pl.col("value").cast(pl.Float64),
+    ).join(named, on=[*axes.values()], nulls_equal=True)
+    is_same = (found["support"] == found["told_support"]) & (
+        (found["value"] - found["told_value"]).abs() <= _ROUNDING * found["told_value"].abs()
+    )
+    return found.height == named.height and bool(is_same.all())
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fairrec.core.errors import InputError, plain
 from fairrec.core.folders import settle
+from fairrec.result.json_file import load_json
 from fairrec.result.own_folder import TREND, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.show import show_page
@@ -74,11 +74,4 @@ def load_trend(folder: str | Path) -> TrendSummary | None:
     path = Path(folder) / NAME
     if not path.exists():
         return None
-    try:
-        return TrendSummary.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{plain(path, 300)}: cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no trend of this version of FairRec ({error})."
-        ) from error
+    return load_json(path, TrendSummary, "trend")

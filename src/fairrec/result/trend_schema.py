@@ -24,6 +24,7 @@ class TrendRelease(Part):
     folder: str = Field(description="its last name; empty for an audit in memory")
     made_at: AwareDatetime | None = Field(description="null where the audit has no run.json")
     n_users: int
+    n_hidden: int = Field(default=0, description="small groups that are hidden in this audit")
     outcome: Outcome | None
 
 

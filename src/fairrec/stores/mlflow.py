@@ -217,7 +217,12 @@ def _errors_in_words(mlflow: Any, tracking_uri: str | None) -> Iterator[None]:
 
 def _without_secrets(said: str, tracking_uri: str) -> str:
     """Text without user name, password, query and token of the tracking server."""
+    # a password may hold any sign, so all up to the last @ is taken for it
+    login = tracking_uri.partition("//")[2].rpartition("@")[0]
+    said = said.replace(f"{login}@", "***@") if login else said
     for name in ("TOKEN", "PASSWORD"):
         token = os.environ.get(f"MLFLOW_TRACKING_{name}", "")
-        said = Secrets(token, tracking_uri.partition("?")[2]).blanked(said)
-    return re.sub(r"//[^/\s@]+@", "//***@", said)
+        # one with a line break, as from a file, is told escaped
+        for secret in (token, repr(token)[1:-1], token.strip()):
+            said = Secrets(secret, tracking_uri.partition("?")[2]).blanked(said)
+    return re.sub(r"//[^/\s]+@", "//***@", said)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, invalid, spelled
-from fairrec.core.settings import SETTINGS_FILE, read_settings
+from fairrec.core.options import invalid
+from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy, no_baseline
 from fairrec.policy.outcome import GateResult, outcome_of_rules
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.over_releases import Trends
+from fairrec.policy.rules import Policy, Rule, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.trend_schema import TrendSummary
 from fairrec.workflows.compare import compare
-from fairrec.workflows.load import Audited, audit_of
-from fairrec.workflows.plan_options import SETTINGS
+from fairrec.workflows.load import Audited, audit_of, refuse_hidden
+from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
+from fairrec.workflows.trend_options import TrendOptions
 
 
 def gate(
@@ -56,19 +61,21 @@ def gate(
     """
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
-    rules, where = _policy(policy)
+    asked = _policy(policy)
+    refuse_own_baseline(audit, baseline)
     result, place = audit_of("audit", audit)
+    asked.refuse_other_audit(result.summary)
     base = None if baseline is None else audit_of("baseline", baseline)[0]
     for name, judged_by in (("audit", result), ("baseline", base)):
         if judged_by is not None:
-            _refuse_hidden(name, judged_by)
+            refuse_hidden(name, judged_by)
     measured = Measurements(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if releases is None else trend([place or result], history=releases).summary,
+        None if releases is None else _trends(asked.policy, place or result, releases),
     )
-    judged = judge_policy(rules, measured, where)
+    judged = judge_policy(asked.policy, measured, asked.where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
     return GateResult(
         title=plain(result.summary.title),
@@ -78,56 +85,51 @@ def gate(
         outcome=outcome,
         exit_code=exit_code,
         look=_look(place),
-        policy=rules,
+        policy=asked.policy,
         rules=judged,
     )
 
 
-def _refuse_hidden(name: str, result: AuditResult) -> None:
-    """An error where groups are left out, of which one may be what a rule is about."""
-    hidden = result.summary.hidden
-    if hidden is not None and hidden.n_groups:
+def refuse_own_baseline(audit: object, baseline: object) -> None:
+    """An error where a result is its own baseline, than which no group can be worse.
+
+    Parameters
+    ----------
+    audit : a result or its folder, also one that is yet to be written
+    """
+    is_same = audit is baseline and audit is not None
+    if isinstance(audit, str | Path) and isinstance(baseline, str | Path):
+        is_same = os.path.realpath(audit) == os.path.realpath(baseline)
+    if is_same:
         raise InputError(
-            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
-            f"({hidden.n_groups:,} of them), and a rule may fail by any. Hold the whole audit "
-            f"against the policy; {spelled('min_shown')} is for what is passed on."
+            "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
+            "audit in a folder of its own, and name that."
         )
 
 
-def _policy(given: Policy | Mapping[str, Any] | str | Path) -> tuple[Policy, str]:
+def _policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
     if isinstance(given, Policy):
-        return given, "policy"
+        return PolicyFile(given, {}, "policy")
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in Policy.model_fields]:
             raise InputError(
                 f"policy: has {plain(unknown[0])}, and holds rule and require alone. Leave it out."
             )
-        return policy_in(given, "policy"), "policy"
+        return PolicyFile(policy_in(given, "policy"), {}, "policy")
     if not isinstance(given, str | Path):
         raise invalid("policy", "a file or a mapping with rule and require", given)
     return read_policy(given)
 
 
-def read_policy(file: str | Path) -> tuple[Policy, str]:
-    """The policy in a settings file, and the file for errors."""
-    if not Path(file).exists() and Path(file) == Path(SETTINGS_FILE):
-        raise InputError(
-            f"There is no {SETTINGS_FILE} in the working folder, and no other policy was named. "
-            f"Let fairrec init AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"
-        )
-    settings = read_settings(file, SETTINGS)
-    return policy_in(settings.content, settings.where), settings.where
-
-
 def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
-    policy, where = read_policy(file)
+    asked = read_policy(file)
     if baseline is not None:
         audit_of("baseline", baseline)
         return
-    for number, rule in enumerate(policy.rule, start=1):
+    for number, rule in enumerate(asked.policy.rule, start=1):
         if rule.kind == "baseline":
-            raise InputError(f"{where}: rule {number}: {no_baseline()}")
+            raise InputError(f"{asked.where}: rule {number}: {no_baseline()}")
 
 
 def _called(given: Audited) -> str:
@@ -142,6 +144,26 @@ def _look(place: Path | None) -> str:
         return ""
     page, command = place / "report.html", f"fairrec report {shlex.quote(str(place))}"
     return plain(page if page.exists() else command, 300)
+
+
+def _trends(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> Trends:
+    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
+    rules = [rule for rule in policy.rule if rule.kind == "trend"]
+    sets = {_key(rule): rule.groups for rule in rules}
+
+    @cache
+    def of_groups(key: str) -> TrendSummary:
+        metrics = dict.fromkeys(rule.metric for rule in rules if _key(rule) == key)
+        alpha = TrendOptions.alpha / len(sets)
+        return trend(
+            [audit], history=releases, group=sets[key], metric=[*metrics], alpha=alpha
+        ).summary
+
+    return lambda rule: of_groups(_key(rule))
+
+
+def _key(rule: Rule) -> str:
+    return repr(sorted(sorted(group.items()) for group in rule.groups))
 
 
 def _changes(base: AuditResult, candidate: AuditResult) -> Changes:

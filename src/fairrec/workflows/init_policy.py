@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.files import write_text
+from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml
+from fairrec.inputs.table_options import TableOptions
 from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.schema import MetricResult
-from fairrec.workflows.load import load_audit
+from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.workflows.load import load_audit, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
@@ -38,6 +41,7 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
 def policy_text(result: AuditResult) -> str:
     """The content of the file."""
     summary = result.summary
+    refuse_hidden("audit", result)
     judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
     rules = {name: _rule(name, about) for name, about in judged.items()}
     if not rules:
@@ -45,13 +49,13 @@ def policy_text(result: AuditResult) -> str:
             "This audit compares no groups of users one by one, so there is nothing to limit. "
             "Audit a metric per user, with at least two groups."
         )
-    require = {"max_undefined": summary.max_undefined, "certify_from": _certify_from(result)}
+    require = {"max_undefined": summary.max_undefined}
     policy = Policy.model_validate({"rule": [*rules.values()], "require": require})
     measured = Measurements(summary, result.group_table)
     of = f' "{plain(summary.title)}"' if summary.title else ""
     parts = [
         _ABOUT.format(of=of),
-        to_toml({"audit": _audit_options(result)}),
+        to_toml({"audit": _audit_options(summary)}),
         *_required(require),
     ]
     for number, (rule, given) in enumerate(zip(policy.rule, rules.values(), strict=True), start=1):
@@ -82,18 +86,31 @@ def _matters(about: MetricResult) -> float | None:
     return None if about.verdict is None else about.verdict.matters
 
 
-def _certify_from(result: AuditResult) -> int:
-    """The size of the smallest group of the fewest attributes, so that all of these count."""
-    groups = result.group_table
-    sizes = groups.filter(groups["depth"] == groups["depth"].min())["support"].to_numpy()
-    return max(int(sizes.min()), result.summary.coverage.min_users)
-
-
-def _audit_options(result: AuditResult) -> dict[str, Any]:
-    summary = result.summary
+def _audit_options(summary: AuditSummary) -> dict[str, Any]:
+    """All that a result knows of how it was made, without what is so by itself."""
+    usual = {**defaults(AuditOptions), **defaults(TableOptions)}
+    made: dict[str, Any] = {
+        "depth": summary.depth,
+        "min_support": summary.coverage.min_support,
+        "permutations": summary.permutations,
+        "alpha": summary.alpha,
+        "correction": summary.correction,
+        "matters": summary.matters,
+        "max_undefined": summary.max_undefined,
+        "seed": summary.seed,
+        "relevant": summary.relevant,
+        "missing_lists": summary.missing_lists,
+    }
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
-    if summary.matters is not None:
-        options["matters"] = summary.matters
+    options |= {
+        name: value
+        for name, value in made.items()
+        if value is not None and str(value) != str(usual[name])
+    }
+    if summary.given is not None:
+        options["given"] = [*summary.given.named]
+    if summary.columns:
+        options["columns"] = dict(summary.columns)
     if "values" in summary.inputs:
         better = {
             name: "higher" if about.higher_is_better else "lower"
@@ -107,6 +124,7 @@ def _audit_options(result: AuditResult) -> dict[str, Any]:
 def _required(require: dict[str, Any]) -> Iterator[str]:
     yield "\n[require]\n"
     yield "# the largest share of users without a value\n"
-    yield to_toml({"max_undefined": require["max_undefined"]})
-    yield "# groups of at least so many users must be ruled out, smaller ones may stay open\n"
-    yield to_toml({"certify_from": require["certify_from"]})
+    yield to_toml(require)
+    yield "# every group of a single attribute must be ruled out; with a size, every group of at\n"
+    yield "# least so many users must be instead:\n"
+    yield "# certify_from = 200\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import invalid
+from fairrec.core.files import errors_of_reading
+from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
@@ -14,6 +16,7 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
+from fairrec.result.own_folder import KINDS
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -45,7 +48,7 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | Tr
     ...     fairrec.load(folder).gap("clicks").size
     1.0
     """
-    folder = Path(folder)
+    folder = _folder_of("folder", folder)
     comparison = load_comparison(folder)
     if comparison is not None:
         return Comparison(*comparison, comparison_page, comparison_card)
@@ -67,11 +70,17 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | Tr
 
 def load_audit(folder: str | Path) -> AuditResult:
     """The audit in a folder; that of the re-ranked lists where it holds a mitigation."""
-    folder = Path(folder)
+    folder = _folder_of("folder", folder)
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
         )
+    for kind in KINDS:
+        if (folder / kind.known_by).exists() and "result.json" not in kind.files:
+            raise InputError(
+                f"{plain(folder, 300)}: holds {kind.called} and no audit. Name the folder of an "
+                "audit: its --out."
+            )
     summary = load_summary(folder)
     groups = load_groups(folder)
     refuse_other_groups(groups, summary)
@@ -93,3 +102,30 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
     if not isinstance(given, str | Path):
         raise invalid(name, "a result, or the folder of one", given)
     return load_audit(given), Path(given)
+
+
+def _folder_of(name: str, given: object) -> Path:
+    """A path that may be that of a folder; one that is not there may be on its way."""
+    if not isinstance(given, str | Path):
+        raise invalid(name, "the folder of a result", given)
+    folder = Path(given)
+    fix = "Name the folder that an audit wrote: its --out."
+    with errors_of_reading(folder, fix), suppress(FileNotFoundError, NotADirectoryError):
+        folder.lstat()
+    return folder
+
+
+def refuse_hidden(name: str, result: AuditResult) -> None:
+    """An error where groups are left out, of which one may be what is asked about.
+
+    Parameters
+    ----------
+    name : what the caller calls it
+    """
+    hidden = result.summary.hidden
+    if hidden is not None and hidden.n_groups:
+        raise InputError(
+            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
+            f"({hidden.n_groups:,} of them), and any of them may be worse. Take the whole audit; "
+            f"{spelled('min_shown')} is for what is passed on."
+        )

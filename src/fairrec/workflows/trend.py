@@ -103,6 +103,7 @@ def trend(
                 folder=release.folder,
                 made_at=release.made_at,
                 n_users=release.summary.n_users,
+                n_hidden=release.summary.hidden.n_groups if release.summary.hidden else 0,
                 outcome=release.summary.outcome,
             )
             for release in releases

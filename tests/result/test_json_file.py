@@ -1,0 +1,62 @@
+"""JSON files of ours, read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.result.json_file import load_json
+from fairrec.result.schema import AuditSummary, Gap
+
+GAP = {"metric": "mrr", "size": 1.0, "advantaged": None, "disadvantaged": None, "chance": None}
+
+
+def refused(path: Path, content: type = Gap) -> str:
+    with pytest.raises(InputError) as error:
+        load_json(path, content, "gap")
+    assert "\n" not in str(error.value) and "\x1b" not in str(error.value)
+    assert len(str(error.value)) < 700
+    return str(error.value)
+
+
+def test_what_was_written_is_read(tmp_path: Path):
+    file = tmp_path / "gap.json"
+    file.write_text(json.dumps(GAP))
+    assert load_json(file, Gap, "gap").metric == "mrr"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (json.dumps({**GAP, "\x1b[2J\n": 1}), r"\x1b[2J\n: Extra inputs are not permitted)"),
+        (json.dumps({"metric": 1}), "metric: Input should be a valid string; 4 more"),
+        (json.dumps({**GAP, "size": float("nan")}), "is no gap of this version of FairRec"),
+        ("[" * 100_000, "recursion"),
+        ("", "is no gap"),
+        (b"\xff\xff", "is no gap"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_a_line(tmp_path: Path, text: str | bytes, says: str):
+    file = tmp_path / "gap.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert says in refused(file)
+
+
+def test_an_older_result_that_lacks_what_is_reckoned_with_is_told_in_words(tmp_path: Path):
+    file = tmp_path / "result.json"
+    file.write_text('{"metrics": {"mrr": {"n_undefined": 3}}}')
+    assert "is no gap" in refused(file, AuditSummary)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "gap.json")
+    assert "is a pipe or a device" in refused(tmp_path / "gap.json")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "nowhere"])
+def test_a_path_that_cannot_be_is_told_in_words(tmp_path: Path, name: str):
+    assert "cannot be read" in refused(tmp_path / name)
