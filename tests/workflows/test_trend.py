@@ -108,7 +108,7 @@ def test_of_a_mitigation_the_lists_after_it_are_a_release(tmp_path):
     found = fairrec.trend([result, result, result.audit], metric="ndcg@5").summary
     assert found.users == "the same"
     assert all(line.points[0] == line.points[1] == line.points[2] for line in found.lines)
-    saved = result.save(tmp_path / "saved")
+    saved = result.save(tmp_path / "saved", report=False)
     assert fairrec.trend([saved, result], metric="ndcg@5").summary.releases[0].n_users == (
         result.audit.summary.n_users
     )

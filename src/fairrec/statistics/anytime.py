@@ -35,7 +35,7 @@ WIDTH = 2.0
 LATER = 0.1
 """Share of the level that is kept for groups which the first release does not have."""
 _ROUNDING = 1e-9
-_MOST_NUMBERS = 500_000
+_MOST_NUMBERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
