@@ -21,10 +21,10 @@ from fairrec.statistics.anytime import (
     Said,
     evidence_of_change,
     evidence_of_harm,
-    shared_users,
     shares_of_level,
     standard_errors,
 )
+from fairrec.statistics.in_common import shared_differences
 from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
 
@@ -120,10 +120,11 @@ WHO: dict[str, Audited] = {
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Harms and errors over releases, (n_lines, n_looks); the depth of each line's group."""
+    """Harms and errors over releases, (n_lines, n_looks); codes and depth of each line's group."""
 
     harm: FloatArray
     error: FloatArray
+    keys: list[tuple[int, ...]]
     depth: IntArray
 
     def said(self, shared: FloatArray | None) -> tuple[Said, Said]:
@@ -164,34 +165,57 @@ def lines_of(looks: list[dict[tuple[int, ...], tuple[float, float, int]]]) -> Li
     gap = (math.nan, math.nan, 0)
     numbers = np.array([[look.get(key, gap) for look in looks] for key in keys])
     depth = numbers[:, :, 2].max(axis=1).astype(np.int64)
-    return Lines(numbers[:, :, 0], numbers[:, :, 1], depth)
+    return Lines(numbers[:, :, 0], numbers[:, :, 1], keys, depth)
+
+
+def members_in_common(
+    keys: list[tuple[int, ...]], looks: list[IntArray], codes: list[list[AnyArray]]
+) -> FloatArray:
+    """(n_lines, n_looks, n_looks), by the codes of each look's users."""
+    shared = np.ones((len(keys), len(looks), len(looks)))
+    # groups of the same attributes have no user in common
+    for has_code in sorted({tuple(code >= 0 for code in key) for key in keys}):
+        used = np.flatnonzero(has_code)
+        sizes = [VALUES[at] for at in used]
+        groups = [np.ravel_multi_index([one[at] for at in used], sizes) for one in codes]
+        mine = [at for at, key in enumerate(keys) if tuple(code >= 0 for code in key) == has_code]
+        of_lines = np.ravel_multi_index(np.array([keys[at] for at in mine]).T[used], sizes)
+        shared[mine] = shared_differences(looks, groups, math.prod(sizes))[of_lines]
+    return shared
 
 
 def unchanging(
-    seed: int, shape: Shape, who: Audited, knows: bool, n_looks: int = N_LOOKS
+    seed: int,
+    shape: Shape,
+    who: Audited,
+    knows: bool,
+    n_looks: int = N_LOOKS,
+    is_relabelled: bool = False,
 ) -> dict[str, Outcome]:
     """Whether anything is said of a model that stays as it is and serves everybody alike.
 
     Parameters
     ----------
     knows : whether it is known who was audited
+    is_relabelled : whether half-way the values of all attributes are dealt out to other users
     """
     rng = np.random.default_rng(seed)
     looks = who(rng, N_USERS, n_looks)
     n_all = 1 + max(int(users.max()) for users in looks)
     codes = random_codes(rng, n_all, *VALUES, skew=1.0)
     taste = shape.taste(rng, n_all)
+    after = [rng.permutation(column) for column in codes] if is_relabelled else codes
+    of_users = [
+        [column[users] for column in (codes if 2 * look < n_looks else after)]
+        for look, users in enumerate(looks)
+    ]
     lines = lines_of(
         [
-            look_at(
-                shape.values(rng, taste[users]).astype(np.float64),
-                [column[users] for column in codes],
-                shape.bounds,
-            )
-            for users in looks
+            look_at(shape.values(rng, taste[users]).astype(np.float64), columns, shape.bounds)
+            for users, columns in zip(looks, of_users, strict=True)
         ]
     )
-    grew, worse = lines.said(shared_users(looks) if knows else None)
+    grew, worse = lines.said(members_in_common(lines.keys, looks, of_users) if knows else None)
     return {
         GREW: happened(bool((grew.at >= 0).any())),
         WORSE: happened(bool((worse.at >= 0).any())),
@@ -218,9 +242,9 @@ def one_drop(
         values = shape.values(rng, taste[users]) + drops[users] * (look >= release)
         found.append(look_at(values, [column[users] for column in codes], shape.bounds))
     lines = lines_of(found)
-    keys = sorted({key for look in found for key in look})
-    line = keys.index((-1, -1, RARE))
-    shared = shared_users(looks)
+    line = lines.keys.index((-1, -1, RARE))
+    of_users = [[column[users] for column in codes] for users in looks]
+    shared = members_in_common(lines.keys, looks, of_users)
     shares = shares_of_level(np.isfinite(lines.error), (lines.depth > 1).astype(np.int64))
     evidence = evidence_of_change(lines.harm, lines.error, shared)
     said = Said.of(evidence, shares, ALPHA)
@@ -228,7 +252,7 @@ def one_drop(
     return {
         "said": at + 1,
         "since": int(evidence.since[line, said.strongest[line]]) + 1 if at >= 0 else 0,
-        "lines": len(keys),
+        "lines": len(lines.keys),
     }
 
 
@@ -242,11 +266,18 @@ def drop_study(seed: int, who: Audited, by: float) -> dict[str, Outcome]:
     return {**claims, "of those said, since release 9 to 11": near}
 
 
-def _null(name: str, who: str, knows: bool = True) -> Study:
+def _null(name: str, who: str, knows: bool = True, is_relabelled: bool = False) -> Study:
     about = "" if knows else ", not known who"
+    about += ", in other groups half-way" if is_relabelled else ""
     return Study(
         f"unchanging model, {N_LOOKS} releases, {name}, {who}{about}",
-        partial(unchanging, shape=SHAPES[name], who=WHO[who], knows=knows),
+        partial(
+            unchanging,
+            shape=SHAPES[name],
+            who=WHO[who],
+            knows=knows,
+            is_relabelled=is_relabelled,
+        ),
         (Claim(GREW, None, ALPHA), Claim(WORSE, None, ALPHA)),
     )
 
@@ -266,6 +297,7 @@ def _drop(who: str, by: float, low: float | None) -> Study:
 STUDIES: tuple[Study, ...] = (
     *(_null(name, who) for name in SHAPES for who in ("the same users", "users drawn anew")),
     _null("normal", "users exchanged half-way"),
+    _null("normal", "the same users", is_relabelled=True),
     _null("normal", "5% of users exchanged each time"),
     _null("lognormal", "users exchanged half-way", knows=False),
     _drop("the same users", 0.3, 0.95),

@@ -47,6 +47,18 @@ def test_an_end_without_a_limit_has_none():
     assert np.isinf(found.interval.high).all() and np.isfinite(found.interval.low).all()
 
 
+def test_a_group_without_a_change_stays_and_nothing_of_it_is_known():
+    table = planted().group_table.rename({"difference": "change"})
+    is_gone = pl.col("age") == "56+"
+    gone = ("change", "simultaneous_low", "simultaneous_high", "is_beyond_chance", "is_known")
+    table = table.with_columns(pl.when(~is_gone.fill_null(False)).then(name) for name in gone)
+    found = harms_in(table, ["gender", "age"], "wait", False, "change", is_conclusive=True)
+    at = found.position({"age": "56+"})
+    assert np.isnan(found.size[at]) and not found.is_known[at]
+    assert (found.interval.low[at], found.interval.high[at]) == (-np.inf, np.inf)
+    assert OUTCOMES[found.outcomes(100.0)[at]] == "inconclusive"
+
+
 def test_a_group_is_found_by_its_conditions_whatever_their_order():
     found = harms("hits")
     at = found.position({"age": "56+", "gender": "F"})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.core.errors import InputError
 from fairrec.policy.judging import Measurements, judge_policy
 from tests.policy.judged_world import measured, planted, policy_of
@@ -143,6 +145,44 @@ def test_the_largest_share_without_a_value_is_required_of_each_metric_once():
     summary = result.summary.model_copy(update={"metrics": metrics})
     one = judge_policy(policy, Measurements(summary, result.group_table), "p.toml")[3]
     assert (one.outcome, one.measured) == ("failed", "12% of users have none")
+
+
+def test_a_group_in_circumstances_of_its_own_is_no_all_clear():
+    rng = np.random.default_rng(0)
+    seg = np.repeat(["a", "b", "c"], 400)
+    table = pl.DataFrame(
+        {
+            "user_id": range(1200),
+            "seg": seg,
+            "land": np.where(seg == "a", "X", "Y"),
+            "bought": rng.normal(5, 1, 1200) - 3 * (seg == "a"),
+        }
+    )
+    result = fairrec.audit(
+        values=table.select("user_id", "bought"),
+        users=table.drop("bought"),
+        by="seg",
+        given="land",
+        better="bought=higher",
+        permutations=99,
+    )
+    given = Measurements(result.summary, result.group_table)
+    rule = {"metric": "bought", "max_worse": 0.9}
+    for found in (
+        outcome(rule, given, certify_from=100),
+        outcome({**rule, "groups": ["seg=a"]}, given),
+    ):
+        assert found.outcome == "inconclusive"
+        assert "seg=a (400 users) has nobody to be compared with" in found.measured
+
+
+@pytest.mark.parametrize("value", [1.0, 3.7])
+def test_the_same_value_for_everyone_is_no_all_clear(value):
+    table = pl.DataFrame({"user_id": range(600), "g": ["a"] * 30 + ["b"] * 570, "clicked": value})
+    result = fairrec.audit(values=table, by="g", better="clicked=higher", permutations=99)
+    given = Measurements(result.summary, result.group_table)
+    rule = {"metric": "clicked", "max_worse": 0.03, "groups": ["g=a"]}
+    assert outcome(rule, given).outcome == "inconclusive"
 
 
 def bounded():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
-from fairrec.policy.judging import judge_policy
+from fairrec.policy.harms import harms_in
+from fairrec.policy.judging import Measurements, judge_policy
 from fairrec.policy.words import Said, headline
 from tests.policy.judged_gate import gate_of, rule_of
-from tests.policy.judged_world import measured, policy_of
+from tests.policy.judged_world import measured, planted, policy_of
 
 
 def said(rule, **require):
@@ -42,6 +44,28 @@ def test_an_open_rule_says_what_it_would_take():
     limit = {"metric": "clicks", "max_worse": float(proposed["max_worse"])}
     assert said(limit, certify_from=300)[2] == "passes"
     assert said(rule, certify_from=int(proposed["certify_from"]))[2] == "passes"
+
+
+def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
+    numbers = ("difference", "simultaneous_low", "simultaneous_high")
+    table = planted().group_table.with_columns(
+        *(pl.lit(None, pl.Float64).alias(name) for name in numbers),
+        is_known=False,
+        is_beyond_chance=False,
+    )
+    table = table.filter(pl.col("age") == "56+", pl.col("gender").is_null())
+    harms = harms_in(
+        table.rename({"difference": "change"}), ["age"], "hits", True, "change", is_conclusive=True
+    )
+    given = Measurements(planted().summary, planted().group_table, lambda metric: harms)
+    rule = {"metric": "hits", "baseline": "no_group_worse", "tolerance": 0.5}
+    found = judge_policy(policy_of(rule), given, "p.toml")[0]
+    assert (found.outcome, found.decided_by.measured) == ("inconclusive", None)
+    assert "age=56+ (" in found.measured
+    assert found.measured.endswith(
+        "has values in only one of the two audits, so it is not compared"
+    )
+    assert found.explanation == "age=56+ would have to have values in both audits"
 
 
 def test_a_proposed_ratio_is_enough():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.statistics.comparison import STUDIES
@@ -115,6 +117,27 @@ def test_no_change_is_larger_than_the_bounds_of_a_metric_allow():
     assert compared(4 * change, 2, 22, bounds=(0.0, 1.0)).interval.low[0] < -1.0
 
 
+@pytest.mark.parametrize(("higher_is_better", "end"), [(True, "low"), (False, "high")])
+def test_those_not_seen_may_lose_all_that_a_metric_has(higher_is_better, end):
+    rng = np.random.default_rng(0)
+    change = rng.normal(scale=0.01, size=1000)
+    free, bounded = (
+        compared(change, 30, 970, higher_is_better=higher_is_better, bounds=bounds)
+        for bounds in (None, (0.0, 1.0))
+    )
+    far = -1.0 if higher_is_better else 1.0
+    share = 1 - np.exp(np.log(0.05 / 2 / 2) / 30)
+    mean = change[:30].mean()
+    assert getattr(bounded.interval, end)[0] == pytest.approx(mean + share * (far - mean))
+    assert abs(getattr(free.interval, end)[0]) < 0.02
+    # what is called worse or improved does not depend on it
+    assert (bounded.is_beyond_chance == free.is_beyond_chance).all()
+    # even where nobody changed at all
+    same = compared(np.zeros(1000), 30, 970, bounds=(0.0, 1.0))
+    assert same.interval.low[0] == pytest.approx(-share) and same.interval.high[0] == 0.0
+    assert same.is_known.all() and not same.is_beyond_chance.any()
+
+
 def groups(*rows, n=100.0) -> ComparedGroups:
     """Change, low and high of each group."""
     change, low, high = (np.array(part) for part in zip(*rows, strict=True))
@@ -175,6 +198,14 @@ def test_where_users_without_a_value_are_too_many_nothing_is_ruled_out():
     certain = judged(groups(*rows), np.ones(2), True, 0.1, is_conclusive=True)
     assert [point.harm for point in certain.certificate] == [0.05]
     assert certain.ruled_out_from == 100
+
+
+def test_what_is_said_of_groups_of_a_size_leaves_out_none_of_them():
+    rows = ((0.0, -0.05, 0.05), (0.0, -0.04, 0.04), (NAN, NAN, NAN))
+    found = groups(*rows)
+    sized = replace(found, n=np.array([100.0, 300.0, 200.0]))
+    told = judged(sized, np.ones(3), True, 0.1, is_conclusive=True).certificate
+    assert [(point.n_users, point.harm) for point in told] == [(300, 0.04)]
 
 
 def test_a_level_and_its_cut_off():

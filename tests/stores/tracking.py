@@ -23,4 +23,6 @@ def mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # what a test sets would be found by the next one
     monkeypatch.setattr(found.tracking.fluent, "_active_experiment_id", None)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", "0")
+    # and what a document sets that ran before
+    found.set_tracking_uri((tmp_path / "mlruns").as_uri())
     return found

@@ -12,7 +12,6 @@ from fairrec.workflows.pairing import (
     axes,
     in_common,
     paired_users,
-    published_groups,
     shared_users,
 )
 from tests.compared_audits import audited, users_table
@@ -32,9 +31,6 @@ def test_attributes_may_be_called_as_columns_are(both):
     assert axes(common.attributes) == ["a0", "a1"]
     pairing, shared = shared_users(*both, common)
     assert pairing.is_paired and shared.height == 600
-    told = published_groups(common, *both)["clicks"]
-    assert told.conditions.columns == [ODD, "id", "depth"]
-    assert told.conditions.height == 2 + 3 + 6
 
 
 def test_pairs_are_in_one_order_and_undefined_values_are_nan():

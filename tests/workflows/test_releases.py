@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
@@ -15,10 +14,9 @@ from fairrec.workflows.releases import (
     differing_settings,
     held_out_in_common,
     read_releases,
-    users_in_common,
 )
 from tests.builders import audit, two_groups
-from tests.workflows.trend_builders import release, six_releases, users_of
+from tests.workflows.trend_builders import release, six_releases
 
 
 def saved(tmp_path, names, audits=None):
@@ -113,30 +111,6 @@ def test_files_of_two_audits_are_refused(tmp_path):
         read_releases(folders, None)
 
 
-def with_checksum(summary):
-    users = summary.inputs["users"].model_copy(update={"sha256": "a" * 64})
-    return summary.model_copy(update={"inputs": {**summary.inputs, "users": users}})
-
-
-def test_users_in_common_are_known_by_their_ids_or_by_their_table():
-    half = users_of(first=400)
-    named = [release(1), release(2), release(3, users=half)]
-    releases, _, _ = read_releases(named, None)
-    shared, how = users_in_common(releases)
-    assert how == "partly the same"
-    assert shared == pytest.approx(np.array([[1, 1, 0.5], [1, 1, 0.5], [0.5, 0.5, 1]]))
-    assert users_in_common(releases[:2])[1] == "the same"
-    others, _, _ = read_releases([release(1), release(2, users=users_of(first=2000))], None)
-    assert users_in_common(others)[1] == "others"
-
-    unnamed = [replace(one, user_ids=None) for one in releases[:2]]
-    # frames in memory have no checksum
-    assert users_in_common(unnamed) == (None, "not known")
-    with_table = [replace(one, summary=with_checksum(one.summary)) for one in unnamed]
-    shared, how = users_in_common(with_table)
-    assert how == "the same" and (shared == 1).all()
-
-
 def test_held_out_data_in_common_are_known_by_their_checksum():
     releases, _, _ = read_releases(six_releases()[:4], None)
     tested = []
@@ -148,16 +122,6 @@ def test_held_out_data_in_common_are_known_by_their_checksum():
     assert common[0].tolist() == [1, 1, 0, 0]
     assert common[3].tolist() == [0, 0, 0, 1]
     assert (held_out_in_common(releases) == np.eye(4)).all()
-
-
-def test_users_without_a_value_are_not_counted_as_judged():
-    audit = release(1)
-    few = audit.per_user.with_columns(
-        pl.when(pl.col("gender") == "F").then(pl.col("score")).alias("score")
-    )
-    releases, _, _ = read_releases([audit, replace(audit, per_user=few)], None)
-    shared, _ = users_in_common(releases)
-    assert shared[0, 1] == pytest.approx(400 / (800 * 400) ** 0.5)
 
 
 def test_settings_that_differ_are_said_with_the_releases_that_have_them():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
-from tests.workflows.trend_builders import release, six_releases, users_of
+from tests.mitigation.planted import mitigate, planted
+from tests.workflows.trend_builders import N_USERS, release, six_releases, users_of
 
 WORSE = {"gender": "F", "age": "old"}
 
@@ -77,6 +80,40 @@ def test_where_users_are_not_known_it_is_said(tmp_path):
     assert "Who was audited is not known" in summary.notes[-1]
 
 
+def test_a_group_whose_members_were_exchanged_once_is_not_worse_since():
+    """The same users and values in every release: only labels are others from the fifth on."""
+    rng = np.random.default_rng(3)
+    taste, place = rng.normal(size=N_USERS), np.repeat(["here", "there"], [40, N_USERS - 40])
+    # by bad luck, as in one of twenty worlds
+    dealt = sorted(
+        (rng.permutation(place) for _ in range(20)), key=lambda place: taste[place == "here"].mean()
+    )
+    unlucky, lucky = dealt[0], dealt[10]
+    values = pl.DataFrame({"user_id": range(N_USERS), "score": taste})
+
+    def labelled(place):
+        users = pl.DataFrame({"user_id": range(N_USERS), "place": place})
+        return fairrec.audit(
+            values=values, users=users, by="place", better="score=higher", permutations=9
+        )
+
+    found = fairrec.trend([*[labelled(lucky)] * 4, *[labelled(unlucky)] * 16])
+    assert found.summary.users == "the same"
+    assert found.worse == ()
+    assert "2 of 2 groups have other members" in found.summary.notes[-1]
+
+
+def test_of_a_mitigation_the_lists_after_it_are_a_release(tmp_path):
+    result = mitigate(planted(), "ndcg@5")
+    found = fairrec.trend([result, result, result.audit], metric="ndcg@5").summary
+    assert found.users == "the same"
+    assert all(line.points[0] == line.points[1] == line.points[2] for line in found.lines)
+    saved = result.save(tmp_path / "saved")
+    assert fairrec.trend([saved, result], metric="ndcg@5").summary.releases[0].n_users == (
+        result.audit.summary.n_users
+    )
+
+
 def test_a_metric_without_a_better_end_is_worse_where_it_moves_away():
     audits = [release(seed, 1.0 * (seed > 3), better={}) for seed in range(1, 7)]
     line = next(line for line in fairrec.trend(audits).worse if line.group == WORSE)
@@ -114,8 +151,6 @@ def test_what_no_release_has_is_an_error():
 
 
 def test_audits_of_other_metrics_make_no_trend():
-    import polars as pl
-
     values = pl.DataFrame({"user_id": users_of()["user_id"], "other": range(800)})
     other = fairrec.audit(values=values, users=users_of(), by="gender", permutations=9)
     with pytest.raises(InputError, match="No metric is in two of these audits"):

@@ -45,7 +45,7 @@ def test_a_metric_without_a_better_end_has_two_ends_with_half_the_share_each():
     audits = [release(seed, 1.0 * (seed > 2), better={}) for seed in range(1, 6)]
     lines = lines_of(releases_of(audits), ["score"], ())
     tiers = np.zeros(len(lines.groups), dtype=np.int64)
-    followed = follow(lines, tiers, np.eye(5), 0.05)
+    followed = follow(lines, tiers, np.eye(5)[None, None].repeat(len(tiers), axis=1), 0.05)
     assert len(followed.line) == 2 * len(lines.groups)
     assert followed.harm[0] == pytest.approx(-followed.harm[1])
 

@@ -31,7 +31,7 @@ class GroupHarms:
     Parameters
     ----------
     conditions : one text column an attribute, null where its value does not matter
-    size : how much worse it is; its sign is that of a harm
+    size : how much worse it is; its sign is that of a harm; NaN where nothing is known
     interval : of that, for all groups and metrics at once
     is_beyond_chance : differs from the others by more than chance explains
     is_known : its interval holds
@@ -103,13 +103,22 @@ def difference_harms(
     about = summary.metrics[metric]
     direction = None if either_way else about.higher_is_better
     return harms_in(
-        groups,
+        _compared(groups, about, metric),
         [*summary.attributes],
         metric,
         direction,
         "difference",
         is_conclusive=about.is_conclusive,
     )
+
+
+def _compared(groups: pl.DataFrame, about: MetricResult, metric: str) -> pl.DataFrame:
+    """The groups of a metric that have others, also those who are in no circumstances like theirs.
+
+    A group that is everyone has none.
+    """
+    has_others = pl.col("difference").is_not_null() | (pl.col("support") < about.n_defined)
+    return groups.filter(pl.col("metric") == metric, has_others)
 
 
 def harms_in(
@@ -125,14 +134,15 @@ def harms_in(
 
     Parameters
     ----------
-    column : of what was measured, a difference from others or from before
+    column : of what was measured, "difference" from others or "change" from before; where it is
+        null a group has a size of NaN, and nothing of it is known
     """
     if missing := [name for name in JUDGED if name not in table.columns]:
         raise InputError(
             f"The table of groups has no {' and no '.join(missing)}: it is of an earlier version "
             "of FairRec. Audit again."
         )
-    rows = table.filter(pl.col("metric") == metric, pl.col(column).is_not_null())
+    rows = table.filter(pl.col("metric") == metric)
     low, high = (
         rows[f"simultaneous_{end}"].fill_null(limit).to_numpy()
         for end, limit in (("low", -np.inf), ("high", np.inf))
@@ -142,7 +152,7 @@ def harms_in(
         conditions=rows.select(attributes),
         depth=rows["depth"].to_numpy(),
         support=rows["support"].to_numpy(),
-        size=harm(rows[column].to_numpy(), higher_is_better),
+        size=harm(rows[column].cast(pl.Float64).to_numpy(), higher_is_better),
         interval=harm_interval(Interval(low, high), higher_is_better),
         is_beyond_chance=is_beyond,
         is_known=is_known,
@@ -160,7 +170,7 @@ def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> Gro
     _refuse_no_ratio(metric, about, summary)
     assert about.sd is not None
     found = difference_harms(groups, summary, metric)
-    rows = groups.filter(pl.col("metric") == metric, pl.col("difference").is_not_null())
+    rows = _compared(groups, about, metric)
     others = (rows["value"] - rows["difference"]).to_numpy()
     n_others = np.maximum(about.n_defined - found.support, 1)
     # all others may vary more than everyone does, but their squares are among everyone's

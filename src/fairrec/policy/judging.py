@@ -18,10 +18,9 @@ from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
-from fairrec.policy.over_releases import judge_over_releases
+from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.result.trend_schema import TrendSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT
 from fairrec.statistics.verdict import ruled_out_from
 
@@ -38,13 +37,13 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : None without a baseline
-    trend : of this and earlier releases; None without any
+    trends : of this and earlier releases; None without any
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
-    trend: TrendSummary | None = None
+    trends: Trends | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -104,7 +103,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         named = difference_harms(measured.groups, measured.summary, rule.metric)
         for group in rule.groups:
             named.position(group)
-        return judge_over_releases(rule, measured.trend, number)
+        return judge_over_releases(rule, measured.trends, number, is_conclusive=about.is_conclusive)
     limit = _limit(rule, about)
     harms = measured.harms(rule)
     outcomes = harms.outcomes(limit)
@@ -157,7 +156,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
 def _as_ratio(lacking: JudgedGroup) -> JudgedGroup:
     """The share that a group has instead of what it lacks."""
     low, high = (None if end is None else 1 - end for end in reversed(lacking.interval))
-    return lacking.model_copy(update={"measured": 1 - lacking.measured, "interval": (low, high)})
+    size = None if lacking.measured is None else 1 - lacking.measured
+    return lacking.model_copy(update={"measured": size, "interval": (low, high)})
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -237,12 +237,12 @@ def _largest(ends: np.ndarray, among: BoolArray) -> int | None:
 
 
 def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
-    low, high = float(harms.interval.low[at]), float(harms.interval.high[at])
+    low, high, size = (float(part[at]) for part in (*harms.interval, harms.size))
     return JudgedGroup(
         group={**harms.group(at)},
         label=harms.label(at),
         support=int(harms.support[at]),
-        measured=float(harms.size[at]),
+        measured=size if np.isfinite(size) else None,
         interval=(low if np.isfinite(low) else None, high if np.isfinite(high) else None),
     )
 

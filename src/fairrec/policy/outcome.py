@@ -25,7 +25,10 @@ class JudgedGroup(Part):
     group: dict[str, Value]
     label: str
     support: int = Field(description="its users")
-    measured: float = Field(description="how much worse it is, in units of the limit")
+    measured: float | None = Field(
+        description="how much worse it is, in units of the limit; null where the baseline or the "
+        "audit has no value of it"
+    )
     interval: tuple[float | None, float | None] = Field(
         description="of that, for all groups and metrics at once; an end is null without a limit"
     )

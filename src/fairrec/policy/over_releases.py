@@ -6,28 +6,37 @@ become worse, which rules nothing out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
-from fairrec.policy.outcome import JudgedGroup, RuleOutcome
+from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.policy.words import who_is_asked
 from fairrec.report.words import group_label, number, plural
 from fairrec.result.trend_schema import TrendLine, TrendSummary
 
+Trends = Callable[[Rule], TrendSummary]
+"""A rule -> the releases, in the metrics and groups that share its level."""
 
-def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> RuleOutcome:
+
+def judge_over_releases(
+    rule: Rule, trends: Trends | None, place: int, *, is_conclusive: bool
+) -> RuleOutcome:
     """The outcome of a rule with trend.
 
     Parameters
     ----------
-    trend : None where no earlier releases were given
+    trends : None where no earlier releases were given
     place : of the rule in its policy
+    is_conclusive : whether the users with a value speak for all in the newest release
     """
-    if trend is None:
+    if trends is None:
         raise InputError(
             "has trend, and no earlier releases were given. Name the folder they are in: "
             f"{spelled('releases', Blank('FOLDER'))}"
         )
+    trend = trends(rule)
     if hidden := [release.name for release in trend.releases if release.n_hidden]:
         raise InputError(
             f"small groups are hidden in {listed(hidden)}, so that one that became worse would not "
@@ -39,18 +48,20 @@ def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> R
             f"{plain(rule.metric)} is in no two releases, so there is no trend of it. Name one "
             "that is, or add releases that have it"
         )
-    worse = [line for line in trend.worse if line.metric == rule.metric and _is_asked(rule, line)]
+    worse = [line for line in trend.worse if line.metric == rule.metric]
+    is_seen = any(_is_followed(line) for line in trend.lines if line.metric == rule.metric)
+    outcome: Passing = "passed" if is_seen and is_conclusive else "inconclusive"
     releases = plural(len(trend.releases), "release")
     return RuleOutcome(
         number=place,
         kind="trend",
         metric=rule.metric,
         severity=rule.severity,
-        outcome="failed" if worse else "passed",
+        outcome="failed" if worse else outcome,
         limit=0.0,
         what=f"{plain(rule.metric)}: {who_is_asked(rule)} has become worse over {releases}",
-        measured=_said(worse) if worse else "shown of no group, which rules nothing out",
-        explanation="that its harm is again what it was before" if worse else "passes",
+        measured=_said(worse) if worse else _NOT_SHOWN[outcome],
+        explanation="that its harm is again what it was before" if worse else _TO_PASS[outcome],
         decided_by=_judged(worse[0]) if worse else None,
         n_failed=len(worse),
         n_open=0,
@@ -58,9 +69,19 @@ def judge_over_releases(rule: Rule, trend: TrendSummary | None, place: int) -> R
     )
 
 
-def _is_asked(rule: Rule, line: TrendLine) -> bool:
-    group = {name: str(value) for name, value in line.group.items()}
-    return not rule.groups or group in rule.groups
+_NOT_SHOWN = {
+    "passed": "shown of no group, which rules nothing out",
+    "inconclusive": "no group can be followed, or too many users have no value",
+}
+_TO_PASS = {
+    "passed": "passes",
+    "inconclusive": "two releases with the same groups, and few users without a value",
+}
+
+
+def _is_followed(line: TrendLine) -> bool:
+    """Whether a group is known in two releases at least."""
+    return sum(point is not None and point.harm is not None for point in line.points) > 1
 
 
 def _said(worse: list[TrendLine]) -> str:

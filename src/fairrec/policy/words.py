@@ -107,6 +107,10 @@ class Said:
         )
 
     @property
+    def _is_beside_baseline(self) -> bool:
+        return self.rule.kind == "baseline"
+
+    @property
     def _within(self) -> str:
         assert self.decided_by is not None
         limit = f"{self.rule.min_ratio or self.limit:.3g}"
@@ -118,6 +122,9 @@ class Said:
         assert group is not None
         if self.summary.permutations == 0:
             return [f"groups would have to be tested: audit with {spelled('permutations', 1000)}"]
+        if group.measured is None:
+            beside = "both audits" if self._is_beside_baseline else "circumstances of others"
+            return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
             return [f"an interval of {group.label} that ends: more users of it"]
@@ -142,7 +149,9 @@ class Said:
             return f"{groups} named"
         if self.certify_from is not None:
             return f"{groups} of {self.certify_from:,} users or more"
-        return f"{groups} of the fewest attributes"
+        return (
+            f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
+        )
 
     @property
     def _limit(self) -> str:
@@ -158,6 +167,12 @@ class Said:
 
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
+        if group.measured is None:
+            return (
+                "has values in only one of the two audits, so it is not compared"
+                if self._is_beside_baseline
+                else "has nobody to be compared with, as too few others are in its circumstances"
+            )
         low, high = group.interval
         if self.rule.kind == "min_ratio":
             ends = (None if end is None else 1 - end for end in (high, low))

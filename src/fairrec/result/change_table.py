@@ -1,4 +1,4 @@
-"""The table of changes: one row for each metric and group that two audits have in common."""
+"""The table of changes: one row for each metric and group of two audits."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ class Pairing(Part):
     n_only_base: int | None
     n_only_candidate: int | None
     n_moved: int | None = Field(
-        description="users in both whose attributes differ; they count for the group they are in "
-        "in the candidate"
+        description="users in both whose attributes differ; where these are few of a group they "
+        "count for the one they are in in the candidate"
     )
 
 
@@ -78,8 +78,10 @@ class MetricComparison(Part):
         "that is not shown"
     )
     outcome: Outcome
-    n_groups: int = Field(description="groups in both audits that are compared")
-    n_unknown: int = Field(description="of these, groups with too few users for any interval")
+    n_groups: int = Field(description="groups of both audits, and of one of them")
+    n_unknown: int = Field(
+        description="of these, groups in one audit only or with too few users for any interval"
+    )
     n_worse_by_more: int
     n_worse: int
     n_improved: int = Field(description="groups shown to be served better than by the base")

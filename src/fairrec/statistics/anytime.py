@@ -12,16 +12,16 @@ reaches 1 / level is at most the level, however often and whenever one looks (Vi
 that share a level, each must reach the inverse of its own share (`Said`).
 
 Releases are not independent where they are judged by the same users or the same held-out data:
-whom the model does not suit is served badly again. What two releases have in common is known, how
-much of a value persists is not. So evidence is the least over all shares that may persist.
+whom the model does not suit is served badly again. What two releases have in common is known
+(`statistics/in_common`), how much of a value persists is not. So evidence is the least over all
+shares that may persist.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri
@@ -35,7 +35,7 @@ WIDTH = 2.0
 LATER = 0.1
 """Share of the level that is kept for groups which the first release does not have."""
 _ROUNDING = 1e-9
-_MOST_USERS = 100_000
+_MOST_NUMBERS = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +125,24 @@ def evidence_of_change(
     Parameters
     ----------
     harm, error : (n_lines, n_looks), NaN where a line has a gap
-    shared : (n_looks, n_looks), users in common as a share of the geometric mean of both numbers,
-        or several such matrices, for all that releases may have in common; None where that is not
-        known
+    shared : (n_looks, n_looks), the correlation of what persists; or one of each line, (n_lines,
+        n_looks, n_looks), NaN for lines of which it is not known; or of several things that may
+        persist, (n_things, n_lines or 1, n_looks, n_looks); None where it is known of no line
     """
-    n_looks = harm.shape[1]
+    lines = _Lines.of(harm, error)
     if shared is None:
-        return _by_gaps(harm, error, [np.eye(n_looks)], _change_of_anybody)
+        return _change_of_anybody(lines)
+    things = _things(shared)
+    is_there = lines.sureness > 0
+    is_pair = is_there[:, :, None] & is_there[:, None]
     # of what all have in common nothing is left in differences, and most where nothing persists
-    some = [one for one in shared.reshape(-1, n_looks, n_looks) if (one < 1 - _ROUNDING).any()]
-    return _by_gaps(harm, error, _correlations(some, n_looks), _change_up_to)
+    is_whole = ((things > 1 - _ROUNDING) | ~is_pair).all(axis=(2, 3), keepdims=True)
+    some = np.where(is_whole, np.eye(harm.shape[1]), things)
+    found = _least_of_lines(lines, some, _change_up_to)
+    is_known = np.isfinite(things).all(axis=(0, 2, 3)) | np.zeros(len(harm), dtype=bool)
+    if is_known.all():
+        return found
+    return _chosen(is_known[:, None], found, _change_of_anybody(lines))
 
 
 def evidence_of_harm(
@@ -149,33 +157,8 @@ def evidence_of_harm(
     ----------
     harm, error, shared : as of `evidence_of_change`
     """
-    n_looks = harm.shape[1]
-    shared = np.ones((n_looks, n_looks)) if shared is None else shared
-    correlations = _correlations(shared.reshape(-1, n_looks, n_looks), n_looks)
-    return _by_gaps(harm, error, correlations, _harm_up_to)
-
-
-def shared_users(users: Sequence[IntArray]) -> FloatArray:
-    """(n_looks, n_looks), users in common as a share of the geometric mean of both numbers.
-
-    >>> shared_users([np.array([0, 1, 2, 3]), np.array([3])])
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-
-    Parameters
-    ----------
-    users : of each look the users audited, numbered alike in all of them
-    """
-    n_all = 1 + max(int(numbers.max(initial=-1)) for numbers in users)
-    common = np.zeros((len(users), len(users)))
-    for start in range(0, n_all, _MOST_USERS):
-        is_there = np.zeros((len(users), _MOST_USERS), dtype=np.float32)
-        for look, numbers in enumerate(users):
-            is_here = (numbers >= start) & (numbers < start + _MOST_USERS)
-            is_there[look, numbers[is_here] - start] = 1
-        common += is_there @ is_there.T
-    n = np.sqrt(np.maximum(np.diag(common), 1))
-    return np.asarray(common / (n[:, None] * n))
+    things = _things(np.ones((harm.shape[1],) * 2) if shared is None else shared)
+    return _least_of_lines(_Lines.of(harm, error), things, _harm_up_to)
 
 
 def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
@@ -203,146 +186,156 @@ def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
     return shares
 
 
-def _correlations(shared: Sequence[FloatArray] | FloatArray, n_looks: int) -> list[FloatArray]:
-    """Of the errors of looks: none, and one for each share that may persist of what is shared."""
-    alone = np.eye(n_looks)
-    return [alone] + [
-        (1 - share) * alone + share * one
-        for one in shared
-        if (one - alone).any()
-        for share in PERSISTING
-    ]
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What is known of some lines.
 
-
-class _Found(NamedTuple):
-    """Of all looks up to one; (n_lines,) each, as of `Evidence`."""
-
-    log: FloatArray
-    since: IntArray
-    size: FloatArray
-
-
-_UpTo = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], _Found]
-"""Harms and one over errors of some looks, the inverse of a correlation of them, how large sizes
-are looked for -> what they show."""
-
-
-def _by_gaps(
-    harm: FloatArray, error: FloatArray, correlations: Sequence[FloatArray], up_to: _UpTo
-) -> Evidence:
-    """Evidence of all lines; those with the same gaps together, where errors go together."""
-    n_lines, n_looks = harm.shape
-    log = np.zeros((n_lines, n_looks))
-    since = np.full((n_lines, n_looks), -1)
-    size = np.full((n_lines, n_looks), math.nan)
-    is_known = np.isfinite(harm) & np.isfinite(error)
-    harm, sureness = np.where(is_known, harm, 0.0), np.where(is_known, 1 / error, 0.0)
-    rows = np.arange(n_lines)
-    width = WIDTH * np.where(is_known.any(axis=1), error[rows, is_known.argmax(axis=1)], 1.0)
-    for lines, looks in _parts(is_known, all(_is_diagonal(one) for one in correlations)):
-        inverses = [_inverses(one[np.ix_(looks, looks)]) for one in correlations]
-        for n in range(1, len(looks) + 1):
-            seen = looks[:n]
-            numbers = harm[np.ix_(lines, seen)], sureness[np.ix_(lines, seen)]
-            found = _least(
-                [up_to(*numbers, inverse[n - 1], width[lines, None]) for inverse in inverses]
-            )
-            # up to the next look that has the lines
-            span = slice(seen[-1], looks[n] if n < len(looks) else n_looks)
-            log[lines, span] = found.log[:, None]
-            since[lines, span] = np.where(found.since < 0, -1, seen[found.since])[:, None]
-            size[lines, span] = found.size[:, None]
-    return Evidence(log, since, size)
-
-
-def _parts(is_known: BoolArray, is_diagonal: bool) -> Iterator[tuple[IntArray, IntArray]]:
-    """Lines that can be worked on together, and their looks.
-
-    A look that says nothing can stay, unless it says something about the errors of others.
+    Parameters
+    ----------
+    harm, sureness : (n_lines, n_looks), harms and one over their errors, 0 in gaps
+    width : (n_lines,), how large sizes are looked for
     """
-    n_lines, n_looks = is_known.shape
-    if is_diagonal:
-        yield np.arange(n_lines), np.arange(n_looks)
-        return
-    patterns, which = np.unique(is_known, axis=0, return_inverse=True)
-    for at, pattern in enumerate(patterns):
-        lines, looks = np.flatnonzero(which.reshape(-1) == at), np.flatnonzero(pattern)
-        yield lines, looks
+
+    harm: FloatArray
+    sureness: FloatArray
+    width: FloatArray
+
+    @classmethod
+    def of(cls, harm: FloatArray, error: FloatArray) -> _Lines:
+        is_known = np.isfinite(harm) & np.isfinite(error)
+        first = error[np.arange(len(harm)), is_known.argmax(axis=1)]
+        return cls(
+            np.where(is_known, harm, 0.0),
+            np.where(is_known, 1 / error, 0.0),
+            WIDTH * np.where(is_known.any(axis=1), first, 1.0),
+        )
+
+    def part(self, rows: slice) -> _Lines:
+        return _Lines(self.harm[rows], self.sureness[rows], self.width[rows])
 
 
-def _is_diagonal(matrix: FloatArray) -> bool:
-    return not (matrix - np.diag(np.diag(matrix))).any()
+def _things(shared: FloatArray) -> FloatArray:
+    """(n_things, n_lines or 1, n_looks, n_looks)."""
+    return shared.reshape((1,) * (4 - shared.ndim) + shared.shape)
 
 
-def _inverses(correlation: FloatArray) -> list[FloatArray]:
-    """Of the first look, the first two, and so on."""
-    sizes = range(1, len(correlation) + 1)
-    return [np.linalg.inv(correlation[:n, :n]).astype(np.float64) for n in sizes]
+_UpTo = Callable[[_Lines, FloatArray], Evidence]
+"""Lines, and what makes their errors independent -> what all looks up to each one show."""
 
 
-def _least(found: Sequence[_Found]) -> _Found:
-    """Of each line the answer with the least evidence."""
-    at = np.array([one.log for one in found]).argmin(axis=0)[None]
-    parts = (np.array(part) for part in zip(*found, strict=True))
-    return _Found(*(np.take_along_axis(part, at, axis=0)[0] for part in parts))
+def _least_of_lines(lines: _Lines, things: FloatArray, up_to: _UpTo) -> Evidence:
+    """Of each line and look the least evidence: if nothing persists, or some share of a thing."""
+    n_lines, n_looks = lines.harm.shape
+    alone = np.eye(n_looks)
+    parts = []
+    # a part has a number for each two looks of each line
+    step = max(1, _MOST_NUMBERS // n_looks**2)
+    for start in range(0, n_lines, step):
+        rows = slice(start, start + step)
+        part = lines.part(rows)
+        found = up_to(part, alone[None])
+        # what a gap has in common with others is nothing to them
+        is_known = part.sureness > 0
+        is_pair = is_known[:, :, None] & is_known[:, None]
+        for thing in things:
+            of_part = np.nan_to_num(thing if len(thing) == 1 else thing[rows], nan=1.0)
+            of_part = np.where(is_pair, of_part, alone)
+            if (of_part == alone).all():
+                continue
+            for share in PERSISTING:
+                correlation = (1 - share) * alone + share * of_part
+                inverse = np.linalg.inv(np.linalg.cholesky(correlation))
+                found = _lesser(found, up_to(part, inverse))
+        parts.append(found)
+    return Evidence(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True)))
 
 
-def _nothing(n_lines: int) -> _Found:
-    return _Found(np.zeros(n_lines), np.full(n_lines, -1), np.full(n_lines, math.nan))
+def _columns(evidence: Evidence) -> tuple[FloatArray, IntArray, FloatArray]:
+    return evidence.log, evidence.since, evidence.size
 
 
-def _change_up_to(
-    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
-) -> _Found:
-    """Least squares of a line that is level, and of one with a step at each look."""
-    n_lines, n = harm.shape
-    if n == 1:
+def _lesser(one: Evidence, other: Evidence) -> Evidence:
+    return _chosen(one.log <= other.log, one, other)
+
+
+def _chosen(is_one: BoolArray, one: Evidence, other: Evidence) -> Evidence:
+    pairs = zip(_columns(one), _columns(other), strict=True)
+    return Evidence(*(np.where(is_one, mine, its) for mine, its in pairs))
+
+
+def _change_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
+    """Least squares of a line that is level, and of one with a step at each look.
+
+    Sums over looks up to each one are (n_lines, n_looks, n_steps).
+    """
+    n_lines, n_looks = lines.harm.shape
+    if n_looks == 1:
         return _nothing(n_lines)
-    with_all, with_itself, with_harm = _sums_from_each_on(harm, sureness, inverse)
+    # the first step is that to the first look: the level itself
+    steps, harm = _independent(lines, inverse)
+    with_all = (steps[:, :, :1] * steps).cumsum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.nan_to_num(with_all / with_all[:, :1])
-    # the first look has nothing before it
-    told = np.maximum(with_itself - share * with_all, 0.0)[:, 1:]
-    score = (with_harm - share * with_harm[:, :1])[:, 1:]
-    looks = np.arange(2, n + 1)
-    logs = _mixture(score, told, width) - np.log(looks * (looks - 1))
-    best, rows = _best_step(logs, sureness), np.arange(n_lines)
+        share = np.nan_to_num(with_all / with_all[:, :, :1])
+    told = np.maximum((steps**2).cumsum(axis=1) - share * with_all, 0.0)
+    with_harm = (harm[:, :, None] * steps).cumsum(axis=1)
+    score = with_harm - share * with_harm[:, :, :1]
+    logs = np.zeros((n_lines, n_looks, n_looks))
+    look, step = np.tril_indices(n_looks)
+    logs[:, look, step] = _mixture(score[:, look, step], told[:, look, step], lines.width[:, None])
+    later = np.arange(1, n_looks)
+    logs = logs[:, :, 1:] - np.log(later * (later + 1))
     # the growth may begin with a later release: 1/n is what their shares add up to
-    rest = np.full((n_lines, 1), -math.log(n))
-    log = np.asarray(logsumexp(np.hstack([logs, rest]), axis=1))
+    rest = np.full((n_lines, n_looks, 1), -math.log(n_looks))
+    log = np.asarray(logsumexp(np.concatenate([logs, rest], axis=2), axis=2))
+    best = 1 + _best_step(logs, lines.sureness)
+    at = best[:, :, None]
+    told_best = np.take_along_axis(told, at, axis=2)[:, :, 0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = score[rows, best] / told[rows, best]
-    return _Found(log, np.where(told[rows, best] > 0, best + 1, -1), size)
+        size = np.take_along_axis(score, at, axis=2)[:, :, 0] / told_best
+    return Evidence(log, np.where(told_best > 0, best, -1), size)
+
+
+def _independent(lines: _Lines, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Steps to each look, (n_lines, n_looks, n_steps), and harms, in errors that are independent.
+
+    Each look is freed of what those before it tell of its error, so that sums over the looks up
+    to one need nothing of later ones.
+
+    Parameters
+    ----------
+    inverse : (n_lines or 1, n_looks, n_looks), of the lower triangle whose square is the
+        correlation of errors
+    """
+    scaled = inverse * lines.sureness[:, None]
+    harm = (scaled @ lines.harm[:, :, None])[:, :, 0]
+    return _from_each_on(scaled), np.asarray(harm)
+
+
+def _nothing(n_lines: int) -> Evidence:
+    shape = n_lines, 1
+    return Evidence(np.zeros(shape), np.full(shape, -1), np.full(shape, math.nan))
 
 
 def _best_step(logs: FloatArray, sureness: FloatArray) -> IntArray:
-    """The most probable step to a look that is known."""
-    return np.asarray(np.where(sureness[:, 1:] > 0, logs, -math.inf).argmax(axis=1))
+    """(n_lines, n_looks), the most probable step to a look that is known by then, less 1."""
+    n_looks = sureness.shape[1]
+    is_step = (sureness[:, None, 1:] > 0) & np.tri(n_looks, n_looks - 1, -1, dtype=bool)
+    return np.asarray(np.where(is_step, logs, -math.inf).argmax(axis=2))
 
 
-def _sums_from_each_on(
-    harm: FloatArray, sureness: FloatArray, inverse: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """With the precision between: the looks from each one on times all looks, themselves, harms.
-
-    Each is (n_lines, n_looks).
-    """
-    above = np.triu(inverse, 1)
-    alone = np.diag(inverse) * sureness**2 + 2 * sureness * (sureness @ above.T)
-    return (
-        _from_each_on(sureness * (sureness @ inverse)),
-        _from_each_on(alone),
-        _from_each_on(sureness * ((sureness * harm) @ inverse)),
-    )
-
-
-def _change_of_anybody(
-    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
-) -> _Found:
+def _change_of_anybody(lines: _Lines) -> Evidence:
     """The same whatever the users have in common: p-values, each with its share of the level."""
-    n_lines, n = harm.shape
-    if n == 1:
-        return _nothing(n_lines)
+    n_lines, n_looks = lines.harm.shape
+    found = [_nothing(n_lines)]
+    found += [
+        _up_to_anybody(lines.harm[:, :n], lines.sureness[:, :n]) for n in range(2, n_looks + 1)
+    ]
+    return Evidence(*(np.hstack(column) for column in zip(*map(_columns, found), strict=True)))
+
+
+def _up_to_anybody(harm: FloatArray, sureness: FloatArray) -> Evidence:
+    """Of all looks together, (n_lines, 1)."""
+    n_looks = harm.shape[1]
     is_known = sureness > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = harm, np.where(is_known, 1 / sureness, 0.0)
@@ -354,25 +347,24 @@ def _change_of_anybody(
         growth = after - before
         logs = -log_ndtr(-growth / np.hypot(after_error, before_error))
     logs = np.where(np.isfinite(growth), logs, 0.0)
-    best, rows = _best_step(logs, sureness), np.arange(n_lines)
-    log = logs[rows, best] - math.log(n * (n - 1)) - math.log(n - 1)
-    size = growth[rows, best]
-    return _Found(log, np.where(np.isfinite(size), best + 1, -1), size)
+    best = np.where(is_known[:, 1:], logs, -math.inf).argmax(axis=1)[:, None]
+    log, size = (np.take_along_axis(column, best, axis=1) for column in (logs, growth))
+    shares = math.log(n_looks * (n_looks - 1)) + math.log(n_looks - 1)
+    return Evidence(log - shares, np.where(np.isfinite(size), best + 1, -1), size)
 
 
-def _harm_up_to(
-    harm: FloatArray, sureness: FloatArray, inverse: FloatArray, width: FloatArray
-) -> _Found:
+def _harm_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
     """Least squares of a line that is level, against 0."""
-    weights = sureness @ inverse * sureness
-    told, score = weights.sum(axis=1), (weights * harm).sum(axis=1)
+    steps, harm = _independent(lines, inverse)
+    told = (steps[:, :, 0] ** 2).cumsum(axis=1)
+    score = (harm * steps[:, :, 0]).cumsum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         size = score / told
-    return _Found(_mixture(score, told, width[:, 0]), np.full(len(harm), -1), size)
+    return Evidence(_mixture(score, told, lines.width[:, None]), np.full(told.shape, -1), size)
 
 
 def _from_each_on(per_look: FloatArray) -> FloatArray:
-    return per_look[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return per_look[..., ::-1].cumsum(axis=-1)[..., ::-1]
 
 
 def _mixture(score: FloatArray, told: FloatArray, width: FloatArray) -> FloatArray:

@@ -10,12 +10,12 @@ than others, or their changes are skewed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.special import ndtri
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm, worse_ends
 from fairrec.statistics.changes import group_sums
@@ -38,7 +38,8 @@ class ComparedGroups:
 
     Parameters
     ----------
-    n : users that the change rests on; of two sets of users those of the candidate
+    n : users that the change rests on; of two sets of users those of the candidate, or of the base
+        where the candidate has none
     error : standard error of the change
     interval : of the change, for all groups and metrics at once; NaN where it is not known
     is_beyond_chance : by more than chance explains, for all groups and metrics at once
@@ -54,20 +55,19 @@ class ComparedGroups:
     is_beyond_chance: BoolArray
     is_known: BoolArray
 
-    def with_unknown(self, before: FloatArray, after: FloatArray, n: FloatArray) -> ComparedGroups:
-        """The same, and after them groups of which it is not known how they changed."""
-        nothing, no = np.full(len(n), np.nan), np.zeros(len(n), dtype=np.bool_)
-        ends = (np.concatenate([end, nothing]) for end in self.interval)
-        return ComparedGroups(
-            n=np.concatenate([self.n, n]),
-            before=np.concatenate([self.before, before]),
-            after=np.concatenate([self.after, after]),
-            change=np.concatenate([self.change, after - before]),
-            error=np.concatenate([self.error, nothing]),
-            interval=Interval(*ends),
-            is_beyond_chance=np.concatenate([self.is_beyond_chance, no]),
-            is_known=np.concatenate([self.is_known, no]),
-        )
+    def with_others(self, other: ComparedGroups, rows: IntArray) -> ComparedGroups:
+        """The same, and after them some groups of another, by their positions."""
+
+        def joined(mine: AnyArray, others: AnyArray) -> AnyArray:
+            return np.concatenate([mine, others[rows]])
+
+        parts = {
+            field.name: joined(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+            if field.name != "interval"
+        }
+        ends = zip(self.interval, other.interval, strict=True)
+        return ComparedGroups(**parts, interval=Interval(*(joined(*end) for end in ends)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ComparedMetric:
     matters : in units of the metric; None where nothing was said
     of_groups : (n_groups,), positions in OUTCOMES
     order : (n_groups,), positions of the groups: worse by more than matters, worse, the others;
-        among them those by most standard errors first
+        among them those first that are surely worse by most, and last that are surely better
     is_conclusive : whether the users with a value speak for all, in both audits
     ruled_out_from : of groups with so many users and more none is inconclusive
     """
@@ -107,6 +107,7 @@ def compare_paired(
     higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
+    n_tests: int | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups that are compared in each metric, by users who are in both audits.
 
@@ -116,10 +117,11 @@ def compare_paired(
     is_compared : (n_metrics, n_groups), which groups of the lattice are; each has a user with
         both values
     known_bounds : lowest and highest value of each metric, where that is known
+    n_tests : what alpha is divided by; None for as many as are made here
     """
     sums = [group_sums(*pair, grouping) for pair in zip(before, after, strict=True)]
     masks = zip(sums, is_compared, strict=True)
-    n_tests = sum(int((is_mine & (of.n > 1)).sum()) for of, is_mine in masks)
+    n_tests = n_tests or sum(int((is_mine & (of.n > 1)).sum()) for of, is_mine in masks)
     level = alpha / max(n_tests, 1)
     found = []
     for at, of in enumerate(sums):
@@ -128,7 +130,9 @@ def compare_paired(
         interval = Interval(part.low[mine], part.high[mine])
         users = after[at] - before[at]
         users = users[~np.isnan(users)]
-        wider = _with_unseen(interval, n, change, users, higher_is_better[at], level)
+        most = _most(users, known_bounds[at])
+        extremes = _extremes(users, most, higher_is_better[at])
+        wider = _with_unseen(interval, n, change, extremes, level)
         found.append(
             ComparedGroups(
                 n=n,
@@ -136,7 +140,7 @@ def compare_paired(
                 after=part.after[mine],
                 change=change,
                 error=part.error[mine],
-                interval=_possible(wider, users, known_bounds[at]),
+                interval=Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most)),
                 is_beyond_chance=leaves_out_zero(interval),
                 is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
             )
@@ -156,33 +160,33 @@ def cut_off(level: float) -> CutOffs:
 
 
 def _with_unseen(
-    interval: Interval,
-    n: FloatArray,
-    change: FloatArray,
-    of_users: FloatArray,
-    higher_is_better: bool | None,
-    level: float,
+    interval: Interval, n: FloatArray, change: FloatArray, extremes: FloatArray, level: float
 ) -> Interval:
-    """The same, or wider at the worse end: others of a group may lose as much as anybody did.
+    """The same, or wider at the worse end: others of a group may lose as much as can be lost.
 
     Where few users changed, a group of which none did is no proof that none would.
     """
-    extremes = np.full(2, np.nan)
-    for end in worse_ends(higher_is_better) if len(of_users) else ():
-        extremes[int(end > 0)] = of_users.max() if end > 0 else of_users.min()
     wider = with_unseen(interval, n, change, change, extremes, cut_off(level))
     is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
     return Interval(*(np.where(is_known, end, np.nan) for end in wider))
 
 
-def _possible(
-    interval: Interval, of_users: FloatArray, bounds: tuple[float, float] | None
-) -> Interval:
-    """No change is larger than what is between the bounds of a metric."""
+def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
+    """The largest fall and rise that users may have who are not seen; NaN at the better end.
+
+    As much as the bounds of a metric leave room for; without any as much as anybody showed.
+    """
+    extremes = np.full(2, np.nan)
+    for end in worse_ends(higher_is_better) if len(of_users) else ():
+        seen = of_users.max() if end > 0 else of_users.min()
+        extremes[int(end > 0)] = end * most if np.isfinite(most) else seen
+    return extremes
+
+
+def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
+    """No change is larger than what is between the bounds of a metric, where these hold."""
     most = np.inf if bounds is None else bounds[1] - bounds[0]
-    if np.abs(of_users).max(initial=0.0) > most:  # whose bounds do not hold
-        return interval
-    return Interval(np.maximum(interval.low, -most), np.minimum(interval.high, most))
+    return float(most) if np.abs(of_users).max(initial=0.0) <= most else np.inf
 
 
 def judged(
@@ -206,15 +210,20 @@ def judged(
     is_certain = groups.is_known & is_conclusive
     of_groups = group_outcomes(interval, is_worse, is_certain, matters)
     errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
+    # what is said of groups of some size is said of all of them
+    is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
+    is_told = is_certain & is_above & (of_groups > WORSE)
     rank = np.where(of_groups > WORSE, OPEN, of_groups)
+    low, high = interval
+    surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     return ComparedMetric(
         groups=groups,
         outcome=metric_outcome(of_groups, groups.is_known, depth) if len(depth) else "inconclusive",
         matters=matters,
         is_conclusive=is_conclusive,
         of_groups=of_groups,
-        order=np.lexsort((-errors, rank)),
+        order=np.lexsort((-errors, -surely, rank)),
         is_improved=groups.is_beyond_chance & (size < 0),
         ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
-        certificate=certificate(groups.n, interval.high, is_certain & (of_groups > WORSE)),
+        certificate=certificate(groups.n, interval.high, is_told),
     )

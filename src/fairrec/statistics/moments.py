@@ -248,8 +248,8 @@ def sampled_moments(
 def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, BoolArray]:
     """The bounds of each metric, and whether it is a rate.
 
-    A metric without bounds of its own that has two values is a rate between these; one with values
-    beyond its bounds has none.
+    A metric without bounds of its own that has two values is a rate between these, and so is one
+    that is 0 or 1 for everyone; one with values beyond its bounds has none.
     """
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
@@ -262,6 +262,8 @@ def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, 
         if smallest < found[i, 0] - margin or largest > found[i, 1] + margin:
             found[i] = UNBOUNDED
         low, high = found[i] if np.isfinite(found[i]).all() else (smallest, largest)
+        if low == high and low in (0.0, 1.0):
+            low, high = 0.0, 1.0
         if low < high and ((known == low) | (known == high)).all():
             found[i], is_rate[i] = (low, high), True
     return found, is_rate

@@ -48,15 +48,18 @@ def compare_unpaired(
     after: Sequence[Published],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
+    n_tests: int | None = None,
 ) -> tuple[ComparedGroups, ...]:
     """The groups of each metric, by two independent sets of users.
 
     Parameters
     ----------
-    before, after : one entry a metric, of the same groups in the same order
+    before, after : one entry a metric, of the same groups in the same order; NaN where there is
+        no such group
     known_bounds : lowest and highest value of each metric, where that is known
+    n_tests : what alpha is divided by; None for as many as are made here
     """
-    n_tests = sum(
+    n_tests = n_tests or sum(
         int((np.isfinite(first.high - first.low) & np.isfinite(last.high - last.low)).sum())
         for first, last in zip(before, after, strict=True)
     )
@@ -78,7 +81,7 @@ def compare_unpaired(
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
         found.append(
             ComparedGroups(
-                n=last.n,
+                n=np.where(np.isnan(last.n), first.n, last.n),
                 before=first.value,
                 after=last.value,
                 change=change,

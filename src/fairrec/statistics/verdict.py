@@ -164,10 +164,10 @@ def metric_outcome(of_groups: IntArray, is_tested: BoolArray, depth: IntArray) -
 
 
 def _has_spread(i: int, analysis: Analysis) -> bool:
-    """Whether a sample of users shows how much a metric without bounds varies."""
+    """Whether the users show how much a metric without bounds varies, as they must."""
     moments = analysis.moments
     is_bounded = bool(np.isfinite(moments.bounds[i]).all())
-    return moments.sample is None or is_bounded or bool(moments.variance[i] > 0)
+    return is_bounded or analysis.is_adjusted or bool(moments.variance[i] > 0)
 
 
 def _scope(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import polars as pl
-
 from fairrec.core.errors import listed, plain
 from fairrec.inputs.users_sum import users_sum
+from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
 from fairrec.result.schema import AuditSummary
-from fairrec.workflows.pairing import Common, axes
+from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
+from fairrec.workflows.pairing import Common
+from fairrec.workflows.published import PublishedGroups
 
 _OPTIONS = (
     *("by", "depth", "permutations", "alpha", "correction", "matters", "max_undefined", "seed"),
@@ -83,7 +84,8 @@ def _in_words(value: object) -> str:
 def comparison_notes(
     common: Common,
     pairing: Pairing,
-    n_groups: Mapping[str, int],
+    told: Mapping[str, PublishedGroups],
+    counts: Mapping[str, tuple[int, int]],
     base: AuditResult,
     candidate: AuditResult,
 ) -> tuple[str, ...]:
@@ -91,7 +93,9 @@ def comparison_notes(
 
     Parameters
     ----------
-    n_groups : that are compared, by metric
+    told : the groups of both, by metric
+    counts : by metric, groups that are compared by users who are in both, and groups that are not
+        as many of these moved in or out
     """
     notes = [*_only_in_one(common, base.summary, candidate.summary)]
     if base.summary.given is not None or candidate.summary.given is not None:
@@ -106,23 +110,34 @@ def comparison_notes(
         if pairing.n_moved:
             notes.append(
                 f"{pairing.n_moved:,} users have other attributes in the candidate than in the "
-                "base: they count for the group they are in in the candidate"
+                "base: in groups where these are few they count where they are in the candidate"
             )
-    for name, n in n_groups.items():
-        n_known = [table.filter(pl.col("metric") == name) for table in common.tables]
-        both = n_known[0].join(n_known[1], on=axes(common.attributes), how="semi", nulls_equal=True)
-        single = [table.height - both.height for table in n_known]
-        if any(single):
+    for name, part in told.items():
+        n_both = int(part.is_in_both.sum())
+        n_single = [int((table["metric"] == name).sum()) - n_both for table in common.tables]
+        n_left = sum(n_single) + n_both - len(part.is_in_both)
+        if any(n_single):
             notes.append(
-                f"{plain(name)}: {single[0]:,} groups are in the base only and {single[1]:,} in "
-                "the candidate only: they are not compared"
+                f"{plain(name)}: {n_single[0]:,} groups are in the base only and {n_single[1]:,} "
+                "in the candidate only: how they changed is not known"
+                + (f"; {n_left:,} of them the other audit did not look for" if n_left else "")
             )
-        if both.height > n:
-            notes.append(
-                f"{plain(name)}: {both.height - n:,} groups are in both audits and have too few "
-                "users in both: they are not compared"
-            )
+        n_paired, n_moved = counts[name]
+        if pairing.is_paired and n_both > n_paired:
+            notes.append(_by_means(name, n_both - n_paired, n_moved))
     return tuple(notes)
+
+
+def _by_means(name: str, n: int, n_moved: int) -> str:
+    """How many groups are not compared user by user, and why."""
+    said = "1 group is compared by its mean" if n == 1 else f"{n:,} groups are compared by means"
+    why = []
+    if n_moved:
+        why.append(f"of {n_moved:,} more than {percent(MOST_MOVED)} of the users moved in or out")
+    if n > n_moved:
+        share = percent(LEAST_OF_GROUP)
+        why.append(f"of {n - n_moved:,} fewer than {share} of the users have both values")
+    return f"{plain(name)}: {said} in both audits: {', '.join(why)}"
 
 
 def _only_in_one(common: Common, base: AuditSummary, candidate: AuditSummary) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,16 +31,15 @@ from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.unpaired import compare_unpaired
 from fairrec.workflows.audit_differences import audit_differences, comparison_notes
-from fairrec.workflows.load import Audited, audit_of
+from fairrec.workflows.load import Audited, audit_of, refuse_hidden
 from fairrec.workflows.pairing import (
     Common,
     PairedUsers,
     in_common,
-    not_compared,
     paired_users,
-    published_groups,
     shared_users,
 )
+from fairrec.workflows.published import PublishedGroups, published_groups
 
 
 @documented(AuditOptions)
@@ -83,11 +82,12 @@ def compare(
     common = in_common(first, last)
     refuse_reserved(common.attributes)
     amounts = _matters(matters, last, common)
+    told = published_groups(common, first, last)
     pairing, shared = shared_users(first, last, common)
     if shared is not None:
-        sides = _paired(paired_users(shared, common, first, last), common, first, last)
+        sides = _paired(paired_users(shared, common, first, last), told, last)
     else:
-        sides = _unpaired(common, first, last)
+        sides = _unpaired(told, first, last)
     compared = {
         name: judged(
             side.groups,
@@ -98,7 +98,7 @@ def compare(
         )
         for name, side in sides.items()
     }
-    n_groups = {name: side.n_compared for name, side in sides.items()}
+    counts = {name: (side.n_paired, side.n_moved) for name, side in sides.items()}
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.compare(base, candidate)"),
@@ -108,7 +108,15 @@ def compare(
         attributes=common.attributes,
         alpha=last.summary.alpha,
         matters=None if amounts is None else str(amounts),
-        outcome=outcome_of_all([part.outcome for part in compared.values()]),
+        outcome=outcome_of_all(
+            [
+                part.outcome
+                for name, part in compared.items()
+                if last.metrics[name].higher_is_better is not None
+            ]
+            # a change in a metric without a better end is no harm beside those that have one
+            or [part.outcome for part in compared.values()]
+        ),
         metrics={
             name: metric_comparison(
                 compared[name],
@@ -119,7 +127,7 @@ def compare(
             for name, side in sides.items()
         },
         differences=audit_differences(first, last),
-        notes=comparison_notes(common, pairing, n_groups, first, last),
+        notes=comparison_notes(common, pairing, told, counts, first, last),
     )
     changes = change_table({name: side.conditions for name, side in sides.items()}, compared)
     is_pandas = first.is_pandas and last.is_pandas
@@ -132,54 +140,55 @@ class _Sides:
 
     Parameters
     ----------
-    n_compared : groups that are; of others that both audits have nothing is known
+    n_paired : groups that are compared by users who are in both
+    n_moved : groups that are not, as many of these moved in or out
     """
 
     conditions: pl.DataFrame
     groups: ComparedGroups
     everyone: Change | None
-    n_compared: int
+    n_paired: int
+    n_moved: int = 0
 
 
 def _paired(
-    users: PairedUsers, common: Common, base: AuditResult, candidate: AuditResult
+    users: PairedUsers, told: Mapping[str, PublishedGroups], candidate: AuditResult
 ) -> dict[str, _Sides]:
-    """By the users of both."""
+    """By the users of both, and groups that cannot be by what each audit tells of them."""
     alpha = candidate.summary.alpha
-    directions = [candidate.metrics[name].higher_is_better for name in common.metrics]
+    directions = [candidate.metrics[name].higher_is_better for name in told]
+    n_tests = sum(int(part.is_in_both.sum()) for part in told.values())
     found = compare_paired(
         users.before,
         users.after,
         users.grouping,
         users.is_compared,
         directions,
-        _bounds(common.metrics),
+        _bounds(told),
         alpha,
+        n_tests,
     )
-    told = published_groups(common, base, candidate)
+    by_means = _by_means(told, alpha, n_tests)
     sides = {}
-    for at, name in enumerate(common.metrics):
+    for at, (name, part) in enumerate(told.items()):
         conditions = users.conditions[at]
-        left = not_compared(told[name], conditions)
+        left = part.left_by(conditions)
         sides[name] = _Sides(
-            pl.concat([conditions, left.conditions]),
-            found[at].with_unknown(left.before.value, left.after.value, left.after.n),
+            pl.concat([conditions, part.conditions[left]]),
+            found[at].with_others(by_means[at], left),
             change_of(users.before[at], users.after[at], directions[at], alpha),
             conditions.height,
+            users.n_moved[at],
         )
     return sides
 
 
-def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict[str, _Sides]:
+def _unpaired(
+    told: Mapping[str, PublishedGroups], base: AuditResult, candidate: AuditResult
+) -> dict[str, _Sides]:
     """By what each audit tells of its groups."""
     alpha = candidate.summary.alpha
-    told = published_groups(common, base, candidate)
-    found = compare_unpaired(
-        [part.before for part in told.values()],
-        [part.after for part in told.values()],
-        _bounds(common.metrics),
-        alpha,
-    )
+    found = _by_means(told, alpha)
     if not any(part.is_known.any() for part in found):
         raise InputError(
             "Neither the values of users nor intervals of groups are known in both audits, so "
@@ -190,13 +199,25 @@ def _unpaired(common: Common, base: AuditResult, candidate: AuditResult) -> dict
             part.conditions,
             groups,
             change_between(base.metrics[name], candidate.metrics[name], alpha),
-            part.conditions.height,
+            0,
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }
 
 
-def _bounds(metrics: Sequence[str]) -> list[tuple[float, float] | None]:
+def _by_means(
+    told: Mapping[str, PublishedGroups], alpha: float, n_tests: int | None = None
+) -> tuple[ComparedGroups, ...]:
+    return compare_unpaired(
+        [part.before for part in told.values()],
+        [part.after for part in told.values()],
+        _bounds(told),
+        alpha,
+        n_tests,
+    )
+
+
+def _bounds(metrics: Iterable[str]) -> list[tuple[float, float] | None]:
     """The lowest and the highest value of metrics that are known by name."""
     return [known.bounds if (known := metric_named(name)) else None for name in metrics]
 
@@ -218,4 +239,5 @@ def _amount(matters: Matters | None, result: MetricResult, name: str) -> float |
 def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
     result, folder = audit_of(which, given)
+    refuse_hidden(which, result)
     return result, "" if folder is None else as_unicode(Path(os.path.normpath(folder)).name)

@@ -6,24 +6,28 @@ import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import invalid, spelled
+from fairrec.core.options import invalid
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
 from fairrec.policy.gate_options import Inconclusive
 from fairrec.policy.harms import GroupHarms, harms_in
 from fairrec.policy.judging import Changes, Measurements, judge_policy, no_baseline
 from fairrec.policy.outcome import GateResult, outcome_of_rules
-from fairrec.policy.rules import Policy, policy_in
+from fairrec.policy.over_releases import Trends
+from fairrec.policy.rules import Policy, Rule, policy_in
 from fairrec.report.text.view import about_model
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.trend_schema import TrendSummary
 from fairrec.workflows.compare import compare
-from fairrec.workflows.load import Audited, audit_of
+from fairrec.workflows.load import Audited, audit_of, refuse_hidden
 from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
+from fairrec.workflows.trend_options import TrendOptions
 
 
 def gate(
@@ -65,12 +69,12 @@ def gate(
     base = None if baseline is None else audit_of("baseline", baseline)[0]
     for name, judged_by in (("audit", result), ("baseline", base)):
         if judged_by is not None:
-            _refuse_hidden(name, judged_by)
+            refuse_hidden(name, judged_by)
     measured = Measurements(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if releases is None else trend([place or result], history=releases).summary,
+        None if releases is None else _trends(asked.policy, place or result, releases),
     )
     judged = judge_policy(asked.policy, measured, asked.where)
     outcome, exit_code = outcome_of_rules(judged, inconclusive)
@@ -103,17 +107,6 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
         raise InputError(
             "baseline: is the audit itself, than which no group can be worse. Keep the earlier "
             "audit in a folder of its own, and name that."
-        )
-
-
-def _refuse_hidden(name: str, result: AuditResult) -> None:
-    """An error where groups are left out, of which one may be what a rule is about."""
-    hidden = result.summary.hidden
-    if hidden is not None and hidden.n_groups:
-        raise InputError(
-            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
-            f"({hidden.n_groups:,} of them), and a rule may fail by any. Hold the whole audit "
-            f"against the policy; {spelled('min_shown')} is for what is passed on."
         )
 
 
@@ -154,6 +147,26 @@ def _look(place: Path | None) -> str:
         return ""
     page, command = place / "report.html", f"fairrec report {shlex.quote(str(place))}"
     return plain(page if page.exists() else command, 300)
+
+
+def _trends(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> Trends:
+    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
+    rules = [rule for rule in policy.rule if rule.kind == "trend"]
+    sets = {_key(rule): rule.groups for rule in rules}
+
+    @cache
+    def of_groups(key: str) -> TrendSummary:
+        metrics = dict.fromkeys(rule.metric for rule in rules if _key(rule) == key)
+        alpha = TrendOptions.alpha / len(sets)
+        return trend(
+            [audit], history=releases, group=sets[key], metric=[*metrics], alpha=alpha
+        ).summary
+
+    return lambda rule: of_groups(_key(rule))
+
+
+def _key(rule: Rule) -> str:
+    return repr(sorted(sorted(group.items()) for group in rule.groups))
 
 
 def _changes(base: AuditResult, candidate: AuditResult) -> Changes:

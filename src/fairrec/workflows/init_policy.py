@@ -16,7 +16,7 @@ from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.workflows.load import load_audit
+from fairrec.workflows.load import load_audit, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
@@ -41,6 +41,7 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
 def policy_text(result: AuditResult) -> str:
     """The content of the file."""
     summary = result.summary
+    refuse_hidden("audit", result)
     judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
     rules = {name: _rule(name, about) for name, about in judged.items()}
     if not rules:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading
-from fairrec.core.options import invalid
+from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
@@ -113,3 +113,19 @@ def _folder_of(name: str, given: object) -> Path:
     with errors_of_reading(folder, fix), suppress(FileNotFoundError, NotADirectoryError):
         folder.lstat()
     return folder
+
+
+def refuse_hidden(name: str, result: AuditResult) -> None:
+    """An error where groups are left out, of which one may be what is asked about.
+
+    Parameters
+    ----------
+    name : what the caller calls it
+    """
+    hidden = result.summary.hidden
+    if hidden is not None and hidden.n_groups:
+        raise InputError(
+            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
+            f"({hidden.n_groups:,} of them), and any of them may be worse. Take the whole audit; "
+            f"{spelled('min_shown')} is for what is passed on."
+        )

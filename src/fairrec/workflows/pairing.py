@@ -16,14 +16,11 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import Pairing
 from fairrec.result.group_table import conditions_of
-from fairrec.statistics.unpaired import Published
+from fairrec.workflows.membership import is_enough, is_steady
 
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
 known of a group would be left out."""
-
-
-_ROW = "\0row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +187,16 @@ class PairedUsers:
     Parameters
     ----------
     before, after : (n_metrics, n_users), NaN where undefined
-    is_compared : (n_metrics, n_groups), groups that both audits tell of, with users who have both
-        values
+    is_compared : (n_metrics, n_groups), groups that both audits tell of, nearly all of whose users
+        have both values, and few of whom moved
+    n_moved : groups of each metric that are not compared, as many users moved in or out
     """
 
     before: FloatArray
     after: FloatArray
     grouping: Grouping
     is_compared: BoolArray
+    n_moved: tuple[int, ...]
 
     @property
     def conditions(self) -> list[pl.DataFrame]:
@@ -229,73 +228,21 @@ def paired_users(
     grouping = Grouping.of(attributes, options)
     conditions = conditions_of(grouping)
     conditions.columns = [*axes(common.attributes), "depth"]
+    n_users = grouping.lattice.n_users.astype(np.float64)
+    steady = is_steady(shared, conditions, n_users, axes(common.attributes))
     conditions = conditions.with_row_index("row")
-    is_compared = np.zeros((len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
+    is_told, enough = np.zeros((2, len(common.metrics), len(grouping.lattice)), dtype=np.bool_)
     for at, name in enumerate(common.metrics):
         rows = conditions
-        for table in common.tables:
+        for table, which in zip(common.tables, ("before", "after"), strict=True):
             mine = table.filter(pl.col("metric") == name)
-            rows = rows.join(mine, on=axes(common.attributes), how="semi", nulls_equal=True)
-        is_compared[at, rows["row"].to_numpy()] = True
+            mine = mine.select(*axes(common.attributes), pl.col("support").alias(which))
+            rows = rows.join(mine, on=axes(common.attributes), nulls_equal=True)
         known = grouping.cells.sums(~np.isnan(values[0][at] + values[1][at]))
-        is_compared[at] &= grouping.lattice.sums(known[None])[0] > 0
-    return PairedUsers(values[0], values[1], grouping, is_compared)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedGroups:
-    """The groups of one metric that both audits tell of, in the same order.
-
-    Parameters
-    ----------
-    conditions : a text column an attribute, and the depth
-    """
-
-    conditions: pl.DataFrame
-    before: Published
-    after: Published
-
-
-def published_groups(
-    common: Common, base: AuditResult, candidate: AuditResult
-) -> dict[str, PublishedGroups]:
-    """What both audits tell of the groups they have in common, by metric."""
-    found = {}
-    for name in common.metrics:
-        first, last = (table.filter(pl.col("metric") == name) for table in common.tables)
-        on = axes(common.attributes)
-        both = last.join(first, on=on, nulls_equal=True, suffix=" base", maintain_order="left")
-        before, after = (
-            _published(both, which, audit.summary.alpha, audit.metrics[name].sd)
-            for which, audit in ((" base", base), ("", candidate))
-        )
-        conditions = both.select(*on, "depth")
-        conditions.columns = [*common.attributes, "depth"]
-        found[name] = PublishedGroups(conditions, before, after)
-    return found
-
-
-def not_compared(told: PublishedGroups, compared: pl.DataFrame) -> PublishedGroups:
-    """Groups that both audits tell of, and of whose users too few are in both.
-
-    Parameters
-    ----------
-    compared : conditions of the groups that are compared by their users
-    """
-    columns = compared.columns
-    rows = told.conditions.with_row_index(_ROW)
-    left = rows.join(compared, on=columns, how="anti", nulls_equal=True, maintain_order="left")
-    at = left[_ROW].to_numpy()
-    before, after = (
-        Published(side.n[at], side.value[at], side.low[at], side.high[at], side.alpha, side.sd)
-        for side in (told.before, told.after)
-    )
-    return PublishedGroups(left.select(columns), before, after)
-
-
-def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
-    n, value, low, high = (
-        both[f"{column}{which}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        for column in ("support", "value", "value_low", "value_high")
-    )
-    return Published(n, value, low, high, alpha, sd or 0.0)
+        n_paired = grouping.lattice.sums(known[None])[0]
+        told = rows["row"].to_numpy()
+        sizes = (rows[which].to_numpy() for which in ("before", "after"))
+        is_told[at, told] = True
+        enough[at, told] = is_enough(n_paired[told], *sizes)
+    n_moved = tuple(int(n) for n in (is_told & ~steady).sum(axis=1))
+    return PairedUsers(values[0], values[1], grouping, enough & steady, n_moved)

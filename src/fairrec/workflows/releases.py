@@ -16,11 +16,8 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, as_unicode, listed, plain
 from fairrec.core.options import spelled
 from fairrec.result.schema import AuditSummary
-from fairrec.result.trend_schema import Order, Users
-from fairrec.statistics.anytime import shared_users
+from fairrec.result.trend_schema import Order
 from fairrec.workflows.load import Audited, audit_of
-
-_ALIKE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,8 @@ class Release:
     Parameters
     ----------
     groups : the table of groups
-    user_ids : of those with a value; None where the audit was saved without them
+    users : those with a value: user_id, the value of each attribute, and whether a metric has a
+        value, by its name; None where the audit was saved without them
     """
 
     name: str
@@ -38,7 +36,7 @@ class Release:
     made_at: datetime | None
     summary: AuditSummary
     groups: pl.DataFrame
-    user_ids: pl.Series | None
+    users: pl.DataFrame | None
 
 
 def read_releases(
@@ -117,16 +115,21 @@ def _release(given: Audited) -> Release:
         made_at=audit.run.made_at if audit.run else None,
         summary=audit.summary,
         groups=audit.group_table,
-        user_ids=_judged(audit.per_user, audit.summary),
+        users=_judged(audit.per_user, audit.summary),
     )
 
 
-def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.Series | None:
+def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFrame | None:
     """The users who have a value; who has none tells nothing of a release."""
     if per_user is None:
         return None
     metrics = [name for name in summary.metrics if name in per_user.columns]
-    return per_user.filter(pl.any_horizontal(pl.col(metrics).is_not_null()))["user_id"]
+    table = per_user.select(
+        pl.col("user_id").cast(pl.String),
+        pl.col(list(summary.attributes)).cast(pl.String),
+        pl.col(metrics).is_not_null(),
+    )
+    return table.filter(pl.any_horizontal(metrics))
 
 
 def _apart(releases: Sequence[Release]) -> list[Release]:
@@ -148,38 +151,11 @@ def _apart(releases: Sequence[Release]) -> list[Release]:
     return [replace(release, name=name) for release, name in zip(releases, names, strict=True)]
 
 
-def users_in_common(releases: Sequence[Release]) -> tuple[FloatArray | None, Users]:
-    """How many users each two releases share, as `statistics/anytime` takes it, and in words."""
-    ids = [release.user_ids for release in releases if release.user_ids is not None]
-    if len(ids) == len(releases):
-        numbers = pl.concat([one.cast(pl.String).alias("") for one in ids])
-        codes = numbers.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
-        ends = np.cumsum([len(one) for one in ids])[:-1]
-        shared = shared_users(np.split(codes, ends))
-    else:
-        tables = {_users_table(release) for release in releases}
-        if len(tables) > 1 or None in tables:
-            return None, "not known"
-        shared = np.ones((len(releases),) * 2)
-    between = shared[~np.eye(len(shared), dtype=bool)]
-    if (between > 1 - _ALIKE).all():
-        return shared, "the same"
-    return shared, "partly the same" if between.any() else "others"
-
-
 def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
     """1 for each two releases that are judged by one table of held-out interactions."""
     tables = [release.summary.inputs.get("test") for release in releases]
     sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
     return np.array([[float(a == b) for b in sums] for a in sums])
-
-
-def _users_table(release: Release) -> tuple[str, int] | None:
-    """What tells a table of users from another; None where that is not known."""
-    table = release.summary.inputs.get("users")
-    if table is None or table.sha256 is None:
-        return None
-    return table.sha256, release.summary.n_users
 
 
 def differing_settings(releases: Sequence[Release]) -> list[str]:

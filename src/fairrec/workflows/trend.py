@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import documented
 from fairrec.core.told import told_command
@@ -25,12 +26,12 @@ from fairrec.result.trend_schema import (
     WorseTogether,
 )
 from fairrec.workflows.load import Audited
+from fairrec.workflows.members import exchanged, members_in_common, users_in_common
 from fairrec.workflows.releases import (
     Release,
     differing_settings,
     held_out_in_common,
     read_releases,
-    users_in_common,
 )
 from fairrec.workflows.trend_lines import Followed, Lines, follow, lines_of
 from fairrec.workflows.trend_options import Conditions, TrendOptions
@@ -82,13 +83,15 @@ def trend(
     releases, order, notes = read_releases(audits, history)
     metrics, not_followed = _metrics(releases, chosen.metric)
     lines = lines_of(releases, metrics, chosen.group)
-    shared, users = users_in_common(releases)
-    if shared is not None:
-        shared = np.array([shared, held_out_in_common(releases)])
+    members = members_in_common(releases, lines)
+    held_out = held_out_in_common(releases)
+    # held-out data are those of users: of other users they are others
+    things = [members] if held_out.all() else [members, members * held_out]
     is_broad = np.array([len(group) == 1 for group in lines.groups], dtype=bool)
     tiers = np.zeros(len(is_broad), dtype=np.int64) if chosen.group else (~is_broad).astype(int)
-    followed = follow(lines, tiers, shared, chosen.alpha)
+    followed = follow(lines, tiers, np.array(things), chosen.alpha)
     shown = _shown(lines, followed, releases, named=bool(chosen.group))
+    users = users_in_common(releases)
     summary = TrendSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.trend(...)"),
@@ -111,7 +114,7 @@ def trend(
         lines=tuple(sorted(shown, key=_rank)),
         notes=tuple(
             [*notes, *not_followed, *differing_settings(releases), *_gaps(lines)]
-            + ([_USERS[users]] if _USERS[users] else [])
+            + ([_USERS[users]] if _USERS[users] else _exchanged(lines, members))
         ),
     )
     return TrendResult(summary, trend_page)
@@ -151,6 +154,18 @@ def _gaps(lines: Lines) -> list[str]:
     return [
         f"{len(with_gaps):,} of {n_groups:,} groups are not in every release: too few users, or "
         "other attributes, bins or metrics"
+    ]
+
+
+def _exchanged(lines: Lines, members: FloatArray) -> list[str]:
+    """What is said where users are the same, and are in other groups than before."""
+    others = {lines.conditions(int(line)) for line in np.flatnonzero(exchanged(members, lines))}
+    if not others:
+        return []
+    n_groups = len({lines.conditions(line) for line in range(len(lines.groups))})
+    return [
+        f"{len(others):,} of {n_groups:,} groups have other members, or are compared with others, "
+        "in some releases, which is reckoned with"
     ]
 
 

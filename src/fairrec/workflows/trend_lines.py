@@ -105,13 +105,13 @@ class Followed:
     worse: Said
 
 
-def follow(lines: Lines, tiers: IntArray, shared: FloatArray | None, alpha: float) -> Followed:
+def follow(lines: Lines, tiers: IntArray, shared: FloatArray, alpha: float) -> Followed:
     """Ask both questions of all lines.
 
     Parameters
     ----------
     tiers : (n_lines,), see `shares_of_level`
-    shared : see `evidence_of_change`
+    shared : (n_things, n_lines, n_releases, n_releases), see `evidence_of_change`
     """
     ends = [
         (line, sign, len(signs))
@@ -123,8 +123,9 @@ def follow(lines: Lines, tiers: IntArray, shared: FloatArray | None, alpha: floa
     sign = np.array([sign for _, sign, _ in ends])
     shares = shares_of_level(lines.is_known, tiers)[line] / [n for _, _, n in ends]
     harms = sign[:, None] * lines.numbers["difference"][line]
-    growth = evidence_of_change(harms, lines.error[line], shared)
-    together = evidence_of_harm(harms, lines.error[line], shared)
+    of_ends = shared[:, line]
+    growth = evidence_of_change(harms, lines.error[line], of_ends)
+    together = evidence_of_harm(harms, lines.error[line], of_ends)
     grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
     return Followed(line, sign, harms, growth, grew, together, worse)
 

@@ -29,13 +29,13 @@ _WORSE = ("worse by more", "worse")
 
 @dataclass(frozen=True, slots=True)
 class ChangedGroup:
-    """A group of one metric in both audits; an end is None where it is not known."""
+    """A group of one metric in both audits; None for what is not known."""
 
     label: str
     support: int
-    before: float
-    after: float
-    change: float
+    before: float | None
+    after: float | None
+    change: float | None
     low: float | None
     high: float | None
     is_beyond_chance: bool
@@ -43,7 +43,7 @@ class ChangedGroup:
 
     def moved(self, higher_is_better: bool | None) -> Moved:
         """Which way, where that is shown."""
-        if not self.is_beyond_chance:
+        if not self.is_beyond_chance or self.change is None:
             return "within"
         if higher_is_better is None:
             return "changed"
@@ -56,7 +56,7 @@ class ChangeRow:
 
     cells: tuple[str, ...]
     moved: Moved
-    at: float
+    at: float | None
     span: tuple[float, float] | None
 
 
@@ -121,13 +121,15 @@ def changed_groups(
 def group_cells(group: ChangedGroup, metric: MetricComparison) -> tuple[str, ...]:
     """Label, users, before, after, change, interval and verdict as text."""
     ends = [end for end in (group.low, group.high) if end is not None]
-    known = group.low is not None and group.high is not None
+    known = "-"
+    if group.low is not None and group.high is not None and group.change is not None:
+        known = signed_interval(group.low, group.high, group.change)
     return (
         group.label,
         f"{group.support:,}",
         *numbers(group.before, group.after),
         with_sign(numbers(group.change, *ends)[0]),
-        signed_interval(group.low, group.high, group.change) if known else "-",
+        known,
         _verdict(group, metric),
     )
 
@@ -172,6 +174,6 @@ def _row(
     return ChangeRow(
         cells=group_cells(group, metric),
         moved=group.moved(metric.higher_is_better),
-        at=place(group.change),
+        at=None if group.change is None else place(group.change),
         span=span,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.core.options import Blank, spelled
 from fairrec.report.text.certificate import USUAL_SIZE
 from fairrec.report.text.status import Status, status_words
 from fairrec.report.text.verdict import Tone
@@ -45,10 +46,10 @@ def tone_of(summary: ComparisonSummary) -> Tone:
 def headline(summary: ComparisonSummary) -> str:
     """The answer in one sentence."""
     first = _first(summary)
-    if first is not None:
-        return _of_worse(*first, summary)
     n_improved = sum(metric.n_improved for metric in summary.metrics.values())
     better = f"; {plural(n_improved, 'group')} improved" if n_improved else ""
+    if first is not None:
+        return _of_worse(*first, summary) + better
     if summary.outcome == "not worse by more":
         return f"No group of a single attribute became worse by more than matters{better}"
     if n_improved:
@@ -108,7 +109,8 @@ def how(summary: ComparisonSummary) -> str:
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: everyone, groups, what is ruled out."""
     metric = summary.metrics[name]
-    return tuple(filter(None, (_everyone(metric), _counts(metric), _ruled_out(metric))))
+    said = (_everyone(metric), _counts(metric), _ruled_out(metric), _nothing_matters(metric))
+    return tuple(filter(None, said))
 
 
 def _everyone(metric: MetricComparison) -> str:
@@ -135,6 +137,13 @@ def _counts(metric: MetricComparison) -> str:
         f"Of {plural(metric.n_groups, 'group')} {n_shown:,} became worse{more} and "
         f"{metric.n_improved:,} improved."
     )
+
+
+def _nothing_matters(metric: MetricComparison) -> str:
+    if metric.matters is not None or metric.outcome != "inconclusive":
+        return ""
+    matters = spelled("matters", Blank("AMOUNT"))
+    return f"Inconclusive, as nothing was said to matter; with {matters} harms can be ruled out."
 
 
 def _ruled_out(metric: MetricComparison) -> str:
