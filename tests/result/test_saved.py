@@ -99,3 +99,9 @@ def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
     file.write_text(summary.model_copy(update=part).model_dump_json())
     with pytest.raises(InputError, match="is no result of FairRec"):
         load_summary(tmp_path)
+    said = summary.metrics["mrr@5"].verdict.model_dump_json()
+    below = said.replace('"matters":0.1', '"matters":-0.1')
+    assert below != said
+    file.write_text(summary.model_dump_json().replace(said, below))
+    with pytest.raises(InputError, match="is no result of FairRec"):
+        load_summary(tmp_path)

@@ -28,7 +28,9 @@ def load_summary(folder: str | Path) -> AuditSummary:
     settle(Path(folder))
     path = Path(folder) / "result.json"
     summary = load_json(path, AuditSummary, "result", fix="Is it an audit?")
-    if not (summary.attributes and summary.metrics and _is_amount(summary.matters)):
+    limits = [one.verdict.matters or 0 for one in summary.metrics.values() if one.verdict]
+    is_some = summary.attributes and summary.metrics
+    if not (is_some and _is_amount(summary.matters)) or min(limits, default=0) < 0:
         raise InputError(
             f"{plain(path, 300)}: is no result of FairRec: it has no attributes, no metrics, or "
             "an amount that matters which is none. Audit again."
