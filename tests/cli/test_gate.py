@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -193,3 +197,43 @@ def test_the_outcome_goes_to_two_files(here: Path):
     assert ran.code == 2 and not Path("out.xml").exists()
     assert run_here("gate", "audit", "--junit", "out.xml", "--summary", "audit/out.md").code == 0
     assert Path("out.xml").exists() and Path("audit/out.md").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "json"), ("--format", "markdown")])
+def test_a_passing_gate_that_nobody_can_hear_is_no_pass(here: Path, options):
+    write_policy(0.5)
+    command = [sys.executable, "-m", "fairrec.cli", "gate", "audit", *options]
+    for stdout in (">/dev/full", ">&-"):
+        line = f"{shlex.join(command)} {stdout}"
+        ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith("OutputError: Standard output ")
+        assert len(ran.stderr.splitlines()) == 1
+
+
+def test_the_summary_of_a_job_begins_on_a_new_line(here: Path, monkeypatch: pytest.MonkeyPatch):
+    write_policy(0.5)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "steps.md")
+    for before, gap in (("", ""), ("a", "\n"), ("a\n", "")):
+        Path("steps.md").write_text(before)
+        assert run_here("gate", "audit", "--github").code == 0
+        assert Path("steps.md").read_text().startswith(f"{before}{gap}### FairRec: Passed")
+
+
+def test_a_summary_of_a_job_that_cannot_be_written_is_told(here: Path, monkeypatch):
+    write_policy(0.5)
+    os.mkfifo("pipe.md")
+    for place, says in (("pipe.md", "is a pipe"), ("no/where.md", "cannot be written")):
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", place)
+        ran = run_here("gate", "audit", "--github")
+        assert ran.code == 2 and f"{place}: {says}" in ran.stderr
+
+
+def test_what_is_printed_for_people_holds_no_commands_for_github(here: Path):
+    write_policy(0.5)
+    lines = run_here("gate", "audit", "--github").stdout.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert len(token) == 32 and lines[-1] == f"::{token}::"
+    assert lines[-2].startswith("Passed")
+    assert "stop-commands" not in run_here("gate", "audit").stdout
+    assert json.loads(run_here("gate", "audit", "--github", "--format", "json").stdout)

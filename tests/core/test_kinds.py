@@ -52,6 +52,12 @@ def test_the_ends_of_a_range_belong_to_it_or_do_not():
     assert number(least=0, below=1).parse(np.float32(0.5)) == 0.5
 
 
+@pytest.mark.parametrize("given", ["inf", float("inf"), -float("inf"), "nan", "1e999", 1.5])
+def test_what_is_not_finite_is_no_whole_number(given):
+    with pytest.raises(REFUSED):
+        whole(1).parse(given)
+
+
 def test_ranges_are_said_in_words():
     assert whole(1).expected == "a whole number from 1"
     assert number().expected == "a number"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fairrec.policy.github import to_annotations
+import json
+
+from fairrec.policy.github import as_json_text, as_text, to_annotations
 from tests.policy.judged_gate import HOSTILE, gate_of, rule_of
 
 
@@ -25,3 +27,20 @@ def test_what_counts_as_failed_is_an_error():
 def test_outside_text_begins_no_command():
     text = to_annotations(gate_of(rule_of("failed", text=HOSTILE)))
     assert text.count("\n") == 1 and "50%25" in text
+
+
+def test_text_between_two_lines_of_a_token_nobody_can_guess_is_no_command():
+    printed = []
+    for _ in range(2):
+        with as_text(printed.append):
+            printed.append("##[error]x")
+    first, text, last, again, *_ = printed
+    token = last.strip(":")
+    assert (first, text) == (f"::stop-commands::{token}", "##[error]x")
+    assert again != first
+
+
+def test_json_says_the_same_without_a_command():
+    document = json.dumps({"##[error]": ["###[x"]})
+    assert "##[" not in as_json_text(document)
+    assert json.loads(as_json_text(document)) == json.loads(document)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 from fairrec.policy.harms import harms_in
 from fairrec.policy.judging import Measurements, judge_policy
-from fairrec.policy.words import headline
+from fairrec.policy.words import Said, headline
 from tests.policy.judged_gate import gate_of, rule_of
 from tests.policy.judged_world import measured, planted, policy_of
 
@@ -100,3 +102,9 @@ def test_the_headline(rules, inconclusive, says):
 def test_the_headline_counts_warnings():
     said_ = headline(gate_of(rule_of("passed"), rule_of("failed", "warn")))
     assert said_ == "Passed: 1 check; 1 warning."
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-322, 0.0123456])
+def test_a_limit_is_rounded_to_where_it_still_holds_however_small(size):
+    rule = SimpleNamespace(rule=SimpleNamespace(kind="max_worse"))
+    assert float(Said._limit_as_given(rule, size)) >= size

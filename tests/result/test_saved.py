@@ -7,7 +7,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.result.saved import load_per_user, refuse_other_groups
+from fairrec.result.saved import load_per_user, load_summary, refuse_other_groups
 from tests.builders import audit, two_groups
 
 METRIC = "mrr@5"
@@ -86,3 +86,22 @@ def test_a_group_alone_in_its_circumstances_is_counted_and_not_compared():
     result = fairrec.audit(values=values, users=users, by="seg", given="land")
     assert result.group_table["difference"].null_count() > 0
     refuse_other_groups(result.group_table, result.summary)
+
+
+@pytest.mark.parametrize(
+    "part", [{"matters": "xyz"}, {"matters": "-1"}, {"attributes": {}}, {"metrics": {}}]
+)
+def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
+    summary = audit(*two_groups(), by="group", matters="mrr@5=0.1").summary
+    file = tmp_path / "result.json"
+    file.write_text(summary.model_dump_json())
+    assert load_summary(tmp_path) == summary
+    file.write_text(summary.model_copy(update=part).model_dump_json())
+    with pytest.raises(InputError, match="is no result of FairRec"):
+        load_summary(tmp_path)
+    said = summary.metrics["mrr@5"].verdict.model_dump_json()
+    below = said.replace('"matters":0.1', '"matters":-0.1')
+    assert below != said
+    file.write_text(summary.model_dump_json().replace(said, below))
+    with pytest.raises(InputError, match="is no result of FairRec"):
+        load_summary(tmp_path)

@@ -65,3 +65,9 @@ def test_the_card_of_a_mitigation_is_about_the_lists_after_it():
     assert "The lists were re-ranked by" in text
     assert "re-ranked by" not in fairrec.card(result.audit)
     assert fairrec.card(audit(*two_groups(), by="group")).startswith("## Fairness evaluation\n")
+
+
+@pytest.mark.parametrize("given", ["folder", Path("folder"), None, 1])
+def test_what_is_no_result_has_no_card(given):
+    with pytest.raises(InputError, match=r"invalid result: .*fairrec\.load it"):
+        fairrec.card(given)

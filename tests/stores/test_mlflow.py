@@ -250,6 +250,17 @@ def test_a_password_is_blanked_whatever_it_holds(mlflow, password):
     assert "cret" not in str(error.value)
 
 
+def test_an_address_that_is_none_is_told_without_its_password(mlflow):
+    with pytest.raises(OutputError, match="MLflow: ") as error:
+        log_audit(worse_off(), tracking_uri="http://ann:s3cret@[::bad")
+    assert "s3cret" not in str(error.value)
+
+
+def test_the_folder_of_a_result_is_to_be_loaded_first(mlflow):
+    with pytest.raises(InputError, match=r"fairrec\.load it"):
+        log_audit("folder")
+
+
 def test_a_token_with_a_line_break_is_blanked(mlflow, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "s3cret\n")
     with pytest.raises(OutputError) as error:

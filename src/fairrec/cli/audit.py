@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from fairrec.cli.gate import hold_against, refuse_overwriting_inputs
+from fairrec.cli.gate import hold_against, printed_as_text, refuse_overwriting_inputs
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.model_options import (
     EndpointOption,
@@ -137,7 +137,8 @@ def audit_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force, **sharing)
-    print_result(result.shown(sharing.get("min_shown")), format_)
+    with printed_as_text(policy, format_):
+        print_result(result.shown(sharing.get("min_shown")), format_)
     if out is not None and not quiet:
         users = "" if "aggregates_only" in sharing else ", per_user.parquet"
         page = "" if no_report else ", report.html"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from fairrec.cli.shared import (
     say,
     stdout,
 )
+from fairrec.core.errors import OutputError, plain
 from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
@@ -85,8 +87,17 @@ def hold_against(
         # one document on standard output
         say(to_text(found, explain=options.explain))
     else:
-        _print(found, format_, explain=options.explain)
+        with printed_as_text(options, format_):
+            _print(found, format_, explain=options.explain)
     return found.exit_code
+
+
+def printed_as_text(options: GateOptions | None, format_: Format) -> AbstractContextManager[None]:
+    """What is printed for people has no commands for GitHub, which are apart."""
+    from fairrec.policy.github import as_text
+
+    is_read = options is not None and options.github and format_ is not Format.json
+    return as_text(typer.echo) if is_read else nullcontext()
 
 
 def _write(found: GateResult, options: GateOptions) -> None:
@@ -102,17 +113,28 @@ def _write(found: GateResult, options: GateOptions) -> None:
     if options.github:
         typer.echo(to_annotations(found), nl=False)
         if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-            # other steps may have written to it before
-            with errors_of_disk(Path(place)), Path(place).open("a", encoding="utf-8") as file:
-                file.write(to_markdown(found, explain=options.explain))
+            _append(Path(place), to_markdown(found, explain=options.explain))
+
+
+def _append(file: Path, text: str) -> None:
+    """Add lines to a file that others have written to before."""
+    with errors_of_disk(file):
+        if file.is_fifo():
+            raise OutputError(f"{plain(file, 300)}: is a pipe, which may never be read.")
+        with file.open("ab+") as stream:
+            if stream.seek(0, os.SEEK_END):
+                stream.seek(-1, os.SEEK_END)
+                text = text if stream.read(1) == b"\n" else f"\n{text}"
+            stream.write(text.encode())
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
+    from fairrec.policy.github import as_json_text
     from fairrec.policy.markdown import to_markdown
     from fairrec.policy.text import to_text
 
     if format_ is Format.json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(as_json_text(found.model_dump_json(indent=2)))
     elif format_ is Format.markdown:
         print_markdown(to_markdown(found, explain=explain))
     else:

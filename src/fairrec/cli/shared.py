@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.core.errors import FairRecError, InputError, plain
+from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 class Format(StrEnum):
@@ -85,12 +88,13 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
 
 def print_result(result: AuditResult, output_format: Format) -> None:
     """Print a result in the form asked for."""
+    from fairrec.policy.github import as_json_text
     from fairrec.report.text.markdown import to_markdown
     from fairrec.report.text.terminal import print_text
     from fairrec.report.text.view import build_view
 
     if output_format is Format.json:
-        typer.echo(result.to_json())
+        typer.echo(as_json_text(result.to_json()))
     elif output_format is Format.markdown:
         print_markdown(to_markdown(build_view(result.summary)))
     else:
@@ -155,7 +159,8 @@ def need_torch() -> None:
 def errors_in_words(debug: bool) -> Iterator[None]:
     """A clear message and exit code 2 for what the user can fix."""
     try:
-        yield
+        with _heard():
+            yield
     except FairRecError as error:
         if debug:
             raise
@@ -164,6 +169,30 @@ def errors_in_words(debug: bool) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         say(str(interrupt) or "Interrupted.")
         raise typer.Exit(INTERRUPTED) from interrupt
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """An error where what is printed reaches nobody: an outcome unheard is no all-clear."""
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed. Lead it to a file, or to /dev/null.")
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except FairRecError:
+        raise
+    except OSError as error:
+        # errors of other files say which; who no longer reads a pipe does not mind
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        with suppress(OSError, ValueError):
+            # what is left is not tried again on the way out
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputError(
+            f"Standard output cannot be written ({error.strerror}). Lead it elsewhere."
+        ) from error
 
 
 @contextmanager

@@ -95,7 +95,9 @@ def whole(least: int, most: int | None = None) -> Kind:
 
     def parse(given: Any) -> int:
         number = to_number(given)
-        if number != int(number) or not least <= number or not (most is None or number <= most):
+        if isinstance(number, float) and not number.is_integer():
+            raise ValueError
+        if not least <= number or not (most is None or number <= most):
             raise ValueError
         return int(number)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from fairrec.policy.outcome import GateResult
 
 
@@ -14,6 +18,27 @@ def to_annotations(gate: GateResult) -> str:
         for rule in gate.rules
         if rule.outcome != "passed"
     )
+
+
+@contextmanager
+def as_text(echo: Callable[[str], None]) -> Iterator[None]:
+    """Let GitHub see no command in what is printed meanwhile, which may hold outside text.
+
+    Parameters
+    ----------
+    echo : prints a line
+    """
+    token = secrets.token_hex(16)
+    echo(f"::stop-commands::{token}")
+    try:
+        yield
+    finally:
+        echo(f"::{token}::")
+
+
+def as_json_text(document: str) -> str:
+    """A JSON document that says the same, in which GitHub sees no command of the old style."""
+    return document.replace("##[", "#\\u0023[")
 
 
 def _data(text: str) -> str:

@@ -189,7 +189,8 @@ class Said:
         """A limit in the rule's own terms, rounded to where it still holds."""
         if self.rule.kind == "min_ratio":
             return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
-        step = 10.0 ** (math.floor(math.log10(size)) - 2) if size > 0 else 1.0
+        # of the smallest numbers there are, a hundredth is none
+        step = (10.0 ** (math.floor(math.log10(size)) - 2) or size) if size > 0 else 1.0
         return f"{math.ceil(round(size / step, 6)) * step:.12g}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.folders import settle
+from fairrec.core.matters import Matters
 from fairrec.result.group_table import JUDGED, NUMBERS
 from fairrec.result.json_file import load_json
 from fairrec.result.parts import GroupValue
@@ -25,7 +27,21 @@ def load_summary(folder: str | Path) -> AuditSummary:
     """The summary of an audit saved in a folder."""
     settle(Path(folder))
     path = Path(folder) / "result.json"
-    return load_json(path, AuditSummary, "result", fix="Is it an audit?")
+    summary = load_json(path, AuditSummary, "result", fix="Is it an audit?")
+    limits = [one.verdict.matters or 0 for one in summary.metrics.values() if one.verdict]
+    is_some = summary.attributes and summary.metrics
+    if not (is_some and _is_amount(summary.matters)) or min(limits, default=0) < 0:
+        raise InputError(
+            f"{plain(path, 300)}: is no result of FairRec: it has no attributes, no metrics, or "
+            "an amount that matters which is none. Audit again."
+        )
+    return summary
+
+
+def _is_amount(matters: str | None) -> bool:
+    with suppress(ValueError):
+        return matters is None or bool(Matters.parsed(matters))
+    return False
 
 
 def load_groups(folder: str | Path) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from fairrec.core.files import write_text
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.report.text.model_card import model_card
 from fairrec.result.audit_result import AuditResult
+from fairrec.stores.logged import refuse_no_result
 
 BEGIN = "<!-- fairrec card: begin; what stands up to the end mark is replaced -->"
 END = "<!-- fairrec card: end -->"
@@ -28,6 +29,7 @@ def card(result: AuditResult | MitigationResult) -> str:
     >>> print(fairrec.card(fairrec.audit(values=values, users=users, by="plan")).splitlines()[0])
     ## Fairness evaluation
     """
+    refuse_no_result(result)
     if isinstance(result, MitigationResult):
         about = (
             f"The lists were re-ranked by {plain(result.summary.reranker)} before, for "

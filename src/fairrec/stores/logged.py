@@ -9,6 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from fairrec.core.errors import plain
+from fairrec.core.options import invalid
+from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.policy.harms import difference_harms
 from fairrec.report.text.view import about_model, build_view
 from fairrec.result.audit_result import AuditResult
@@ -27,6 +29,12 @@ SIZES_CERTIFIED = (100, 1000)
 _LONGEST_NAME, _LONGEST_VALUE = 100, 500
 """Trackers refuse longer ones."""
 _UNFIT = re.compile(r"[^\w.\- ]")
+
+
+def refuse_no_result(given: object) -> None:
+    """An error for all but an audit or a mitigation, also for the folder of one."""
+    if not isinstance(given, AuditResult | MitigationResult):
+        raise invalid("result", "an audit or a mitigation; of a folder, fairrec.load it", given)
 
 
 def keys_of(metrics: Iterable[str]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from fairrec.stores.logged import (
     keys_of,
     metric_key,
     numbers_of,
+    refuse_no_result,
     settings_of,
     verdict_of,
 )
@@ -60,6 +61,7 @@ def log_audit(
     experiment : of a new run; it is made where there is none of this name
     per_user : whether files with a row for each user are logged too
     """
+    refuse_no_result(result)
     mlflow = _mlflow()
     if run_id is not None and experiment is not None:
         raise InputError(
@@ -201,7 +203,8 @@ def _errors_in_words(mlflow: Any, tracking_uri: str | None) -> Iterator[None]:
         yield
     except FairRecError:
         raise
-    except (mlflow.exceptions.MlflowException, OSError) as error:
+    # an address that is none is a ValueError
+    except (mlflow.exceptions.MlflowException, OSError, ValueError) as error:
         said = str(error)
         shown = _without_secrets(said, tracking_uri or os.environ.get("MLFLOW_TRACKING_URI", ""))
         # one with a secret is not shown where an error comes from either

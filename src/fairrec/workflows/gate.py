@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,9 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
     """
     is_same = audit is baseline and audit is not None
     if isinstance(audit, str | Path) and isinstance(baseline, str | Path):
-        is_same = os.path.realpath(audit) == os.path.realpath(baseline)
+        # a path with a zero byte is told when it is read
+        with suppress(ValueError):
+            is_same = os.path.realpath(audit) == os.path.realpath(baseline)
     if is_same:
         raise InputError(
             "baseline: is the audit itself, than which no group can be worse. Keep the earlier "

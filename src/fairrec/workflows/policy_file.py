@@ -39,7 +39,7 @@ class PolicyFile:
 def read_policy(file: str | Path) -> PolicyFile:
     """The policy in a settings file."""
     file = Path(file)
-    if not file.exists() and file.name == SETTINGS_FILE:
+    if file.name == SETTINGS_FILE and not file.exists():
         raise InputError(
             f"There is no {plain(file, 300)}, and no other policy was named. Let fairrec init "
             f"AUDIT write one, or name it: {spelled('policy', Blank('FILE'))}"

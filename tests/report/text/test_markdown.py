@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from markdown_it import MarkdownIt
 
 from fairrec.report.text.markdown import escape, mitigation_markdown, table_lines, to_markdown
@@ -16,6 +17,13 @@ def test_what_has_a_meaning_in_markdown_is_read_as_text():
         token for token in MarkdownIt("commonmark").parse(escape(text)) if token.type == "inline"
     )
     assert "".join(child.content for child in inline.children) == text.strip()
+
+
+@pytest.mark.parametrize("text", ["@octocat", "plan=@octocat/team", "(@octocat)", "a @octocat"])
+def test_nobody_is_notified_by_outside_text(text):
+    assert "@octocat" not in escape(text)
+    assert escape(text).replace("<!-- -->", "").replace("\\", "") == text
+    assert escape("ndcg@10, a@b.c") == "ndcg@10, a@b.c"
 
 
 def test_numbers_stand_to_the_right_and_a_bar_in_a_cell_is_no_new_cell():

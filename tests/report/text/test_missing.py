@@ -79,6 +79,13 @@ def test_who_is_missing_is_counted_and_groups_that_are_alike_are_said_to_be(opti
     )
 
 
+def test_of_groups_that_are_hidden_nothing_is_said():
+    options = {"users": USERS, "by": "group", "permutations": 99, "min_support": 2}
+    result = fairrec.audit(predictions=labelled(SPREAD), metrics="mrr", **options)
+    (line,) = missing_lines(result.shown(2).summary)
+    assert line.endswith("and are left out there.")
+
+
 def test_groups_that_differ_are_named_with_their_shares():
     (line,) = missing_lines(summary_of(predictions=labelled(IS_G0), metrics="mrr"))
     assert "Groups differ in it: 100% of group=g0 against 0% of all others (p adjusted " in line

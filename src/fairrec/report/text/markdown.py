@@ -14,6 +14,7 @@ from fairrec.report.text.verdict import said_of
 from fairrec.report.text.view import ReportView
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
 
 
 def to_markdown(view: ReportView) -> str:
@@ -111,12 +112,13 @@ def comparison_markdown(view: ComparisonView) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Text in which Markdown sees nothing special.
+    r"""Text in which Markdown sees nothing special, and GitHub nobody to notify.
 
     >>> print(escape("a|b <i>"))
     a\|b \<i\>
     """
-    return _SPECIAL.sub(r"\\\1", text)
+    # with a backslash before it, it is one all the same
+    return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", text))
 
 
 def table_lines(view: TableView) -> list[str]:

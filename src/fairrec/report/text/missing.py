@@ -13,7 +13,7 @@ GROUPS_SHOWN = 3
 
 def missing_lines(summary: AuditSummary) -> tuple[str, ...]:
     """A line for each way in which users are missing, with the groups that differ in it."""
-    return tuple(f"{_who(one, summary)} {_where(one)}".strip() for one in summary.missing)
+    return tuple(f"{_who(one, summary)} {_where(one, summary)}".strip() for one in summary.missing)
 
 
 def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> str:
@@ -70,14 +70,15 @@ def _without_list(one: MissingUsers, summary: AuditSummary) -> str:
     return " of the users table have no predictions and are left out."
 
 
-def _where(one: MissingUsers) -> str:
+def _where(one: MissingUsers, summary: AuditSummary) -> str:
     if one.findings:
         shown = sorted(one.findings, key=_largest, reverse=True)[:GROUPS_SHOWN]
         more = len(one.findings) - len(shown)
         rest = f"; {plural(more, 'more group')} in result.json" if more else ""
         said = "; ".join(_share(group, one.permutations) for group in shown)
         return f"Groups differ in it: {said}{rest}."
-    if not one.is_tested or not one.shares:
+    # groups that are hidden may differ in it, and those left are not the ends
+    if not one.is_tested or not one.shares or summary.hidden is not None:
         return ""
     first, last = one.shares[0], one.shares[-1]
     return (
