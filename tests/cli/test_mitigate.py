@@ -104,7 +104,16 @@ def test_an_audit_is_mitigated_from_its_own_tables(tables: Tables):
 def test_an_audit_is_mitigated_from_anywhere_and_keeps_its_names(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    names = ("--title", "Spring", "--model-name", "ranker", "--model-version", "2")
+    names = (
+        "--title",
+        "Spring",
+        "--model-name",
+        "ranker",
+        "--model-version",
+        "2",
+        "--author",
+        "Ann",
+    )
     done(*AUDIT, "--by", "gender", "--min-support", "5", *AUDITED, *TABLES[2:], *names)
     away = tmp_path / "away"
     away.mkdir()

@@ -69,6 +69,7 @@ def full_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
         *("--depth", "2", "--min-support", "3", "--permutations", "49", "--alpha", "0.2"),
         *("--correction", "bh", "--seed", "7", "--threads", "2"),
         *("--title", "Spring", "--model-name", "ranker", "--model-version", "2.1"),
+        *("--author", "Ann"),
         *("--out", "my results/first", "--format", "json"),
         folder=folder,
     )
@@ -150,6 +151,7 @@ def test_the_library_gives_the_numbers_of_the_command(full_run: tuple[Ran, Path]
         title="Spring",
         model_name="ranker",
         model_version="2.1",
+        author="Ann",
     )
     assert numbers_of(result) == without_origin(json.loads(full_run[0].stdout))
 

@@ -222,6 +222,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
         "alpha": summary.alpha,
         "seed": summary.seed,
         "title": summary.title,
+        "author": summary.author,
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}

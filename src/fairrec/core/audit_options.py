@@ -143,6 +143,7 @@ class AuditOptions(Options):
 
 Title = Annotated[str, Option(TEXT, "What the audit is called, at the head of its page", OUTPUT)]
 ModelName = Annotated[str, Option(TEXT, "What the recommender is called", OUTPUT)]
+Author = Annotated[str, Option(TEXT, "Who made the audit", OUTPUT)]
 ModelVersion = Annotated[str, Option(TEXT, "The version of the recommender", OUTPUT)]
 
 
@@ -153,6 +154,7 @@ class AboutOptions(Options):
     title: Title = ""
     model_name: ModelName = ""
     model_version: ModelVersion = ""
+    author: Author = ""
 
 
 MinShown = Annotated[

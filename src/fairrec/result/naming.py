@@ -64,6 +64,7 @@ def audit_summary(
         versions=installed_versions(),
         seed=options.seed,
         title=as_unicode(about.title),
+        author=as_unicode(about.author),
         model=AuditedModel(
             name=as_unicode(about.model_name), version=as_unicode(about.model_version)
         )

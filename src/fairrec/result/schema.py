@@ -503,6 +503,7 @@ class AuditSummary(Part):
         default_factory=dict, description="of Python and the packages the numbers come from"
     )
     title: str = Field(default="", description="what the auditor calls the audit")
+    author: str = Field(default="", description="who made it; empty where nobody said")
     model: AuditedModel | None = Field(default=None, description="null where it was not named")
     seed: int
     command: str = Field(

@@ -14,6 +14,7 @@ from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
     AuditOptions,
+    Author,
     Correction,
     Depth,
     Matters,
@@ -108,6 +109,7 @@ def audit(
     title: Title = AboutOptions.title,
     model_name: ModelName = AboutOptions.model_name,
     model_version: ModelVersion = AboutOptions.model_version,
+    author: Author = AboutOptions.author,
     plan: str | Path | None = None,
     settings: str | Path | None = None,
     progress: Progress | None = None,
@@ -129,7 +131,7 @@ def audit(
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
-    title, model_name, model_version : see AboutOptions
+    title, model_name, model_version, author : see AboutOptions
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
@@ -164,7 +166,9 @@ def audit(
         threads=threads,
         top=top,
     )
-    about = AboutOptions.of(title=title, model_name=model_name, model_version=model_version)
+    about = AboutOptions.of(
+        title=title, model_name=model_name, model_version=model_version, author=author
+    )
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)

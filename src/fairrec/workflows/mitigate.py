@@ -14,6 +14,7 @@ from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
     AuditOptions,
+    Author,
     Depth,
     MinSupport,
     ModelName,
@@ -92,6 +93,7 @@ def mitigate(
     title: Title = AboutOptions.title,
     model_name: ModelName = AboutOptions.model_name,
     model_version: ModelVersion = AboutOptions.model_version,
+    author: Author = AboutOptions.author,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> MitigationResult:
@@ -108,10 +110,12 @@ def mitigate(
     users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads : see AuditOptions
-    title, model_name, model_version : see AboutOptions
+    title, model_name, model_version, author : see AboutOptions
     """
     started = time.perf_counter()
-    about = AboutOptions.of(title=title, model_name=model_name, model_version=model_version)
+    about = AboutOptions.of(
+        title=title, model_name=model_name, model_version=model_version, author=author
+    )
     options = AuditOptions.of(
         depth=depth,
         min_support=min_support,

@@ -62,7 +62,9 @@ def test_the_view_of_a_fixed_world_reads_as_agreed():
     ],
 )
 def test_the_head_names_audit_model_and_date(model, says):
-    summary = planted().summary.model_copy(update={"title": "Spring\n", "model": model})
+    summary = planted().summary.model_copy(
+        update={"title": "Spring\n", "model": model, "author": "A<b>nn"}
+    )
     made = datetime(2026, 11, 15, 23, 2, tzinfo=timezone(timedelta(hours=9)))
     run = planted().run.model_copy(update={"made_at": made})
     view = build_page_view(summary, planted().group_table, run=run)
@@ -70,7 +72,8 @@ def test_the_head_names_audit_model_and_date(model, says):
     assert view.made_at == "2026-11-15 14:02 UTC"
     assert "<title>FairRec audit: Spring\\n</title>" in lay_out(view)
     brand = lay_out(view).partition('class="brand"')[2].partition("</p>")[0]
-    shown = [r"Spring\n", escape(says), view.made_at] if says else [r"Spring\n", view.made_at]
+    called = [r"Spring\n", escape(says)] if says else [r"Spring\n"]
+    shown = [*called, escape("A<b>nn"), view.made_at]
     assert re.findall("<bdi>(.*?)</bdi>", brand) == shown
 
 

@@ -103,6 +103,7 @@ def build_page_view(
         group_file=group_file,
         mitigation=None if mitigation is None else build_mitigation_view(mitigation),
         heading=plain(summary.title, LONGEST_NAME),
+        author=plain(summary.author, LONGEST_NAME),
         about_model=about_model(summary),
         made_at=f"{run.made_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if run else "",
     )

@@ -272,7 +272,8 @@ class PageView:
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
     mitigation : what was done to the lists before this audit, if anything
-    heading, about_model : what the auditor calls the audit and the model; empty where not said
+    heading, about_model, author : what the auditor calls the audit, the model and himself; empty
+        where not said
     made_at : date and time; empty where it is not known
     """
 
@@ -314,5 +315,6 @@ class PageView:
     circumstances: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
     heading: str = ""
+    author: str = ""
     about_model: str = ""
     made_at: str = ""

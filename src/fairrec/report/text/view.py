@@ -82,7 +82,16 @@ def build_view(summary: AuditSummary) -> ReportView:
             f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
-        called=" · ".join(filter(None, (plain(summary.title, LONGEST_NAME), about_model(summary)))),
+        called=" · ".join(
+            filter(
+                None,
+                (
+                    plain(summary.title, LONGEST_NAME),
+                    about_model(summary),
+                    plain(summary.author, LONGEST_NAME),
+                ),
+            )
+        ),
         overview=overview(summary, verdicts),
         plan=plan_lines(summary),
         missing=missing_lines(summary),
