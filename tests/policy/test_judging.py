@@ -8,6 +8,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.policy.harms import difference_harms
 from fairrec.policy.judging import Measurements, judge_policy
 from tests.policy.judged_world import measured, planted, policy_of
 
@@ -183,6 +184,20 @@ def test_the_same_value_for_everyone_is_no_all_clear(value):
     given = Measurements(result.summary, result.group_table)
     rule = {"metric": "clicked", "max_worse": 0.03, "groups": ["g=a"]}
     assert outcome(rule, given).outcome == "inconclusive"
+
+
+def test_a_group_shown_worse_is_named_before_one_of_which_little_is_known():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["large", "small", "rest"], [900, 20, 900])
+    values = rng.normal(0, 1, 1820) - 0.3 * (group == "large")
+    table = pl.DataFrame({"user_id": range(1820), "g": group, "v": values})
+    result = fairrec.audit(values=table, by="g", better="v=higher", permutations=199)
+    given = Measurements(result.summary, result.group_table)
+    found = outcome({"metric": "v", "max_worse": 0.25}, given)
+    assert found.outcome == "inconclusive" and found.decided_by.label == "g=large"
+    # though the other one may be worse by more
+    harms = difference_harms(result.group_table, result.summary, "v")
+    assert harms.interval.high.argmax() == harms.position({"g": "small"})
 
 
 def bounded():

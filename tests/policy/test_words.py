@@ -24,7 +24,9 @@ def test_a_failed_rule_names_the_group_that_is_surely_worst():
     assert what == "hits: no group is worse by more than 0.03"
     assert told.startswith("gender=F, age=56+ (176 users) is worse by 0.2")
     assert told.endswith("; 1 other group fails too")
-    assert explained == "the interval of gender=F, age=56+ would have to stay within 0.03"
+    assert explained == (
+        "the interval of gender=F, age=56+ and of 1 other group would have to stay within 0.03"
+    )
 
 
 def test_a_passed_rule_says_for_whom_and_what_comes_closest():

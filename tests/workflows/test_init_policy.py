@@ -43,6 +43,12 @@ def test_an_audit_by_its_options_is_the_same(tmp_path):
     assert again.summary.matters == result.summary.matters
 
 
+def test_a_share_that_matters_stays_a_share():
+    tables = make_tables(80)
+    result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], matters="5%")
+    assert 'max_worse = "5%"  # what matters in the audit\n' in policy_text(result)
+
+
 def test_every_option_that_a_result_knows_is_kept(tmp_path):
     tables = make_tables(80)
     result = audit(

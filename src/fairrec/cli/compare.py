@@ -17,9 +17,8 @@ from fairrec.cli.shared import (
     FormatOption,
     NoReportOption,
     QuietOption,
-    print_markdown,
+    print_as,
     say,
-    stdout,
 )
 from fairrec.core.audit_options import Matters
 from fairrec.core.kinds import FOLDER
@@ -66,9 +65,9 @@ def _print(found: Comparison, format_: Format) -> None:
     from fairrec.report.text.markdown import comparison_markdown
     from fairrec.report.text.terminal import print_comparison
 
-    if format_ is Format.json:
-        typer.echo(found.to_json())
-    elif format_ is Format.markdown:
-        print_markdown(comparison_markdown(build_comparison_view(found.summary)))
-    else:
-        print_comparison(build_comparison_view(found.summary), stdout())
+    print_as(
+        format_,
+        json=found.to_json,
+        markdown=lambda: comparison_markdown(build_comparison_view(found.summary)),
+        text=lambda console: print_comparison(build_comparison_view(found.summary), console),
+    )

@@ -19,9 +19,8 @@ from fairrec.cli.shared import (
     Format,
     FormatOption,
     QuietOption,
-    print_markdown,
+    print_as,
     say,
-    stdout,
 )
 from fairrec.core.errors import OutputError, plain
 from fairrec.core.files import errors_of_disk, write_text
@@ -129,16 +128,15 @@ def _append(file: Path, text: str) -> None:
 
 
 def _print(found: GateResult, format_: Format, *, explain: bool) -> None:
-    from fairrec.policy.github import as_json_text
     from fairrec.policy.markdown import to_markdown
     from fairrec.policy.text import to_text
 
-    if format_ is Format.json:
-        typer.echo(as_json_text(found.model_dump_json(indent=2)))
-    elif format_ is Format.markdown:
-        print_markdown(to_markdown(found, explain=explain))
-    else:
-        stdout().print(Text(to_text(found, explain=explain)), soft_wrap=True)
+    print_as(
+        format_,
+        json=lambda: found.model_dump_json(indent=2),
+        markdown=lambda: to_markdown(found, explain=explain),
+        text=lambda console: console.print(Text(to_text(found, explain=explain)), soft_wrap=True),
+    )
 
 
 @takes_options

@@ -22,7 +22,7 @@ from fairrec.cli.shared import (
     QuietOption,
     need,
     need_torch,
-    print_markdown,
+    print_as,
     say,
     shown_progress,
     stdout,
@@ -277,9 +277,9 @@ def _print(summary: Any, output_format: Format) -> None:
     from fairrec.report.text.markdown import mitigation_markdown
     from fairrec.report.text.terminal import print_mitigation
 
-    if output_format is Format.json:
-        typer.echo(summary.model_dump_json(indent=2))
-    elif output_format is Format.markdown:
-        print_markdown(mitigation_markdown(build_mitigation_view(summary)))
-    else:
-        print_mitigation(build_mitigation_view(summary), stdout())
+    print_as(
+        output_format,
+        json=lambda: summary.model_dump_json(indent=2),
+        markdown=lambda: mitigation_markdown(build_mitigation_view(summary)),
+        text=lambda console: print_mitigation(build_mitigation_view(summary), console),
+    )

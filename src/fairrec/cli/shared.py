@@ -88,17 +88,34 @@ def need(given: Mapping[str, Any], *names: str, command: str) -> None:
 
 def print_result(result: AuditResult, output_format: Format) -> None:
     """Print a result in the form asked for."""
-    from fairrec.policy.github import as_json_text
     from fairrec.report.text.markdown import to_markdown
     from fairrec.report.text.terminal import print_text
     from fairrec.report.text.view import build_view
 
+    print_as(
+        output_format,
+        json=result.to_json,
+        markdown=lambda: to_markdown(build_view(result.summary)),
+        text=lambda console: print_text(build_view(result.summary), console),
+    )
+
+
+def print_as(
+    output_format: Format,
+    *,
+    json: Callable[[], str],
+    markdown: Callable[[], str],
+    text: Callable[[Console], None],
+) -> None:
+    """Print in the form asked for; only that one is made."""
+    from fairrec.policy.github import as_json_text
+
     if output_format is Format.json:
-        typer.echo(as_json_text(result.to_json()))
+        typer.echo(as_json_text(json()))
     elif output_format is Format.markdown:
-        print_markdown(to_markdown(build_view(result.summary)))
+        print_markdown(markdown())
     else:
-        print_text(build_view(result.summary), stdout())
+        text(stdout())
 
 
 _PLAINER = "fairrec.plainer"

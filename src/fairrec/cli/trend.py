@@ -17,9 +17,8 @@ from fairrec.cli.shared import (
     FormatOption,
     NoReportOption,
     QuietOption,
-    print_markdown,
+    print_as,
     say,
-    stdout,
 )
 from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, TABLES, Option
@@ -34,9 +33,7 @@ def trend_command(
     ] = None,
     history: Annotated[
         Path | None,
-        Option(
-            FOLDER, "A folder with an audit of each release in its sub-folders, instead", TABLES
-        ),
+        Option(FOLDER, "A folder with an audit of each release in its sub-folders", TABLES),
     ] = None,
     options: Annotated[Given, FieldsOf(TrendOptions)],
     out: Annotated[
@@ -59,11 +56,11 @@ def trend_command(
     result = trend(audits or (), history=history, command=command, **options)
     if out is not None:
         result.save(out, report=not no_report, force=force)
-    if format_ is Format.json:
-        typer.echo(result.to_json())
-    elif format_ is Format.markdown:
-        print_markdown(trend_markdown(trend_view(result.summary)))
-    else:
-        print_trend(trend_view(result.summary), stdout())
+    print_as(
+        format_,
+        json=result.to_json,
+        markdown=lambda: trend_markdown(trend_view(result.summary)),
+        text=lambda console: print_trend(trend_view(result.summary), console),
+    )
     if out is not None and not quiet:
         say(f"Written to {out}: trend.json{'' if no_report else ', report.html'}")

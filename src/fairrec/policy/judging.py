@@ -21,7 +21,7 @@ from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.schema import AuditSummary, MetricResult
-from fairrec.statistics.outcome import BY_MORE, RULED_OUT
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
 from fairrec.statistics.verdict import ruled_out_from
 
 _MOST_PERCENT = 100
@@ -115,7 +115,8 @@ def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> 
         outcome = "failed"
     elif is_open.any() or not must_pass.any():
         outcome = "inconclusive"
-    decided = _decided_by(harms, outcome, is_failed, is_open, must_pass)
+    is_worse = is_open & (outcomes == WORSE)
+    decided = _decided_by(harms, outcome, is_failed, is_worse, is_open, must_pass)
     n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
     n_ruled_out = int((must_pass & ~is_open).sum())
     judged = None if decided is None else _judged_group(harms, decided)
@@ -222,12 +223,16 @@ def _decided_by(
     harms: GroupHarms,
     outcome: Passing,
     is_failed: BoolArray,
+    is_worse: BoolArray,
     is_open: BoolArray,
     must_pass: BoolArray,
 ) -> int | None:
-    """The group that decides: the one surely worst, or the one that may be."""
-    if outcome == "failed":
-        return _largest(harms.interval.low, is_failed)
+    """The group that decides: the one surely worst, or the one that may be.
+
+    One that is shown worse, if perhaps within the limit, comes before one of which little is known.
+    """
+    if outcome == "failed" or is_worse.any():
+        return _largest(harms.interval.low, is_failed if outcome == "failed" else is_worse)
     return _largest(harms.interval.high, is_open if is_open.any() else must_pass)
 
 

@@ -114,7 +114,9 @@ class Said:
     def _within(self) -> str:
         assert self.decided_by is not None
         limit = f"{self.rule.min_ratio or self.limit:.3g}"
-        return f"the interval of {self.decided_by.label} would have to stay within {limit}"
+        n_others = (self.n_failed if self.outcome == "failed" else self.n_open) - 1
+        others = f" and of {plural(n_others, 'other group')}" if n_others > 0 else ""
+        return f"the interval of {self.decided_by.label}{others} would have to stay within {limit}"
 
     @property
     def _ways_out(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.files import write_text
+from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml
 from fairrec.inputs.table_options import TableOptions
@@ -43,7 +44,7 @@ def policy_text(result: AuditResult) -> str:
     summary = result.summary
     refuse_hidden("audit", result)
     judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
-    rules = {name: _rule(name, about) for name, about in judged.items()}
+    rules = {name: _rule(name, about, summary) for name, about in judged.items()}
     if not rules:
         raise InputError(
             "This audit compares no groups of users one by one, so there is nothing to limit. "
@@ -60,7 +61,7 @@ def policy_text(result: AuditResult) -> str:
     ]
     for number, (rule, given) in enumerate(zip(policy.rule, rules.values(), strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
-        kind = "what matters in the audit" if _matters(judged[rule.metric]) else "a start"
+        kind = "what matters in the audit" if _matters(rule.metric, summary) else "a start"
         parts.append(
             "\n[[rule]]\n"
             f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"
@@ -72,18 +73,19 @@ def _is_judged(about: MetricResult) -> bool:
     return about.is_tested and about.sd is not None and about.sd > 0
 
 
-def _rule(name: str, about: MetricResult) -> dict[str, Any]:
+def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, Any]:
     limit = "max_difference" if about.higher_is_better is None else "max_worse"
-    if (matters := _matters(about)) is not None:
-        return {"metric": name, limit: matters}
+    if (matters := _matters(name, summary)) is not None:
+        return {"metric": name, limit: str(matters) if matters.is_share else matters.size}
     if about.is_ratio_scale and about.mean > 0:
         return {"metric": name, limit: f"{100 * USUAL_SHARE:g}%"}
     assert about.sd is not None
     return {"metric": name, limit: float(f"{USUAL_SPREAD * about.sd:.2g}")}
 
 
-def _matters(about: MetricResult) -> float | None:
-    return None if about.verdict is None else about.verdict.matters
+def _matters(name: str, summary: AuditSummary) -> Amount | None:
+    """As it was given, so that a share stays one."""
+    return None if summary.matters is None else Matters.parsed(summary.matters).amount(name)
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:

@@ -133,9 +133,11 @@ def _counts(metric: MetricComparison) -> str:
     if metric.higher_is_better is None:
         return f"{n_shown:,} of {plural(metric.n_groups, 'group')} changed."
     more = f" ({metric.n_worse_by_more:,} by more than matters)" if metric.n_worse_by_more else ""
+    is_open = metric.matters is not None and metric.n_open
+    left = f"; {metric.n_open:,} may be worse by more than matters or not" if is_open else ""
     return (
         f"Of {plural(metric.n_groups, 'group')} {n_shown:,} became worse{more} and "
-        f"{metric.n_improved:,} improved."
+        f"{metric.n_improved:,} improved{left}."
     )
 
 
