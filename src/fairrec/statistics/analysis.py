@@ -84,7 +84,7 @@ class Analysis:
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
-            known = self.measured.values[i][self.moments.is_defined[i]]
+            known = self.measured.column(i).known
             for end in worse_ends(metric.metric.higher_is_better) if len(known) else ():
                 extremes[i, int(end > 0)] = known.max() if end > 0 else known.min()
         return extremes
