@@ -224,8 +224,15 @@ def analyse(
             n_done += 1
             progress("testing against chance", n_done, options.permutations)
 
+        # levels may hold values that differ: they are tested as what permutations can tell apart
+        on_levels = measured.on_levels
+        tested = (
+            moments
+            if on_levels is measured
+            else moments_of(on_levels, grouping, options.n_threads, strata)
+        )
         null = (
-            Permuted(moments, grouping, is_tested)
+            Permuted(tested, grouping, is_tested)
             if moments.sample is None
             else Resampled(moments, moments.sample, grouping, is_tested)
         )
