@@ -129,7 +129,7 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
     names = [spec.name for spec in specs]
-    _refuse_repeated(names)
+    refuse_repeated(names)
     user_column = table.require("user_id")
     frame = table.read(
         {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
@@ -147,7 +147,8 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     return Users(ids, keys, columns, specs, table.where)
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
+def refuse_repeated(names: Sequence[str]) -> None:
+    """An error for an attribute that is named twice."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(
@@ -175,7 +176,7 @@ def _with_one_value_each(
                 notes = (about_blanks, *notes)
             of_one = replace(spec, name=one.name, warnings=notes, is_further=one.is_further)
             found.append((of_one, one.values))
-    _refuse_repeated([spec.name for spec, _ in found])
+    refuse_repeated([spec.name for spec, _ in found])
     columns = {spec.name: values for spec, values in found}
     return tuple(spec for spec, _ in found), pl.DataFrame(columns)
 
