@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
 from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
 from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
@@ -23,6 +23,8 @@ from fairrec.inputs.users import (
     AttributeSpec,
     Users,
     Value,
+    encode_attribute,
+    read_attribute,
     read_users,
     refuse_repeated,
 )
@@ -85,13 +87,14 @@ class UsersPiece(Piece):
         places = [at for text in by for at, one in enumerate(self.attributes) if one.asked == text]
         refuse_repeated([self.attributes[at].name for at in places])
         frame = scan_rows(self.rows).collect()
+        frame = frame.sort("key" if "key" in frame.columns else "id")
         keys = frame["key"] if "key" in frame.columns else frame["id"]
         return CodedUsers(
             frame["id"].alias("user_id"),
             keys.alias("user_id"),
             frame.select(
                 # text, so that nobody takes codes for numbers to be binned
-                pl.col(f"all {at}").cast(pl.String).alias(self.attributes[at].name)
+                pl.col(f"audited {at}").cast(pl.String).alias(self.attributes[at].name)
                 for at in places
             ),
             tuple(self.attributes[at].spec for at in places),
@@ -131,49 +134,41 @@ def users_of(table: Table, by: Sequence[str]) -> Users:
     return read_users(table, by)
 
 
-def encode_users(
+def encode_attributes(
     table: Table, asked: Sequence[str], is_audited: BoolArray
-) -> tuple[pl.DataFrame, tuple[CodedAttribute, ...]]:
-    """Ids, keys and codes of all users in the order of their keys, and what the codes mean.
+) -> tuple[dict[str, pl.Series], tuple[CodedAttribute, ...]]:
+    """Columns of codes of all users, in the order of the rows, and what the codes mean.
 
     One attribute is read at a time, so that no more than one is there as text.
 
     Parameters
     ----------
     asked : attributes with their binning
-    is_audited : (n_users,), in the order of keys
     """
     columns: dict[str, pl.Series] = {}
     found: list[CodedAttribute] = []
-    audited = np.flatnonzero(is_audited)
     for text in asked:
-        users = read_users(table, [text])
-        columns["id"] = users.ids
-        if users.ids.dtype != users.keys.dtype:
-            columns["key"] = users.keys
-        for spec in users.specs:
-            one = replace(users, specs=(spec,), columns=users.columns.select(spec.name))
-            of_all = one.attributes(np.arange(len(is_audited)))[0]
-            mine = of_all
-            if len(audited) < len(is_audited):
-                mine = one.attributes(audited)[0]
-            codes = np.full(len(is_audited), -1, dtype=_narrow(len(mine.values)))
-            codes[audited] = mine.codes
-            columns[f"audited {len(found)}"] = pl.Series(codes)
-            columns[f"all {len(found)}"] = pl.Series(
-                of_all.codes.astype(_narrow(len(of_all.values)))
-            )
+        specs, values = read_attribute(table, text)
+        for spec in specs:
+            mine = of_all = encode_attribute(values[spec.name], spec, table.where)
+            if not is_audited.all():
+                audited = values[spec.name].filter(pl.Series(is_audited))
+                mine = encode_attribute(audited, spec, table.where)
+                columns[f"all {len(found)}"] = _narrow(of_all)
+            codes = np.full(len(is_audited), -1, dtype=np.int32)
+            codes[is_audited] = mine.codes
+            columns[f"audited {len(found)}"] = _narrow(replace(mine, codes=codes))
             found.append(
                 CodedAttribute(
                     *(text, spec, mine.values, of_all.values),
                     *(mine.n_missing, mine.binning, mine.warnings),
                 )
             )
-    return pl.DataFrame(columns), tuple(found)
+    return columns, tuple(found)
 
 
 def write_users(
-    frame: pl.DataFrame, parts: IntArray, n_parts: int, folder: Path
+    frame: pl.DataFrame, parts: CodeArray, n_parts: int, folder: Path
 ) -> tuple[FileRows, ...]:
     """Write users part by part; where those of each part are."""
     order = np.argsort(parts, kind="stable")
@@ -193,6 +188,8 @@ def write_users(
     return tuple(rows)
 
 
-def _narrow(n_values: int) -> type[np.signedinteger]:
-    """The narrowest kind of number for codes, and for -1."""
-    return np.int8 if n_values < 1 << 7 else np.int16 if n_values < 1 << 15 else np.int32
+def _narrow(attribute: Attribute) -> pl.Series:
+    """The codes, and -1, in as few bytes as they fit."""
+    n_values = len(attribute.values)
+    kind = np.int8 if n_values < 1 << 7 else np.int16 if n_values < 1 << 15 else np.int32
+    return pl.Series(attribute.codes.astype(kind))

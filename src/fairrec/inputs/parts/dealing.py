@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.arrays import IntArray
 from fairrec.core.progress import Progress
 from fairrec.inputs.parts.cutting import Forms, user_runs
 from fairrec.inputs.parts.piece import FileRows
-from fairrec.inputs.parts.placing import Places
+from fairrec.inputs.parts.placing import Everyone
 from fairrec.inputs.parts.stored import Stored
 
 BATCH = 1 << 22
@@ -45,9 +44,10 @@ class Dealt:
 def deal(
     stored: Stored,
     column: str,
-    places: Places,
+    everyone: Everyone,
     folder: Path,
-    look: Callable[[IntArray], BoolArray | None],
+    are_audited: bool,
+    are_all_kept: bool,
     progress: Progress = lambda stage, done, total: None,
 ) -> Dealt:
     """Deal out the rows of a table.
@@ -55,23 +55,20 @@ def deal(
     Parameters
     ----------
     column : of the user ids
-    look : is shown the codes of users who have rows, and says whose are kept if not everyone's
+    are_audited, are_all_kept : see `Everyone.place`
     """
     started = time.perf_counter()
     forms = Forms(stored, column)
-    rows: list[list[FileRows]] = [[] for _ in range(places.n_parts)]
+    rows: list[list[FileRows]] = [[] for _ in range(everyone.n_parts)]
     n_rows = n_bytes = 0
     for number, (start, batch) in enumerate(stored.batches(BATCH)):
         progress(f"dealing out {stored.table.where}", start, stored.n_rows)
         heads, starts = user_runs(batch[column])
         codes = forms.codes(heads, starts + start)
-        parts = places.of(codes)
-        is_kept = look(codes)
-        if is_kept is not None:
-            parts = np.where(is_kept, parts, -1)
+        parts = everyone.place(codes, are_audited, are_all_kept)
         parts = np.repeat(parts, np.diff(np.append(starts, len(batch))))
         file = folder / f"{stored.table.name}-{number:05}.parquet"
-        for part, found in enumerate(_write(batch, parts, places.n_parts, file)):
+        for part, found in enumerate(_write(batch, parts, everyone.n_parts, file)):
             if found.stop > found.start:
                 rows[part].append(found)
                 n_rows += found.stop - found.start

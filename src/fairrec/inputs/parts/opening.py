@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.scratch import scratch
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.binning import parse_binning
-from fairrec.inputs.parts.coded_users import CodedAttribute, UsersPiece, encode_users, write_users
-from fairrec.inputs.parts.codes import id_codes
+from fairrec.inputs.parts.coded_users import (
+    CodedAttribute,
+    UsersPiece,
+    encode_attributes,
+    write_users,
+)
 from fairrec.inputs.parts.cutting import Cuts, find_cuts
 from fairrec.inputs.parts.dealing import Dealt, deal
 from fairrec.inputs.parts.part import Part, Parts
 from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
-from fairrec.inputs.parts.placing import ByCuts, ByHash, KnownCodes, Places
+from fairrec.inputs.parts.placing import Everyone
 from fairrec.inputs.parts.stored import Stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-from fairrec.inputs.users import read_users
+from fairrec.inputs.users import read_ids
 
 ROWS = 1 << 21
 """Rows of a part, about."""
@@ -73,21 +74,6 @@ def open_parts(
         yield _Cutting(opened, given, n_rows, home, progress).parts(given)
 
 
-@dataclass(frozen=True, slots=True)
-class _Everyone:
-    """The users table as the parts are made."""
-
-    keys: pl.Series
-    codes: IntArray
-    known: KnownCodes
-    is_audited: BoolArray
-
-    def look(self, codes: IntArray) -> None:
-        """Note that these users have something to be audited by."""
-        at = self.known.positions(codes)
-        self.is_audited[at[at >= 0]] = True
-
-
 class _Cutting:
     """The steps from tables to parts, in their order."""
 
@@ -110,25 +96,24 @@ class _Cutting:
         main = self._main
         user_column = main.table.require("user_id")
         cuts = find_cuts(main, user_column, self._n_rows, self._progress)
-        everyone = self._everyone()
-        places = self._places(cuts, everyone)
-        pieces: dict[str, list[Piece]] = {}
+        self._progress("reading users", 0, 0)
+        ids, keys = read_ids(self._opened["users"])
+        everyone = Everyone(keys, cuts, main.n_rows, self._n_rows)
+        pieces: dict[str, Sequence[Piece]] = {}
         if cuts is None:
-            pieces[main.table.name] = self._deal(main, places, everyone.look)
+            pieces[main.table.name] = self._deal(main, everyone)
         else:
-            everyone.look(cuts.codes)
-            pieces[main.table.name] = _cut_where_they_are(main, cuts, places.n_parts)
+            pieces[main.table.name] = _cut_where_they_are(main, cuts, everyone.n_parts)
+            # of the size of users, and not needed any more
+            del cuts
         if "test" in self._opened:
-            is_zero = given.missing_lists == "zero"
-            look = everyone.look if is_zero else lambda codes: None
-            pieces["test"] = self._deal(Stored.of(self._opened["test"]), places, look)
+            are_audited = given.missing_lists == "zero"
+            pieces["test"] = self._deal(Stored.of(self._opened["test"]), everyone, are_audited)
         if "history" in self._opened:
-            pieces["history"] = self._history(places, everyone)
-        del cuts
-        users, attributes = self._users(places, everyone)
-        pieces["users"] = [*users]
+            pieces["history"] = self._history(everyone)
+        pieces["users"], attributes = self._users(ids, keys, everyone)
         whole = {"items": given.items} if given.items is not None else {}
-        n_parts = places.n_parts
+        n_parts = everyone.n_parts
         parts = tuple(
             Part(
                 f"part {at + 1:,} of {n_parts:,} of {main.table.where}",
@@ -141,54 +126,43 @@ class _Cutting:
         is_together = not any(one.table == main.table.name for one in self._dealt)
         return Parts(parts, attributes, is_together, tuple(self._dealt), main.n_rows)
 
-    def _everyone(self) -> _Everyone:
-        self._progress("reading users", 0, 0)
-        keys = read_users(self._opened["users"], self._asked[:1]).keys
-        codes = id_codes(keys)
-        return _Everyone(keys, codes, KnownCodes(codes), np.zeros(len(keys), dtype=bool))
-
-    def _places(self, cuts: Cuts | None, everyone: _Everyone) -> Places:
-        n_users = len(everyone.keys)
-        if cuts is None:
-            n_largest = max(self._main.n_rows, n_users)
-            return ByHash(math.ceil(n_largest / self._n_rows))
-        n_others = n_users - int((everyone.known.positions(cuts.codes) >= 0).sum())
-        return ByCuts(cuts, n_others, self._n_rows)
-
-    def _deal(self, stored: Stored, places: Places, look: Any) -> list[Piece]:
-        column = stored.table.require("user_id")
-        dealt = deal(stored, column, places, self._home, look, self._progress)
+    def _deal(
+        self,
+        stored: Stored,
+        everyone: Everyone,
+        are_audited: bool = True,
+        are_all_kept: bool = True,
+    ) -> list[Piece]:
+        dealt = deal(
+            *(stored, stored.table.require("user_id"), everyone, self._home),
+            *(are_audited, are_all_kept, self._progress),
+        )
         self._dealt.append(dealt)
         return [_piece(stored, rows, None, dealt.is_text) for rows in dealt.rows]
 
-    def _history(self, places: Places, everyone: _Everyone) -> list[Piece]:
+    def _history(self, everyone: Everyone) -> list[Piece]:
         """The histories of users, and how often each item was interacted with by anybody."""
         stored = Stored.of(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
-        # of users without attributes nothing is asked
-        pieces = self._deal(stored, places, everyone.known.has)
+        # nothing is asked of users without attributes
+        pieces = self._deal(stored, everyone, are_audited=False, are_all_kept=False)
         return [replace(piece, item_counts=counts) for piece in pieces]
 
     def _users(
-        self, places: Places, everyone: _Everyone
+        self, ids: pl.Series, keys: pl.Series, everyone: Everyone
     ) -> tuple[list[UsersPiece], tuple[CodedAttribute, ...]]:
-        self._progress("dealing out users", 0, 0)
         table = self._opened["users"]
-        frame, attributes = encode_users(table, self._asked, everyone.is_audited)
+        self._progress(f"dealing out {table.where}", 0, 0)
+        columns, attributes = encode_attributes(table, self._asked, everyone.is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in self._given)
-        parts = places.of(everyone.codes)
-        rows = write_users(frame, parts, places.n_parts, self._home)
-        path = table.path or Path("users")
+        named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
+        frame = pl.DataFrame({**named, **columns})
+        rows = write_users(frame, everyone.parts, everyone.n_parts, self._home)
+        names, path = tuple(table.columns), table.path or Path("users")
         found = [
-            UsersPiece(
-                table.where,
-                path,
-                (one,),
-                columns=tuple(table.columns),
-                attributes=attributes,
-            )
+            UsersPiece(table.where, path, (one,), columns=names, attributes=attributes)
             for one in rows
         ]
         return found, attributes

@@ -3,63 +3,72 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import numpy as np
+import polars as pl
 
-from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.inputs.parts.codes import buckets
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.inputs.parts.codes import buckets, id_codes
 from fairrec.inputs.parts.cutting import Cuts
 
 _ROOM = 4
 """Numbers that the range of ids may have for each of them, to be looked up by their place."""
 
 
-class Places(Protocol):
-    """Who is where: fixed by the tables and the size of parts alone."""
+class Everyone:
+    """All users of the users table, and the part that each of them is in.
 
-    n_parts: int
-
-    def of(self, codes: IntArray) -> IntArray:
-        """(n_ids,), the part of each user."""
-        ...
-
-
-class ByHash:
-    """Users are spread over parts by their codes, whatever the order of their rows."""
-
-    def __init__(self, n_parts: int) -> None:
-        self.n_parts = n_parts
-
-    def of(self, codes: IntArray) -> IntArray:
-        """(n_ids,), the part of each user."""
-        return buckets(codes, self.n_parts)
-
-
-class ByCuts:
-    """Users are where their rows are; those without rows are in the last parts, by their codes.
+    It is fixed by the tables and the size of parts alone. Users whose rows are cut where they are
+    stay there, and those without rows come after them; else all are spread by their codes.
 
     Parameters
     ----------
-    n_others : users without rows, who are to be in parts of at most `n_rows`
+    keys : as ids are compared
+    cuts : of predictions or values; None where rows are scattered
+    n_main : rows of predictions or values
+    n_rows : of a part
+
+    Attributes
+    ----------
+    is_audited : (n_users,), those of whom a table has something to audit, as far as seen
     """
 
-    def __init__(self, cuts: Cuts, n_others: int, n_rows: int) -> None:
-        self.n_cut = len(cuts.rows) - 1
-        self.n_last = math.ceil(n_others / n_rows)
-        self.n_parts = self.n_cut + self.n_last
-        self._known = KnownCodes(cuts.codes)
-        self._users = cuts.users
+    def __init__(self, keys: pl.Series, cuts: Cuts | None, n_main: int, n_rows: int) -> None:
+        self._codes = id_codes(keys)
+        self._known = KnownCodes(self._codes)
+        self.is_audited: BoolArray = np.zeros(len(keys), dtype=bool)
+        if cuts is None:
+            self.n_parts = math.ceil(max(n_main, len(keys)) / n_rows)
+            self.parts: CodeArray = buckets(self._codes, self.n_parts).astype(np.int32)
+            return
+        n_cut = len(cuts.rows) - 1
+        self.parts = np.full(len(keys), -1, dtype=np.int32)
+        part_of_head = np.repeat(np.arange(n_cut, dtype=np.int32), np.diff(cuts.users))
+        at = self._known.positions(cuts.codes)
+        is_known = at >= 0
+        self.parts[at[is_known]] = part_of_head[is_known]
+        self.is_audited[at[is_known]] = True
+        others = np.flatnonzero(self.parts < 0)
+        n_last = math.ceil(len(others) / n_rows)
+        if n_last:
+            self.parts[others] = n_cut + buckets(self._codes[others], n_last)
+        self.n_parts = n_cut + n_last
 
-    def of(self, codes: IntArray) -> IntArray:
-        """(n_ids,), the part of each user."""
+    def place(self, codes: IntArray, are_audited: bool, are_all_kept: bool) -> IntArray:
+        """(n_ids,), the part of each id, -1 for a row that no part needs.
+
+        Parameters
+        ----------
+        are_audited : whether users with these rows are audited
+        are_all_kept : whether rows of users without attributes are kept, in some part
+        """
         at = self._known.positions(codes)
-        parts = np.searchsorted(self._users, at, side="right") - 1
-        others = np.flatnonzero(at < 0)
-        if len(others):
-            # who is in no table of users either is told by some part
-            first, n = (self.n_cut, self.n_last) if self.n_last else (0, self.n_cut)
-            parts[others] = first + buckets(codes[others], n)
+        is_known = at >= 0
+        if are_audited:
+            self.is_audited[at[is_known]] = True
+        parts = np.where(is_known, self.parts[at], -1)
+        if are_all_kept and not is_known.all():
+            parts[~is_known] = buckets(codes[~is_known], self.n_parts)
         return parts
 
 
@@ -67,7 +76,7 @@ class KnownCodes:
     """Codes that can be looked up.
 
     Numbers close together take 4 bytes for each number of their range; others 8 bytes a user, and
-    16 where they do not rise.
+    12 where they do not rise.
     """
 
     def __init__(self, codes: IntArray) -> None:
@@ -78,7 +87,7 @@ class KnownCodes:
             self._table[codes - low] = np.arange(len(codes), dtype=np.int32)
             return
         if not (codes[1:] > codes[:-1]).all():
-            self._order = np.argsort(codes, kind="stable")
+            self._order = np.argsort(codes, kind="stable").astype(np.int32)
             codes = codes[self._order]
         self._codes = codes
 
@@ -86,11 +95,8 @@ class KnownCodes:
         """(n_ids,), the place of each code among those known, -1 where it is not."""
         if self._table is not None:
             # what is outside of the range reads the last slot, which stays -1
-            at = codes - self._low
-            at[(codes < self._low) | (at >= len(self._table) - 1) | (at < 0)] = -1
-            return self._table[at].astype(np.int64)
-        if not len(self._codes):
-            return np.full(len(codes), -1, dtype=np.int64)
+            is_near = (codes >= self._low) & (codes - self._low < len(self._table) - 1)
+            return self._table[np.where(is_near, codes - self._low, -1)].astype(np.int64)
         # looked up in their order, neighbours are found in the same place of memory
         order = np.argsort(codes)
         at = np.empty(len(codes), dtype=np.int64)
@@ -98,7 +104,3 @@ class KnownCodes:
         at[at == len(self._codes)] = 0
         is_known = self._codes[at] == codes
         return np.where(is_known, at if self._order is None else self._order[at], -1)
-
-    def has(self, codes: IntArray) -> BoolArray:
-        """(n_ids,), which codes are known."""
-        return self.positions(codes) >= 0
