@@ -17,11 +17,12 @@ from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.mix_ups import refuse_swapped
+from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
-from fairrec.inputs.users import Attribute, Users, read_users
+from fairrec.inputs.users import Attribute, Users
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,7 @@ def read_tables(
     has_scores : whether the scores are in the table; otherwise a model will give them
     values : columns of the table of values, which then stands for predictions
     """
-    everyone = read_users(tables["users"], given.by)
+    everyone = users_of(tables["users"], given.by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)
