@@ -94,22 +94,19 @@ class RayEngine:
         begun: deque[tuple[Part, Task]] = deque()
 
         def first() -> Task:
-            part, task = begun[0]
+            part, task = begun.popleft()
             self._wait(task)
-            begun.popleft()
             done(part)
             return task
 
-        try:
-            for part in parts:
-                while len(begun) >= self._cluster.room:
-                    yield first()
-                begun.append((part, begin(part.name, part.name, pickled(part))))
-            while begun:
+        # after an error, the few that are begun run to their end or to that of this program; Ray
+        # can crash it where a task is cancelled just as it fails
+        for part in parts:
+            while len(begun) >= self._cluster.room:
                 yield first()
-        finally:
-            for _, task in begun:
-                self._ray.cancel(task.done)
+            begun.append((part, begin(part.name, part.name, pickled(part))))
+        while begun:
+            yield first()
 
     def _beginning(self, function: Callable[..., Any], gpus: float = 0.0) -> Callable[..., Task]:
         """What begins a task: the names of its first and last part -> inputs -> the task."""
