@@ -168,16 +168,13 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    if counts:
+    if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         _refuse_tables(
             predictions, test, values, users, items, history, columns, relevant, search, scorer
         )
-        in_memory = [counts] if isinstance(counts, Counts) else counts
         said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
         return audit_counts(
-            in_memory
-            if all(isinstance(one, Counts) for one in in_memory)
-            else CountsOptions.of(counts=counts).counts,
+            sources,
             options,
             progress,
             by=said.by,
