@@ -167,7 +167,7 @@ class _Cutting:
         columns, attributes = encode_attributes(table, self._asked, everyone.is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in self._given)
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
-        frame = pl.DataFrame({**named, **columns})
+        frame = pl.DataFrame({**named, **columns}).rechunk()
         rows = write_users(frame, everyone.parts, everyone.n_parts, self._home)
         names, path = tuple(table.columns), table.path or Path("users")
         found = [
