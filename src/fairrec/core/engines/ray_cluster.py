@@ -32,7 +32,8 @@ _ENVIRONMENT = {
     "RAY_task_oom_retries": str(N_ATTEMPTS - 1),
 }
 _HOW_TO_START = (
-    "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on others"
+    "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on "
+    "others, and run this on one of them"
 )
 
 
