@@ -26,6 +26,7 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -54,6 +55,9 @@ from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.standing import expected_of
 from fairrec.workflows.audit_counts import audit_counts
 from fairrec.workflows.audit_named import named_result, strata_of
+from fairrec.workflows.audit_parts import audit_in_parts
+from fairrec.workflows.count import RESERVED_NAMES
+from fairrec.workflows.count_parts import is_large
 from fairrec.workflows.planned import follows_plan
 from fairrec.workflows.search import measure_by_search
 
@@ -61,7 +65,7 @@ NAMELESS = AboutOptions()
 
 
 @follows_plan
-@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions)
+@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions, EngineOptions)
 def audit(
     predictions: Any = None,
     *,
@@ -98,6 +102,9 @@ def audit(
     author: Author = AboutOptions.author,
     plan: str | Path | None = None,
     settings: str | Path | None = None,
+    engine: EngineName = EngineOptions.engine,
+    address: Address = EngineOptions.address,
+    workers: Workers = EngineOptions.workers,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -122,6 +129,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
+    engine, address, workers : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -185,20 +193,35 @@ def audit(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
+    tables = {
+        "test": test,
+        "values": values,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "better": better,
+        "users": users,
+        "by": by,
+        "given": given,
+        "items": items,
+        "history": history,
+        "metrics": metrics,
+        "columns": columns,
+    }
+    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    if how is None and (where.engine != "local" or is_large(predictions, tables)):
+        return audit_in_parts(
+            predictions,
+            tables,
+            options,
+            where,
+            progress,
+            reserved=(*RESERVED, *RESERVED_NAMES),
+            command=command,
+            about=about,
+        )
     inputs, wanted = read_inputs(
         predictions,
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        metrics=metrics,
-        columns=columns,
+        **tables,
         has_scores=scorer is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,

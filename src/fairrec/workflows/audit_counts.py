@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.engines.engine import Engine
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, spelled
 from fairrec.core.progress import Progress
@@ -69,13 +70,14 @@ def audit_counted(
     command: str,
     about: AboutOptions,
     started: float,
+    engine: Engine | None = None,
 ) -> AuditResult:
     """The audit of users who were counted."""
     measured, wanted = counted.measured, counted.measured.metrics
     options = replace(options, matters=matters_of(options.matters, wanted))
     refuse_unfit_to(options.matters, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users)
-    analysis = analyse(measured, grouping, options, progress, counted.strata)
+    analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
     progress("looking for who is missing", 0, 0)
     missing = analyse_outcomes(counted.outcomes, grouping, options)
     progress("reporting", 0, 0)
