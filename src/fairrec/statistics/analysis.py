@@ -84,7 +84,7 @@ class Analysis:
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
-            known = self.measured.values[i][self.moments.is_defined[i]]
+            known = self.measured.column(i).known
             for end in worse_ends(metric.metric.higher_is_better) if len(known) else ():
                 extremes[i, int(end > 0)] = known.max() if end > 0 else known.min()
         return extremes
@@ -224,8 +224,15 @@ def analyse(
             n_done += 1
             progress("testing against chance", n_done, options.permutations)
 
+        # levels may hold values that differ: they are tested as what permutations can tell apart
+        on_levels = measured.on_levels
+        tested = (
+            moments
+            if on_levels is measured
+            else moments_of(on_levels, grouping, options.n_threads, strata)
+        )
         null = (
-            Permuted(moments, grouping, is_tested)
+            Permuted(tested, grouping, is_tested)
             if moments.sample is None
             else Resampled(moments, moments.sample, grouping, is_tested)
         )

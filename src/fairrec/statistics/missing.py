@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -74,22 +74,22 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class Outcome:
     """Who is missing among some users.
 
     Parameters
     ----------
-    values : (n_users,), 1 or 0, NaN for who could not be
+    metrics, counts_as_zero, is_no_fault : as of `Missing`
+    share : one metric, 1 for who is missing, 0 for who is not, undefined for who could not be
     attributes : of these users; None where they are the audited ones
-    is_scored, is_reference : whose outcome is known, as of `Measured`; None where everyone's is
+    n_users : (n_rows,), users of each row; None where a row is a user
     """
 
     kind: Kind
     metrics: tuple[str, ...]
-    values: FloatArray
+    share: Measured
     attributes: tuple[Attribute, ...] | None = None
-    is_scored: BoolArray | None = None
-    is_reference: BoolArray | None = None
+    n_users: IntArray | None = None
     counts_as_zero: bool = False
     is_no_fault: bool = False
 
@@ -97,18 +97,29 @@ class _Outcome:
 def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
-    """Every way in which somebody is missing, with the groups that differ in it.
+    """Every way in which somebody is missing, with the groups that differ in it."""
+    return analyse_outcomes(outcomes_of(measured, inputs), grouping, options)
 
-    Each is a family of its own, because a rare one would make the others hard to find; the
-    significance level is divided among them.
-    """
-    outcomes = [
+
+def outcomes_of(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    """Every way in which somebody is missing."""
+    return [
         *_absent(measured, inputs),
         *_without_list(measured, inputs),
         *_undefined(measured, inputs),
         *_without_held_out(measured, inputs),
         *_unseen(measured, inputs),
     ]
+
+
+def analyse_outcomes(
+    outcomes: Sequence[Outcome], grouping: Grouping, options: AuditOptions
+) -> tuple[Missing, ...]:
+    """The groups that differ in each.
+
+    Each is a family of its own, because a rare one would make the others hard to find; the
+    significance level is divided among them.
+    """
     alpha = options.alpha / max(1, len(outcomes))
     permutations = options.permutations
     if permutations:
@@ -145,7 +156,7 @@ def undefined_users(
     return is_undefined & scored, measured.is_reference
 
 
-def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _without_list(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users with held-out items who got no list, and are audited all the same."""
     if inputs.candidates.held_out is None:
         return []
@@ -153,10 +164,10 @@ def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     if not is_without.any():
         return []
     values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
-    return [_Outcome("no list", _names(measured.metrics), values, counts_as_zero=True)]
+    return [_outcome("no list", measured.metrics, values, counts_as_zero=True)]
 
 
-def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Each set of users for whom some metrics are undefined."""
     has_none = has_none_relevant(inputs)
     patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
@@ -173,24 +184,23 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
         by_label = all("labels" in metric.metric.needs for metric in metrics)
         by_label = by_label and bool(has_none[values == 1].all())
         outcomes.append(
-            _Outcome(
+            _outcome(
                 "no relevant item" if by_label else "undefined",
-                _names(metrics),
+                metrics,
                 values,
-                is_scored=None if is_everyone else measured.is_scored,
-                is_reference=None if is_everyone else measured.is_reference,
+                known=None if is_everyone else (measured.is_scored, measured.is_reference),
             )
         )
     return outcomes
 
 
-def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users with a list and no held-out items, who have no accuracy."""
     metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
     if inputs.is_expected.all() or not metrics:
         return []
     values = (~inputs.is_expected).astype(np.float64)
-    return [_Outcome("no held-out items", _names(metrics), values, is_no_fault=True)]
+    return [_outcome("no held-out items", metrics, values, is_no_fault=True)]
 
 
 def has_none_relevant(inputs: AuditInputs) -> BoolArray:
@@ -201,17 +211,17 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _absent(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users who are not audited at all, among all who ought to be."""
     if not len(inputs.absent):
         return []
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     values = np.isin(rows, inputs.absent).astype(np.float64)
     attributes = inputs.all_users.attributes(rows)
-    return [_Outcome("no list", _names(measured.metrics), values, attributes)]
+    return [_outcome("no list", measured.metrics, values, attributes)]
 
 
-def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _unseen(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users of whom the tables say nothing, among all of the users table.
 
     Where others without held-out items have a list, these ought to have one too.
@@ -220,9 +230,9 @@ def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
         return []
     rows = np.arange(len(inputs.all_users.ids))
     return [
-        _Outcome(
+        _outcome(
             "not evaluated",
-            _names(measured.metrics),
+            measured.metrics,
             np.isin(rows, inputs.unseen).astype(np.float64),
             inputs.all_users.attributes(rows),
             is_no_fault=bool(inputs.is_expected.all()),
@@ -230,22 +240,41 @@ def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     ]
 
 
-def _names(metrics: Sequence[MetricAtK]) -> tuple[str, ...]:
-    return tuple(metric.name for metric in metrics)
+def _outcome(
+    kind: Kind,
+    metrics: Sequence[MetricAtK],
+    values: FloatArray,
+    attributes: tuple[Attribute, ...] | None = None,
+    *,
+    known: tuple[BoolArray, BoolArray] | None = None,
+    counts_as_zero: bool = False,
+    is_no_fault: bool = False,
+) -> Outcome:
+    """An outcome of users.
+
+    Parameters
+    ----------
+    values : (n_users,), 1 or 0, NaN for who could not be missing
+    known : whose outcome is known, and who of them at random; None where everyone's is
+    """
+    names = tuple(metric.name for metric in metrics)
+    everyone = np.ones(len(values), dtype=bool)
+    share = Measured((share_of(kind, names),), values[np.newaxis], *(known or (everyone, everyone)))
+    return Outcome(
+        kind,
+        names,
+        share,
+        attributes,
+        counts_as_zero=counts_as_zero,
+        is_no_fault=is_no_fault,
+    )
 
 
-def _tested(outcome: _Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
+def _tested(outcome: Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
     """The share of users who are missing by group, tested against chance."""
     if outcome.attributes is not None:
-        grouping = Grouping.of(outcome.attributes, options)
-    everyone = np.ones(len(outcome.values), dtype=bool)
-    share = Measured(
-        (MetricAtK(_share_of(outcome), None),),
-        outcome.values[np.newaxis],
-        everyone if outcome.is_scored is None else outcome.is_scored,
-        everyone if outcome.is_reference is None else outcome.is_reference,
-    )
-    analysis = analyse(share, grouping, options)
+        grouping = Grouping.of(outcome.attributes, options, outcome.n_users)
+    analysis = analyse(outcome.share, grouping, options)
     n_users = int(analysis.moments.n_users[0])
     return Missing(
         outcome.kind,
@@ -259,10 +288,10 @@ def _tested(outcome: _Outcome, grouping: Grouping, options: AuditOptions) -> Mis
     )
 
 
-def _share_of(outcome: _Outcome) -> Metric:
+def share_of(kind: Kind, metrics: Sequence[str]) -> MetricAtK:
     """The share as a metric; neither end is better, because being missing may be no one's fault."""
-    return Metric(
-        name=f"{outcome.kind}: {', '.join(outcome.metrics)}",
+    share = Metric(
+        name=f"{kind}: {', '.join(metrics)}",
         compute=lambda lists: None,
         higher_is_better=None,
         needs=frozenset(),
@@ -270,3 +299,4 @@ def _share_of(outcome: _Outcome) -> Metric:
         has_cutoff=False,
         bounds=(0.0, 1.0),
     )
+    return MetricAtK(share, None)

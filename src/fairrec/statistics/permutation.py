@@ -20,7 +20,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.draws import PermutedSums
+from fairrec.statistics.drawing import draws_of
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import (
     Scores,
@@ -200,7 +200,7 @@ class Permuted:
         self.classes = size_classes(moments.n, is_tested)
         self.scores = observed_scores(moments, is_tested)
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
-        self._draws = PermutedSums(moments, grouping.cells)
+        self._draws = draws_of(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._ends = Extremes(grouping.lattice, is_tested)
         # what turns a centred sum into a mean and into a score

@@ -67,7 +67,7 @@ from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
-from fairrec.statistics.standing import standing_of
+from fairrec.statistics.standing import expected_of, standing_of
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.planned import follows_plan
@@ -255,7 +255,8 @@ def _named(
     """The result: all that was found, by its names."""
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
     found = analyse_metrics(analysis)
-    standing = standing_of(measured, inputs, missing, options.max_undefined)
+    expected = expected_of(measured, inputs)
+    standing = standing_of(measured, expected, missing, options.max_undefined)
     verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
     pooled = analyse_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
