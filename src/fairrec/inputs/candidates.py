@@ -102,7 +102,7 @@ def read_candidates(
         raise no_order(table)
     heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
     del frame
-    positions = positions_in(ids_as_integers_or_text(heads, table.where), user_ids)
+    positions = positions_in(table.user_keys(heads), user_ids)
     _refuse_unknown_users(heads, positions, table.where, users_where)
 
     bounds = offsets if nested else None
@@ -191,7 +191,7 @@ def _from_lists(
         if lists[name].null_count():
             row = lists[name].is_null().arg_true()[0]
             raise InputError(
-                f"{table.where}, row {row + 1}: the list in '{parts[name]}' is missing. "
+                f"{table.place(row)}: the list in '{parts[name]}' is missing. "
                 "Give an empty list to a user without candidates, or drop the row."
             )
     lengths = lists[names[0]].list.len()
@@ -200,7 +200,7 @@ def _from_lists(
         if (other != lengths).any():
             row = (other != lengths).arg_true()[0]
             raise InputError(
-                f"{table.where}, row {row + 1}: {lengths[row]} values in '{parts[names[0]]}' but "
+                f"{table.place(row)}: {lengths[row]} values in '{parts[names[0]]}' but "
                 f"{other[row]} in '{parts[name]}'. A user's lists must be of one length."
             )
     # an empty list would explode to a row of nulls
@@ -208,8 +208,8 @@ def _from_lists(
     offsets = bounds_of(lengths.to_numpy())
     if flat_lists["item_id"].null_count():
         at = flat_lists["item_id"].is_null().arg_true()[0]
-        row = int(np.searchsorted(offsets, at, side="right"))
-        raise InputError(f"{table.where}, row {row}: an item id is missing. Fill it in or drop it.")
+        row = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise InputError(f"{table.place(row)}: an item id is missing. Fill it in or drop it.")
     return frame["user_id"], offsets, flat_lists
 
 

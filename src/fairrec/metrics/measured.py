@@ -109,6 +109,11 @@ class Measured:
             return Column(values, is_known, np.zeros(1))
         return Column(values, np.where(is_known, self.alike.n[i], 0.0), self.alike.inner[i])
 
+    @property
+    def n_scored(self) -> BoolArray | FloatArray:
+        """(n_rows,), users of each row whose values were looked at."""
+        return self.is_scored if self.alike is None else self.alike.n[0]
+
     def n_undefined(self, i: int) -> int:
         """Users who were looked at and have no value of a metric."""
         is_undefined = np.isnan(self.values[i]) & self.is_scored

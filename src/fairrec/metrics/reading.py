@@ -190,11 +190,14 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
     threshold = advised(column, low, high)
+    if low <= 0:
+        table.clear("labels")
     if 0 < low < high:
-        raise InputError(
+        table.doubt(
+            "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
+            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them.",
         )
     if low > 0:
         note = (

@@ -27,6 +27,8 @@ from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 
+UNDEFINED: tuple[Kind, ...] = ("no relevant item", "undefined")
+"""Those that are about the value of each metric."""
 _HARDLY_ANYBODY = 0.05
 """The share of a group, beside that of all others, below which its users do not speak for it."""
 
@@ -93,6 +95,11 @@ class Outcome:
     counts_as_zero: bool = False
     is_no_fault: bool = False
 
+    @property
+    def is_anybody(self) -> bool:
+        """Whether somebody is missing."""
+        return bool((self.share.values == 1).any())
+
 
 def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
@@ -103,13 +110,51 @@ def analyse_missing(
 
 def outcomes_of(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Every way in which somebody is missing."""
+    found = [
+        *(_absent(measured, inputs) if len(inputs.absent) else ()),
+        *_of_audited(measured, inputs),
+        *(_unseen(measured, inputs) if len(inputs.unseen) else ()),
+    ]
+    return together([one for one in found if one.is_anybody])
+
+
+def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    """Every way in which somebody may be missing in tables like these, each metric by itself.
+
+    Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
+    """
     return [
         *_absent(measured, inputs),
+        *_of_audited(measured, inputs),
+        *_unseen(measured, inputs),
+    ]
+
+
+def _of_audited(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    return [
         *_without_list(measured, inputs),
         *_undefined(measured, inputs),
         *_without_held_out(measured, inputs),
-        *_unseen(measured, inputs),
     ]
+
+
+def together(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same, with one outcome for all metrics that the same users have no value of."""
+    joined: dict[bytes, Outcome] = {}
+    for place, outcome in enumerate(outcomes):
+        if outcome.kind not in UNDEFINED:
+            joined[str(place).encode()] = outcome
+            continue
+        share = outcome.share
+        counted = b"" if share.alike is None else share.alike.n.tobytes()
+        same = joined.setdefault(share.values.tobytes() + counted, outcome)
+        if same is not outcome:
+            metrics = (*same.metrics, *outcome.metrics)
+            kind: Kind = same.kind if same.kind == outcome.kind else "undefined"
+            key = share.values.tobytes() + counted
+            named = replace(share, metrics=(share_of(kind, metrics),))
+            joined[key] = replace(same, kind=kind, metrics=metrics, share=named)
+    return [*joined.values()]
 
 
 def analyse_outcomes(
@@ -161,32 +206,24 @@ def _without_list(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     if inputs.candidates.held_out is None:
         return []
     is_without = inputs.is_without_list & inputs.is_expected
-    if not is_without.any():
-        return []
     values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
     return [_outcome("no list", measured.metrics, values, counts_as_zero=True)]
 
 
 def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
-    """Each set of users for whom some metrics are undefined."""
+    """The users for whom each metric is undefined."""
     has_none = has_none_relevant(inputs)
-    patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
+    outcomes = []
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
         is_known = is_expected_of(metric, inputs) & (looked_at | measured.is_scored)
-        if not (is_undefined & is_known).any():
-            continue
         values = np.where(is_known, is_undefined.astype(np.float64), np.nan)
-        pattern = patterns.setdefault(values.tobytes(), ([], values, bool(looked_at.all())))
-        pattern[0].append(metric)
-    outcomes = []
-    for metrics, values, is_everyone in patterns.values():
-        by_label = all("labels" in metric.metric.needs for metric in metrics)
-        by_label = by_label and bool(has_none[values == 1].all())
+        by_label = "labels" in metric.metric.needs and bool(has_none[values == 1].all())
+        is_everyone = bool(looked_at.all())
         outcomes.append(
             _outcome(
                 "no relevant item" if by_label else "undefined",
-                metrics,
+                [metric],
                 values,
                 known=None if is_everyone else (measured.is_scored, measured.is_reference),
             )
@@ -197,7 +234,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
 def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users with a list and no held-out items, who have no accuracy."""
     metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
-    if inputs.is_expected.all() or not metrics:
+    if not metrics:
         return []
     values = (~inputs.is_expected).astype(np.float64)
     return [_outcome("no held-out items", metrics, values, is_no_fault=True)]
@@ -213,8 +250,6 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
 
 def _absent(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users who are not audited at all, among all who ought to be."""
-    if not len(inputs.absent):
-        return []
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     values = np.isin(rows, inputs.absent).astype(np.float64)
     attributes = inputs.all_users.attributes(rows)
@@ -226,8 +261,6 @@ def _unseen(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
 
     Where others without held-out items have a list, these ought to have one too.
     """
-    if not len(inputs.unseen):
-        return []
     rows = np.arange(len(inputs.all_users.ids))
     return [
         _outcome(
