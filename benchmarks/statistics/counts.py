@@ -134,11 +134,13 @@ def on_levels(values: FloatArray, edges: FloatArray) -> FloatArray:
 
 
 def _beside(counts: Analysis, users: Analysis) -> dict[str, Outcome]:
-    assert counts.test is not None and users.test is not None
-    mine, its = (float(one.test.critical(ALPHA).sum()) for one in (counts, users))
-    pairs = zip(counts.test.largest.T, users.test.largest.T, strict=True)
+    mine, its = counts.test, users.test
+    assert mine is not None
+    assert its is not None
+    pairs = zip(mine.largest.T, its.largest.T, strict=True)
     differs = min(2 * ks_2samp(*pair).pvalue for pair in pairs) <= ALPHA
-    return {POINT: (mine, its), DIFFERS: happened(differs)}
+    points = float(mine.critical(ALPHA).sum()), float(its.critical(ALPHA).sum())
+    return {POINT: points, DIFFERS: happened(differs)}
 
 
 def tables_beside_users(seed: int, n_positives: int, metrics: str) -> dict[str, Outcome]:
@@ -266,7 +268,6 @@ def beta(rng: np.random.Generator, n: int, low: float, high: float) -> AnyArray:
 
 TOGETHER = "auc,ndcg@5,mrr@10,hit@5"
 APART = "auc,ndcg@5,map@10"
-OPPOSED = "auc,urd"
 NULLS: dict[str, Callable[[int], dict[str, Outcome]]] = {
     "normal, on 64 levels": partial(null_values, kinds=(normal,)),
     "hit rate 2%": partial(null_values, kinds=(partial(hits, share=0.02),)),
