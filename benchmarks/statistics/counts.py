@@ -23,6 +23,7 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import is_shown_worse, names_any
 from benchmarks.statistics.spread import NAMED
 from benchmarks.statistics.study import Outcome, Study, happened
+from benchmarks.statistics.unseen import groups_of
 from benchmarks.statistics.world import (
     PERMUTATIONS,
     VALUE,
@@ -199,6 +200,32 @@ def null_values(
     return nothing_to_find(counted_values(World(codes, values), given, shown, seed=seed))
 
 
+def opposed(seed: int) -> dict[str, Outcome]:
+    """Two metrics that are each other's opposite and permuted apart from one another."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=N_USERS)
+    codes = random_codes(rng, N_USERS, *N_VALUES, skew=0.8)
+    world = World(codes, np.array([values, -values]))
+    return nothing_to_find(counted_values(world, seed=seed))
+
+
+def failing(seed: int, n_group: int = 60, share: float = 0.05) -> dict[str, Outcome]:
+    """Five groups in which a few users get nothing at all, while all else is alike."""
+    rng = np.random.default_rng(seed)
+    group = groups_of(1500, n_group, 5)
+    is_failing = (group < 5) & (rng.random(1500) < share)
+    values = np.where(is_failing, 0.0, rng.beta(51, 9, 1500))
+    expected = np.where(group < 5, (1 - share) * 0.85, 0.85)
+    analysis = counted_values(World([group], values[None]), seed=seed)
+    low, high = (end[0] for end in analysis.estimates.simultaneous)
+    is_held = True
+    for code in range(6):
+        at, is_member = position_of(analysis, code), group == code
+        true = expected[is_member].mean() - expected[~is_member].mean()
+        is_held &= bool(low[at] - 1e-9 <= true <= high[at] + 1e-9)
+    return {HELD: happened(is_held)}
+
+
 def null_lists(seed: int, n_positives: int, metrics: str) -> dict[str, Outcome]:
     """Lists that have nothing to do with attributes."""
     rng = np.random.default_rng(seed)
@@ -284,6 +311,7 @@ NULLS: dict[str, Callable[[int], dict[str, Outcome]]] = {
     "hit rate 30%, combinations of fewer than 20 merged": partial(
         null_values, kinds=(partial(hits, share=0.3),), shown=20
     ),
+    "two metrics that are each other's opposite": opposed,
     f"lists with one positive, {TOGETHER}": partial(null_lists, n_positives=1, metrics=TOGETHER),
     f"lists with five positives, {APART}": partial(null_lists, n_positives=5, metrics=APART),
 }
@@ -315,6 +343,11 @@ STUDIES = (
             f"counts, exchangeable, {name}", trial, (Claim(NAMED, None, ALPHA), Claim(HELD, 0.93))
         )
         for name, trial in NULLS.items()
+    ),
+    Study(
+        "counts, five groups of 60 of whom 5% get nothing, no bounds",
+        failing,
+        (Claim(HELD, 0.93),),
     ),
     *(
         Study(

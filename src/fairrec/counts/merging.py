@@ -84,7 +84,8 @@ def _overlap(one: str, other: str) -> bool:
     first, second = _range(one), _range(other)
     if first is None or second is None:
         # a range of everyone and a region may share users
-        return one == other or (first is None) != (second is None)
+        is_same = one.strip().casefold() == other.strip().casefold()
+        return is_same or (first is None) != (second is None)
     return first[0] < second[1] and second[0] < first[1]
 
 
