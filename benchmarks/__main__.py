@@ -26,6 +26,7 @@ from benchmarks import (
     report,
     search,
     search_findings,
+    stages,
     start,
     statistics,
 )
@@ -46,6 +47,7 @@ CASES = {
     "report": report.run,
     "search": search.run,
     "search-findings": search_findings.run,
+    "stages": stages.run,
     "start": start.run,
     "statistics": statistics.run,
 }
