@@ -51,7 +51,7 @@ CASES = {
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "engines", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "engines", "metrics", "lattice", "stages"}
 QUICK = 20
 N_CORES = 2
 
