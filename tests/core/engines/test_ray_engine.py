@@ -166,6 +166,24 @@ def test_a_part_that_kills_its_workers_is_refused_by_name(engine, tmp_path):
     assert noted.calls(Piece(1)) == N_ATTEMPTS
 
 
+def this_node() -> str:
+    import ray
+
+    return ray.get_runtime_context().get_node_id()
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Ends when two nodes are at work."""
+
+    folder: Path
+
+    def __call__(self, piece: Piece) -> None:
+        (self.folder / this_node()).touch()
+        while len([*self.folder.iterdir()]) < 2:
+            time.sleep(0.05)
+
+
 @dataclass(frozen=True)
 class Slow:
     """Says where it runs, and takes long enough to be interrupted."""
@@ -173,27 +191,35 @@ class Slow:
     folder: Path
 
     def __call__(self, piece: Piece) -> np.ndarray[Any, Any]:
-        import ray
-
-        node = ray.get_runtime_context().get_node_id()
-        (self.folder / f"{piece.name} {node}").touch()
+        (self.folder / f"{piece.number} {this_node()}").touch()
         time.sleep(0.3)
         # too large to be sent at once, so that it stays on its node
         return np.full(50_000, piece.number)
 
+    def ran(self) -> list[tuple[int, str]]:
+        """Numbers of parts and where they were worked on."""
+        names = [file.name.split() for file in self.folder.iterdir()]
+        return [(int(number), node) for number, node in names]
+
 
 def test_no_part_is_lost_or_counted_twice_when_a_node_is_lost(engine, nodes, tmp_path):
     """The last test: the nodes are one fewer afterwards."""
+    for name in ("meeting", "slow"):
+        (tmp_path / name).mkdir()
+    assert [*engine.map(Meet(tmp_path / "meeting"), pieces(2))] == [None] * 2
     victim = min(nodes.worker_nodes, key=lambda node: node.node_id)
+    slow, n_parts = Slow(tmp_path / "slow"), 12
+    lost: list[int] = []
 
     def kill_when_busy(part: Piece) -> None:
-        if part.number == 2 and victim in nodes.worker_nodes:
+        later = [n for n, node in slow.ran() if node == victim.node_id and n > part.number]
+        if later and not lost:
+            # begun there, or done and not taken yet
+            lost.extend(later)
             nodes.remove_node(victim, allow_graceful=False)
 
-    n_parts = 10
-    total = engine.fold(Slow(tmp_path), pieces(n_parts), added, kill_when_busy)
+    total = engine.fold(slow, pieces(n_parts), added, kill_when_busy)
     assert total.tolist() == [sum(range(n_parts))] * 50_000
-    ran = [file.name.split() for file in tmp_path.iterdir()]
-    # it had work, and some of it was done again elsewhere
-    assert victim.node_id in {node for _, node in ran}
-    assert len(ran) > n_parts
+    assert lost
+    for number in lost:
+        assert sum(n == number for n, _ in slow.ran()) == 2
