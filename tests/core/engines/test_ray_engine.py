@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.engines.options import EngineOptions
-from fairrec.core.engines.ray_cluster import N_ATTEMPTS
+from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
 from fairrec.core.engines.ray_engine import RayEngine
 from fairrec.core.errors import InputError, PartError
 from fairrec.core.options import from_command_line
@@ -37,7 +38,7 @@ STORE_BYTES = 80_000_000
 def nodes() -> Iterator[Any]:
     """Three nodes: the first has no CPU, so that tasks run on the two others."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    from ray.cluster_utils import Cluster
+    from ray import cluster_utils
 
     head = {
         "num_cpus": 0,
@@ -46,7 +47,7 @@ def nodes() -> Iterator[Any]:
         # a lost node is noticed within about two seconds instead of twenty
         "_system_config": {"health_check_period_ms": 500, "health_check_failure_threshold": 4},
     }
-    made = Cluster(initialize_head=True, head_node_args=head)
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
     for n_gpus in (0, 1):
         # a GPU that is only said to be there
         made.add_node(num_cpus=1, num_gpus=n_gpus, object_store_memory=STORE_BYTES)
@@ -58,6 +59,43 @@ def nodes() -> Iterator[Any]:
 def engine(nodes: Any) -> Iterator[RayEngine]:
     with open_engine(EngineOptions(engine="ray", address=nodes.address)) as joined:
         yield joined
+
+
+def without_cluster(error: Exception) -> RayEngine:
+    """An engine whose tasks all end with an error of Ray."""
+    import ray
+
+    def fail(reference: object) -> None:
+        raise error
+
+    stand_in = SimpleNamespace(
+        **{name: getattr(ray, name) for name in ("cloudpickle", "exceptions")},
+        put=lambda value: value,
+        remote=lambda function: SimpleNamespace(
+            options=lambda **_: SimpleNamespace(remote=lambda *_: (0, 1))
+        ),
+        get=fail,
+    )
+    return RayEngine(Cluster(stand_in, workers=1))
+
+
+def test_a_worker_without_fairrec_is_named_as_that():
+    from ray.exceptions import RayTaskError
+
+    cause = RuntimeError("failed to import\nModuleNotFoundError: No module named 'fairrec'\n")
+    engine = without_cluster(RayTaskError("run", "traceback", cause))
+    message = r"a worker cannot load FairRec \(ModuleNotFoundError: No module named 'fairrec'\)"
+    with pytest.raises(InputError, match=message):
+        [*engine.map(squared, pieces(1))]
+
+
+def test_a_part_that_needs_too_much_memory_is_refused_with_what_to_do():
+    from ray.exceptions import OutOfMemoryError
+
+    engine = without_cluster(OutOfMemoryError("1 worker(s) were killed.\nObject store: full"))
+    message = r"^part-000.parquet: failed 3 times.*were killed\. Give fewer workers, or a cluster"
+    with pytest.raises(PartError, match=message):
+        [*engine.map(squared, pieces(1))]
 
 
 def test_results_come_in_the_order_of_the_parts(engine):
