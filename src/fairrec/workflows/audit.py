@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fairrec.core.ahead import load_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -31,10 +32,10 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
-from fairrec.counts.options import CountsFiles, CountsOptions, Disjoint
-from fairrec.counts.table import Counts
+from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
@@ -44,22 +45,16 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import RESERVED
-from fairrec.scoring.models.model import Model, ScoringFunction
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
-from fairrec.statistics.analysis import analyse
-from fairrec.statistics.missing import analyse_missing
-from fairrec.statistics.standing import expected_of
-from fairrec.workflows.audit_counts import audit_counts
-from fairrec.workflows.audit_named import named_result, strata_of
-from fairrec.workflows.audit_parts import audit_in_parts
-from fairrec.workflows.count import RESERVED_NAMES
-from fairrec.workflows.count_parts import is_large
 from fairrec.workflows.planned import follows_plan
-from fairrec.workflows.search import measure_by_search
+
+if TYPE_CHECKING:
+    from fairrec.counts.table import Counts
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.models.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
 
@@ -168,16 +163,15 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    if counts:
+    if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         _refuse_tables(
             predictions, test, values, users, items, history, columns, relevant, search, scorer
         )
-        in_memory = [counts] if isinstance(counts, Counts) else counts
+        from fairrec.workflows.audit_counts import audit_counts
+
         said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
         return audit_counts(
-            in_memory
-            if all(isinstance(one, Counts) for one in in_memory)
-            else CountsOptions.of(counts=counts).counts,
+            sources,
             options,
             progress,
             by=said.by,
@@ -209,6 +203,8 @@ def audit(
     }
     where = EngineOptions.of(engine=engine, address=address, workers=workers)
     if how is None and (where.engine != "local" or is_large(predictions, tables)):
+        from fairrec.workflows.audit_parts import audit_in_parts
+
         return audit_in_parts(
             predictions,
             tables,
@@ -219,6 +215,8 @@ def audit(
             command=command,
             about=about,
         )
+    # all that comes after reading is loaded meanwhile
+    load_ahead("fairrec.workflows.audit_named")
     inputs, wanted = read_inputs(
         predictions,
         **tables,
@@ -226,6 +224,12 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+    from fairrec.workflows.search import measure_by_search
+
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
@@ -264,6 +268,11 @@ def audit_inputs(
     about: AboutOptions = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)

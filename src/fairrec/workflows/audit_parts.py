@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from fairrec.counts.rows import counted_users
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.parts.part import Parts
 from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.workflows.audit_counts import audit_counted
 from fairrec.workflows.count_parts import counted_in_parts
@@ -60,7 +61,7 @@ def audit_in_parts(
     ):
         counted = counted_users(counts)
         tables = open_tables(predictions, TableOptions.of(**given))
-        notes = (*counted.described.warnings, *_notes(parts), NOT_LOOKED_AT)
+        notes = (*counted.described.warnings, *_notes(parts, counted.attributes), NOT_LOOKED_AT)
         described = replace(counted.described, tables=tables, warnings=notes)
         result = audit_counted(
             replace(counted, described=described),
@@ -74,6 +75,8 @@ def audit_in_parts(
     return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
 
 
-def _notes(parts: Parts) -> list[str]:
-    """What the reader should know about how the tables were read."""
-    return [note for attribute in parts.attributes for note in attribute.warnings]
+def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
+    """What the reader should know of columns, beside what their counts tell."""
+    told = {note for attribute in attributes for note in attribute.warnings}
+    notes = (note for attribute in parts.attributes for note in attribute.warnings)
+    return [note for note in notes if note not in told]

@@ -18,14 +18,10 @@ from fairrec.counts.table import Counts
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
-from fairrec.inputs.parts.stored import Stored, is_stored
-from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.result.per_user_table import per_user_table
 
-LARGE = 20_000_000
-"""Rows from which a table is read in parts: whole, so many take about 2 GB."""
 TABLES = ("predictions", "test", "values", "users", "items", "history")
 
 
@@ -70,15 +66,6 @@ class CountPart:
             number = part.name.split()[1].replace(",", "")
             table.write_parquet(self.per_user / f"{int(number):08}.parquet", compression_level=1)
         return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
-
-
-def is_large(predictions: Any, given: Mapping[str, Any], rows: int = LARGE) -> bool:
-    """Whether a table is to be read in parts: it is in Parquet files and has many rows."""
-    source = predictions if predictions is not None else given.get("values")
-    if not isinstance(source, str | Path):
-        return False
-    table = Table(source, "predictions")
-    return is_stored(table) and Stored.of(table).n_rows >= rows
 
 
 def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
