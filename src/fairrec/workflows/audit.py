@@ -27,7 +27,7 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -100,6 +100,7 @@ def audit(
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -124,7 +125,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
-    engine, address, workers : see EngineOptions
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -201,7 +202,7 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     if where.engine != "local":
         _refuse_engine(how, scorer)
     if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
