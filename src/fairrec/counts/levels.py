@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_bytes
 from fairrec.core.options import spelled
 from fairrec.metrics import MetricAtK
@@ -97,9 +97,3 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
 
 def _rises(edges: Sequence[float]) -> bool:
     return bool((np.diff(edges) > 0).all())
-
-
-def same_levels(mine: Mapping[str, Sequence[float]], other: Mapping[str, Sequence[float]]) -> str:
-    """The metrics whose levels differ, in words; empty where none does."""
-    both = [name for name in mine if name in other]
-    return listed([name for name in both if [*mine[name]] != [*other[name]]])

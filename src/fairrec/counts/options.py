@@ -11,18 +11,23 @@ from fairrec.core.kinds import FILE, SWITCH, TEXT, Kind
 from fairrec.core.options import OUTPUT, STATISTICS, TABLES, Option, Options
 
 
-def _files(given: Any) -> tuple[Path, ...]:
-    if isinstance(given, str | Path):
-        return (Path(given),)
-    if not isinstance(given, Sequence):
-        raise ValueError
-    return tuple(Path(one) for one in given)
+def _sources(given: Any) -> tuple[Any, ...]:
+    """Files, or counts in memory."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return tuple(Path(one) if isinstance(one, str) else one for one in several)
 
 
 CountsFiles = Annotated[
     Any,
     Option(
-        Kind(_files, "a path or several", "FILE", is_list=True, is_split=False, is_path=True),
+        Kind(
+            _sources,
+            "a path or counts, or several",
+            "FILE",
+            is_list=True,
+            is_split=False,
+            is_path=True,
+        ),
         "Counts by fairrec count, instead of tables; may be repeated for counts of other users",
         TABLES,
     ),
@@ -53,6 +58,10 @@ MakeLevels = Annotated[
     Path | None,
     Option(FILE.or_none(), "Write such a file, with levels that suit these users", OUTPUT),
 ]
+
+
+RESERVED_NAMES = ("family", "level", "users", "missing")
+"""Columns of counts, which no attribute may be called."""
 
 
 @dataclass(frozen=True)

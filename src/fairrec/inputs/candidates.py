@@ -135,7 +135,7 @@ def read_candidates(
         labels = _as_labels(labels, label, relevant, table)
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
-    _refuse_duplicate_pairs(lists, positions, user_ids, table.where)
+    _refuse_duplicate_pairs(lists, positions, user_ids, table)
     return lists, positions.astype(np.int64), n_padding
 
 
@@ -270,7 +270,7 @@ def _order_by_user(
 
 
 def _refuse_duplicate_pairs(
-    lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, where: str
+    lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, table: Table
 ) -> None:
     n_repeats, at = _repeated_items(lists.offsets, lists.items, len(lists.item_ids))
     if not n_repeats:
@@ -279,8 +279,9 @@ def _refuse_duplicate_pairs(
     user_id = user_ids[int(positions[user])]
     item_id = lists.item_ids[int(lists.items[at])]
     raise InputError(
-        f"{where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
-        f"({n_repeats:,} such rows in all). Keep one row for each user and item."
+        f"{table.where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
+        f"({n_repeats:,} such rows {'in all' if table.piece is None else 'or more'}). Keep one row "
+        "for each user and item."
         + (" If -1 fills up lists that are too short, drop those rows." if item_id == -1 else "")
     )
 

@@ -122,14 +122,20 @@ class Users:
         return tuple(encode_attribute(columns[spec.name], spec, self.where) for spec in self.specs)
 
 
-def read_users(table: Table, by: Sequence[str]) -> Users:
-    """The users and the attributes named in `by`."""
+def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
+    """What `by` asks for; an error for what the table does not have, and for nothing."""
     specs = tuple(_parse_spec(text, table) for text in by)
     if not specs:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
+    refuse_repeated([spec.name for spec in specs])
+    return specs
+
+
+def read_users(table: Table, by: Sequence[str]) -> Users:
+    """The users and the attributes named in `by`."""
+    specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
-    refuse_repeated(names)
     user_column = table.require("user_id")
     frame = table.read(
         {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},

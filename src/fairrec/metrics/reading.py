@@ -173,8 +173,11 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
-    lengths = np.diff(inputs.candidates.offsets)
-    k = int(min(_DEEPEST, max(lengths.max(initial=0), 1)))
+    piece = inputs.tables["predictions"].piece
+    longest = np.diff(inputs.candidates.offsets).max(initial=0)
+    if piece is not None and piece.longest is not None:
+        longest = piece.longest  # all parts have the same metrics
+    k = int(min(_DEEPEST, max(longest, 1)))
     return tuple(
         replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
         for metric in wanted

@@ -27,13 +27,15 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
-from fairrec.counts.options import CountsFiles, CountsOptions, Disjoint
+from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
@@ -58,7 +60,7 @@ NAMELESS = AboutOptions()
 
 
 @follows_plan
-@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions)
+@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions, EngineOptions)
 def audit(
     predictions: Any = None,
     *,
@@ -95,6 +97,9 @@ def audit(
     author: Author = AboutOptions.author,
     plan: str | Path | None = None,
     settings: str | Path | None = None,
+    engine: EngineName = EngineOptions.engine,
+    address: Address = EngineOptions.address,
+    workers: Workers = EngineOptions.workers,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -119,6 +124,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
+    engine, address, workers : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -157,19 +163,15 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    if counts:
+    if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         _refuse_tables(
             predictions, test, values, users, items, history, columns, relevant, search, scorer
         )
-        from fairrec.counts.table import Counts
         from fairrec.workflows.audit_counts import audit_counts
 
-        in_memory = [counts] if isinstance(counts, Counts) else counts
         said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
         return audit_counts(
-            in_memory
-            if all(isinstance(one, Counts) for one in in_memory)
-            else CountsOptions.of(counts=counts).counts,
+            sources,
             options,
             progress,
             by=said.by,
@@ -185,22 +187,39 @@ def audit(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
+    tables = {
+        "test": test,
+        "values": values,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "better": better,
+        "users": users,
+        "by": by,
+        "given": given,
+        "items": items,
+        "history": history,
+        "metrics": metrics,
+        "columns": columns,
+    }
+    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    if how is None and (where.engine != "local" or is_large(predictions, tables)):
+        from fairrec.workflows.audit_parts import audit_in_parts
+
+        return audit_in_parts(
+            predictions,
+            tables,
+            options,
+            where,
+            progress,
+            reserved=(*RESERVED, *RESERVED_NAMES),
+            command=command,
+            about=about,
+        )
     # all that comes after reading is loaded meanwhile
     load_ahead("fairrec.workflows.audit_named")
     inputs, wanted = read_inputs(
         predictions,
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        metrics=metrics,
-        columns=columns,
+        **tables,
         has_scores=scorer is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,

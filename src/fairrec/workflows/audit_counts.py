@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.engines.engine import Engine
 from fairrec.core.errors import InputError
-from fairrec.core.options import declared, spelled
+from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.choosing import chosen, with_info
@@ -41,7 +42,10 @@ def audit_counts(
     """The audit of all users in these counts."""
     started = time.perf_counter()
     progress("reading counts", 0, 0)
-    files = [one for one in counts if not isinstance(one, Counts)]
+    for one in counts:
+        if not isinstance(one, Counts | Path):
+            raise invalid("counts", "a path or what fairrec.count gives, or several", one)
+    files = [one for one in counts if isinstance(one, Path)]
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
     if better and all(one.info is not None for one in read):
         raise InputError(
@@ -69,13 +73,14 @@ def audit_counted(
     command: str,
     about: AboutOptions,
     started: float,
+    engine: Engine | None = None,
 ) -> AuditResult:
     """The audit of users who were counted."""
     measured, wanted = counted.measured, counted.measured.metrics
     options = replace(options, matters=matters_of(options.matters, wanted))
     refuse_unfit_to(options.matters, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users)
-    analysis = analyse(measured, grouping, options, progress, counted.strata)
+    analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
     progress("looking for who is missing", 0, 0)
     missing = analyse_outcomes(counted.outcomes, grouping, options)
     progress("reporting", 0, 0)

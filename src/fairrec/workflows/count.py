@@ -6,24 +6,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions, MinShown, SharingOptions, Threads
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.files import write_text
 from fairrec.core.options import Blank, documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import has_steps, levels_of, levels_text, read_levels, suggested_levels
-from fairrec.counts.options import CountOptions, LevelsFile, MakeLevels, PartName
+from fairrec.counts.merging import named
+from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, MakeLevels, PartName
 from fairrec.counts.small_cells import without_small_cells
 from fairrec.counts.table import Counts
-from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
+from fairrec.workflows.count_parts import counted_in_parts
 
 
-@documented(TableOptions, CountOptions, SharingOptions, AuditOptions)
+@documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
 def count(
     predictions: Any = None,
     *,
@@ -44,6 +51,9 @@ def count(
     make_levels: MakeLevels | str = CountOptions.make_levels,
     min_shown: MinShown = SharingOptions.min_shown,
     threads: Threads = AuditOptions.threads,
+    engine: EngineName = EngineOptions.engine,
+    address: Address = EngineOptions.address,
+    workers: Workers = EngineOptions.workers,
     progress: Progress | None = None,
 ) -> Counts:
     """Count the users who are alike: all that `fairrec.audit(counts=...)` needs.
@@ -56,6 +66,7 @@ def count(
     part, levels, make_levels : see CountOptions
     min_shown : merge smaller combinations of attributes into `(other)`
     threads : see AuditOptions
+    engine, address, workers : see EngineOptions
     progress : called with stage, steps done and steps in all
 
     Examples
@@ -70,42 +81,47 @@ def count(
     asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
     sharing = SharingOptions.of(min_shown=min_shown)
     options = AuditOptions.of(threads=threads)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers)
     progress = progress or (lambda stage, done, total: None)
-    progress("reading", 0, 0)
-    inputs, wanted = read_inputs(
-        predictions,
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        metrics=metrics,
-        columns=columns,
-        reserved=RESERVED_NAMES,
-    )
-    refuse_pooled(wanted)
-    measured = measure_everyone(inputs, wanted, options.n_threads, progress)
-    if asked.make_levels is not None:
-        _write_levels(asked.make_levels, measured)
-        if asked.levels is None:
-            asked = CountOptions(asked.part, asked.make_levels)
-    counts = counted(inputs, measured, asked)
+    given_tables = {
+        "test": test,
+        "values": values,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "better": better,
+        "users": users,
+        "by": by,
+        "given": given,
+        "items": items,
+        "history": history,
+        "metrics": metrics,
+        "columns": columns,
+    }
+    own = read_levels(asked.levels)
+    if where.engine == "local" and not is_large(predictions, given_tables):
+        progress("reading", 0, 0)
+        inputs, wanted = read_inputs(predictions, **given_tables, reserved=RESERVED_NAMES)
+        refuse_pooled(wanted)
+        measured = measure_everyone(inputs, wanted, options.n_threads, progress)
+        if asked.make_levels is not None:
+            own |= _written_levels(asked.make_levels, measured)
+        counts = count_users(inputs, measured, levels_of(wanted, own))
+    else:
+        if asked.make_levels is not None:
+            raise InputError(
+                f"{spelled('make_levels')} looks at all values of a table, and this one is read in "
+                "parts. Make the levels from one file of it."
+            )
+        with (
+            open_engine(where) as working,
+            counted_in_parts(
+                predictions, given_tables, working, own, progress, reserved=RESERVED_NAMES
+            ) as (counts, _),
+        ):
+            pass
+    if asked.part:
+        counts = named(counts, asked.part)
     return without_small_cells(counts, sharing.min_shown)
-
-
-RESERVED_NAMES = ("family", "level", "users", "missing", "metric")
-"""Columns of counts and of results, which no attribute may be called."""
-
-
-def counted(inputs: AuditInputs, measured: Measured, options: CountOptions) -> Counts:
-    """The counts of users whose values are known."""
-    edges = levels_of(measured.metrics, read_levels(options.levels))
-    return count_users(inputs, measured, edges, options.part)
 
 
 def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
@@ -118,7 +134,7 @@ def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
             )
 
 
-def _write_levels(file: Path, measured: Measured) -> None:
+def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
     """Levels that suit these users, for metrics without bounds."""
     edges = {
         metric.name: suggested_levels(values)
@@ -132,3 +148,4 @@ def _write_levels(file: Path, measured: Measured) -> None:
             f"out {spelled('make_levels')}."
         )
     write_text(file, levels_text(edges))
+    return {name: np.array(row) for name, row in edges.items()}

@@ -108,6 +108,21 @@ def test_workers_are_started_here_without_noise_and_ended_again():
     assert ran.stderr == ""
 
 
+def test_a_start_that_fails_is_said_in_words(monkeypatch):
+    ray = pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+
+    def init(*_, **__):
+        raise RuntimeError("The current node timed out during startup.")
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with (
+        pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
+        open_engine(EngineOptions(engine="ray")),
+    ):
+        pass
+
+
 def cluster_of(resources: dict[str, float], **how: object) -> Cluster:
     return Cluster(SimpleNamespace(cluster_resources=lambda: resources), **how)
 

@@ -47,8 +47,9 @@ def nodes() -> Iterator[Any]:
         "_system_config": {"health_check_period_ms": 500, "health_check_failure_threshold": 4},
     }
     made = Cluster(initialize_head=True, head_node_args=head)
-    for _ in range(2):
-        made.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    for n_gpus in (0, 1):
+        # a GPU that is only said to be there
+        made.add_node(num_cpus=1, num_gpus=n_gpus, object_store_memory=STORE_BYTES)
     yield made
     made.shutdown()
 
@@ -91,6 +92,25 @@ def test_results_can_be_written_to_and_lambdas_are_sent(engine):
     (result,) = engine.map(lambda piece: np.zeros(200_000), pieces(1))
     result += 1
     assert result.sum() == 200_000
+
+
+def test_a_gpu_is_given_to_parts_that_want_one(engine):
+    def given(piece: Piece) -> list[int]:
+        import ray
+
+        return ray.get_gpu_ids()
+
+    assert [*engine.map(given, pieces(2), gpus=0.5)] == [[0], [0]]
+    assert [*engine.map(given, pieces(1))] == [[]]
+
+
+def test_a_part_has_a_thread_as_it_has_a_cpu(engine):
+    def n_threads(piece: Piece) -> int:
+        import polars as pl
+
+        return pl.thread_pool_size()
+
+    assert [*engine.map(n_threads, pieces(2))] == [engine.threads] * 2
 
 
 def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(engine, tmp_path):

@@ -22,7 +22,7 @@ Address = Annotated[
     str | None,
     Option(
         TEXT.or_none(),
-        "The Ray cluster: HOST:6379, ray://HOST:10001, or 'auto' for the one that runs here",
+        "The Ray cluster: HOST:6379, or 'auto' for the one that this machine is a node of",
         ENGINE,
         default="RAY_ADDRESS where it is set, else workers are started on this machine",
     ),

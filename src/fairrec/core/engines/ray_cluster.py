@@ -32,7 +32,8 @@ _ENVIRONMENT = {
     "RAY_task_oom_retries": str(N_ATTEMPTS - 1),
 }
 _HOW_TO_START = (
-    "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on others"
+    "Start one with 'ray start --head' on one machine and 'ray start --address HOST:6379' on "
+    "others, and run this on one of them"
 )
 
 
@@ -90,9 +91,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Cluster]:
         return
     try:
         if address is None:
-            # in this thread: what Ray starts ends with the thread that started it
-            n_cpus = workers or available_threads()
-            _init(ray, "local", num_cpus=n_cpus, include_dashboard=False)
+            _start(ray, workers or available_threads())
         else:
             _join(ray, address)
         with _no_noise(ray):
@@ -115,6 +114,17 @@ def _package() -> Any:
 
 def _init(ray: Any, address: str, **how: Any) -> None:
     ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **how)
+
+
+def _start(ray: Any, n_cpus: int) -> None:
+    """Start a cluster in this thread: what Ray starts ends with the thread that started it."""
+    try:
+        _init(ray, "local", num_cpus=n_cpus, include_dashboard=False)
+    except Exception as error:
+        raise InputError(
+            f"{spelled('engine', 'ray')}: Ray could not be started here ({plain(error, 300)}). "
+            f"Give {spelled('address')} of a cluster that runs, or {spelled('engine', 'local')}."
+        ) from error
 
 
 def _join(ray: Any, address: str) -> None:
@@ -161,9 +171,9 @@ def _no_cluster(address: str, why: str, error: BaseException | None = None) -> N
 @contextmanager
 def _no_noise(ray: Any) -> Iterator[None]:
     """What Ray prints about lost workers goes to its log: an error that stays is raised."""
-    worker = ray._private.worker
+    worker = getattr(getattr(ray, "_private", None), "worker", None)
     printed = getattr(worker, "print_to_stdstream", None)
-    if printed is None:
+    if worker is None or printed is None:
         yield
         return
     log = logging.getLogger("ray")

@@ -13,6 +13,7 @@ from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
 from fairrec.core.engines.ray_task import THREADS, Again, Setup, run
 from fairrec.core.engines.tree import Tree
 from fairrec.core.errors import FairRecError, plain
+from fairrec.core.options import spelled
 
 R = TypeVar("R")
 
@@ -141,5 +142,13 @@ class RayEngine:
             cause = getattr(error, "cause", None)
             if isinstance(cause, FairRecError):
                 raise cause from error
-            last = str(cause) if isinstance(cause, Again) else in_words(error)
-            raise failed(task.name, last, N_ATTEMPTS) from error
+            raise failed(task.name, self._said(error, cause), N_ATTEMPTS) from error
+
+    def _said(self, error: Exception, cause: object) -> str:
+        if isinstance(cause, Again):
+            return str(cause)
+        # the first line says it; others are about the state of Ray
+        said = in_words(error).partition("\n")[0]
+        if isinstance(error, self._ray.exceptions.OutOfMemoryError):
+            return f"{said} Give fewer {spelled('workers')}, or a cluster with more memory."
+        return said

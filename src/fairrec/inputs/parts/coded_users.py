@@ -19,6 +19,7 @@ from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
 from fairrec.inputs.sources import Rows, Source
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import (
+    MISSING,
     Attribute,
     AttributeSpec,
     Users,
@@ -60,7 +61,7 @@ class CodedAttribute:
 
     def of(self, codes: AnyArray, values: tuple[Value, ...]) -> Attribute:
         """The attribute of some users."""
-        is_missing = np.array([value == "(missing)" for value in values], dtype=bool)
+        is_missing = np.array([value == MISSING for value in values], dtype=bool)
         n_missing = int(is_missing[codes].sum())
         return Attribute(self.name, codes.astype(np.int32), values, n_missing, self.binning)
 

@@ -32,11 +32,13 @@ from fairrec.inputs.parts.placing import Everyone
 from fairrec.inputs.parts.stored import Stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-from fairrec.inputs.users import read_ids
+from fairrec.inputs.users import MISSING, attribute_specs, read_ids
 
 ROWS = 1 << 21
 """Rows of a part, about."""
 _SAMPLE = 10_000
+_ENOUGH = 10
+"""Metrics that are taken by default look no deeper."""
 _FEW = 10
 """A circumstance with more numbers than these is compared in fifths, if nothing is said."""
 
@@ -87,6 +89,8 @@ class _Cutting:
     ) -> None:
         self._opened, self._home, self._progress = opened, home, progress
         self._asked = (*given.by, *_columns_given(given, opened["users"]))
+        # what is wrong with the names is told before hours of reading
+        attribute_specs(opened["users"], given.by)
         self._given = {*given.given}
         self._main = Stored.of(opened["values" if "values" in opened else "predictions"])
         self._n_rows = max(1, n_rows // _items_a_row(self._main))
@@ -107,6 +111,11 @@ class _Cutting:
             # of the size of users, and not needed any more
             del cuts
         if "test" in self._opened:
+            if given.metrics is None:
+                longest = _longest_list(pieces["predictions"], given.columns or {})
+                pieces["predictions"] = [
+                    replace(piece, longest=longest) for piece in pieces["predictions"]
+                ]
             are_audited = given.missing_lists == "zero"
             pieces["test"] = self._deal(Stored.of(self._opened["test"]), everyone, are_audited)
         if "history" in self._opened:
@@ -158,7 +167,7 @@ class _Cutting:
         columns, attributes = encode_attributes(table, self._asked, everyone.is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in self._given)
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
-        frame = pl.DataFrame({**named, **columns})
+        frame = pl.DataFrame({**named, **columns}).rechunk()
         rows = write_users(frame, everyone.parts, everyone.n_parts, self._home)
         names, path = tuple(table.columns), table.path or Path("users")
         found = [
@@ -183,8 +192,9 @@ def _columns_given(given: TableOptions, users: Table) -> list[str]:
 def _refuse_many_numbers(attributes: Iterable[CodedAttribute]) -> None:
     """Refuse circumstances that would be compared in fifths of the users."""
     for one in attributes:
-        are_numbers = all(isinstance(value, int | float) for value in one.values)
-        if one.binning is None and are_numbers and len(one.values) > _FEW:
+        known = [value for value in one.values_of_all if value != MISSING]
+        are_numbers = all(isinstance(value, int | float) for value in known)
+        if one.binning is None and are_numbers and len(known) > _FEW:
             raise _bins_needed(one.name)
 
 
@@ -199,8 +209,10 @@ def _bins_needed(name: str) -> InputError:
 def _cut_where_they_are(stored: Stored, cuts: Cuts, n_parts: int) -> list[Piece]:
     """The rows of each part; of the last ones, which have users without rows, none."""
     bounds = [int(row) for row in cuts.rows]
+    # a row that holds records of items becomes several, so that its number says nothing
+    is_numbered = {*stored.table.columns} == {*scan_rows(stored.files).collect_schema()}
     found = [
-        _piece(stored, stored.rows(start, stop), start, cuts.is_text)
+        _piece(stored, stored.rows(start, stop), start if is_numbered else None, cuts.is_text)
         for start, stop in pairwise(bounds)
     ]
     nothing = _piece(stored, (stored.nothing,), None, cuts.is_text)
@@ -213,6 +225,25 @@ def _piece(
     table = stored.table
     assert table.path is not None
     return Piece(table.where, table.path, rows, first_row, is_text)
+
+
+def _longest_list(pieces: Iterable[Piece], columns: Mapping[str, str]) -> int:
+    """The length of the longest list of recommendations; all from `_ENOUGH` on are the same."""
+    longest = 0
+    for piece in pieces:
+        table = Table(piece, "predictions", columns)
+        frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
+        items = frame["item_id"]
+        if isinstance(items.dtype, pl.Array):
+            lengths = pl.Series([items.dtype.size])
+        elif isinstance(items.dtype, pl.List):
+            lengths = items.list.len()
+        else:
+            lengths = frame.group_by("user_id").len()["len"]
+        longest = max(longest, int(lengths.max() or 0))  # type: ignore[arg-type]
+        if longest >= _ENOUGH:
+            break
+    return longest
 
 
 def _item_counts(stored: Stored) -> pl.DataFrame:

@@ -57,6 +57,7 @@ class Piece:
     first_row : the number of rows before these; None where rows of others stand between them
     is_text : whether user ids are text in the whole table, though these may look like numbers
     item_counts : a file with the number of rows of each item in the whole table
+    longest : the length of the longest list of the whole table, as far as anybody asks
     """
 
     where: str
@@ -65,6 +66,7 @@ class Piece:
     first_row: int | None = None
     is_text: bool = False
     item_counts: Path | None = None
+    longest: int | None = None
 
     @property
     def n_rows(self) -> int:
