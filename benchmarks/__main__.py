@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import (
     audit,
+    counts,
     data,
     endpoint,
     engines,
@@ -26,6 +27,7 @@ from benchmarks import (
     report,
     search,
     search_findings,
+    stages,
     start,
     statistics,
 )
@@ -33,6 +35,7 @@ from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
     "audit": audit.run,
+    "counts": counts.run,
     "endpoint": endpoint.run,
     "engines": engines.run,
     "metrics": metrics.run,
@@ -46,10 +49,11 @@ CASES = {
     "report": report.run,
     "search": search.run,
     "search-findings": search_findings.run,
+    "stages": stages.run,
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "engines", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice", "stages"}
 QUICK = 20
 N_CORES = 2
 

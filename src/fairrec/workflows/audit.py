@@ -27,7 +27,7 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -100,6 +100,7 @@ def audit(
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -124,7 +125,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
-    engine, address, workers : see EngineOptions
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -201,9 +202,12 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers)
-    if how is None and (where.engine != "local" or is_large(predictions, tables)):
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    if where.engine != "local":
+        _refuse_engine(how, scorer)
+    if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
         from fairrec.workflows.audit_parts import audit_in_parts
+        from fairrec.workflows.scored import as_model
 
         return audit_in_parts(
             predictions,
@@ -211,6 +215,7 @@ def audit(
             options,
             where,
             progress,
+            model=as_model(scorer),
             reserved=(*RESERVED, *RESERVED_NAMES),
             command=command,
             about=about,
@@ -323,6 +328,35 @@ def _refuse_tables(*given: Any) -> None:
                 f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
                 f"Leave out {what}."
             )
+
+
+def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
+    """Whether every user is scored, by nobody who has to be paid."""
+    if how is None:
+        return True
+    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
+    if scorer is None:
+        return False
+    from fairrec.scoring.http.endpoint import Endpoint
+
+    return isinstance(scorer, Endpoint)
+
+
+def _refuse_engine(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> None:
+    """An error where workers would have nothing to do, or would all call one endpoint."""
+    if _is_endpoint(scorer):
+        raise InputError(
+            "An endpoint is asked by one process, which keeps what was paid for. Leave out "
+            f"{spelled('engine')}."
+        )
+    if not _is_of_everyone(how, scorer):
+        raise InputError(
+            "A search scores few users, one batch after the other, so workers have nothing to do. "
+            f"Leave out {spelled('engine')} or {spelled('search')}."
+        )
 
 
 def _refuse_search(how: SearchOptions) -> None:
