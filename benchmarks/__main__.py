@@ -14,6 +14,7 @@ from benchmarks import (
     audit,
     data,
     endpoint,
+    engines,
     lattice,
     many_attributes,
     metrics,
@@ -33,6 +34,7 @@ from benchmarks.measure import Row, as_table, call_in_child
 CASES = {
     "audit": audit.run,
     "endpoint": endpoint.run,
+    "engines": engines.run,
     "metrics": metrics.run,
     "lattice": lattice.run,
     "many-attributes": many_attributes.run,
@@ -47,7 +49,7 @@ CASES = {
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "engines", "metrics", "lattice"}
 QUICK = 20
 N_CORES = 2
 

@@ -8,6 +8,7 @@ from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
 from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.options import from_command_line, spelled
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
@@ -41,6 +42,11 @@ SECTIONS = (
         "What is passed on",
         "`fairrec audit` and `save()` of its result; the audit is the same",
         FieldsOf(SharingOptions),
+    ),
+    (
+        "Engine",
+        "`fairrec count` and `audit` of [large tables](scale.md); no number depends on it",
+        FieldsOf(EngineOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
     ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),

@@ -14,6 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
+from fairrec.inputs.described import Described
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.mix_ups import refuse_swapped
 from fairrec.inputs.parts.coded_users import users_of
@@ -78,6 +79,25 @@ class AuditInputs:
         """Whether the first table that is in memory is a frame of pandas."""
         in_memory = (table for table in self.tables.values() if table.path is None)
         return next((table.is_pandas for table in in_memory), False)
+
+    @property
+    def described(self) -> Described:
+        """What a result tells of them."""
+        given = self.given
+        return Described(
+            self.tables,
+            self.n_users,
+            len(self.candidates.items),
+            self.by,
+            tuple(given.given),
+            self.columns,
+            None if given.relevant is None else str(given.relevant),
+            given.missing_lists,
+            self.attributes,
+            self.circumstances,
+            (*self.warnings, *self.side.warnings),
+            self.is_pandas,
+        )
 
     @property
     def is_without_list(self) -> BoolArray:
