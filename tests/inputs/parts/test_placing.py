@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec.inputs.parts import placing
 from fairrec.inputs.parts.cutting import Cuts
 from fairrec.inputs.parts.placing import Everyone, KnownCodes
 
 
 @pytest.mark.parametrize("codes", [[3, 1, 2], [-5, 10**12, 7], [1, 10**15, 10**17], [4]])
-def test_codes_are_looked_up_close_together_or_not(codes: list[int]):
+def test_codes_are_looked_up_close_together_or_not(
+    codes: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(placing, "_AT_ONCE", 3)
     known = KnownCodes(np.array(codes))
     asked = [*codes, 0, 99, -(2**63), 2**63 - 1, *codes[::-1]]
     expected = [codes.index(code) if code in codes else -1 for code in asked]

@@ -10,6 +10,8 @@ from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.inputs.parts.codes import buckets
 from fairrec.inputs.parts.cutting import Cuts
 
+_AT_ONCE = 1 << 20
+"""Codes that are looked up together, which takes some times their size."""
 _ROOM = 4
 """Numbers that the range of ids may have for each of them, to be looked up by their place."""
 
@@ -108,6 +110,13 @@ class KnownCodes:
             # what is outside of the range reads the last slot, which stays -1
             is_near = (codes >= self._low) & (codes - self._low < len(self._table) - 1)
             return self._table[np.where(is_near, codes - self._low, -1)].astype(np.int64)
+        found = np.empty(len(codes), dtype=np.int64)
+        for start in range(0, len(codes), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            found[some] = self._searched(codes[some])
+        return found
+
+    def _searched(self, codes: IntArray) -> IntArray:
         # looked up in their order, neighbours are found in the same place of memory
         order = np.argsort(codes)
         at = np.empty(len(codes), dtype=np.int64)
