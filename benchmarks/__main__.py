@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import (
     audit,
+    counts,
     data,
     endpoint,
     engines,
@@ -33,6 +34,7 @@ from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
     "audit": audit.run,
+    "counts": counts.run,
     "endpoint": endpoint.run,
     "engines": engines.run,
     "metrics": metrics.run,
@@ -49,7 +51,7 @@ CASES = {
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "engines", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice"}
 QUICK = 20
 N_CORES = 2
 

@@ -5,6 +5,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.counts.choosing import chosen, with_info
+from fairrec.counts.rows import counted_users
 from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables
 
@@ -76,3 +77,15 @@ def test_metrics_are_found_in_any_case_and_without_their_cut_off():
     assert [*chosen(counts, [], [], ["NDCG"]).info.metrics] == ["ndcg@5"]
     with pytest.raises(InputError, match="No metric is named"):
         chosen(counts, [], [], [])
+
+
+def test_who_has_no_value_is_told_by_group():
+    counts = with_info(Counts(pl.DataFrame(SQL), None), {})
+    rows = counts.rows.filter(family="undefined: watched")
+    assert rows.select("gender", "users", "missing").rows() == [
+        ("F", 2, 0.0),
+        ("F", 3, 0.0),
+        ("M", 4, 4.0),
+    ]
+    (outcome,) = counted_users(chosen(counts, [], [], None)).outcomes
+    assert (outcome.kind, outcome.metrics) == ("undefined", ("watched",))

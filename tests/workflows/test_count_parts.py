@@ -12,7 +12,7 @@ from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.workflows import count_parts
-from fairrec.workflows.count_parts import counted_in_parts, is_large
+from fairrec.workflows.count_parts import counted_in_parts
 from tests.counts.small_counts import BY, tables
 
 
@@ -93,11 +93,3 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     whole = fairrec.audit(**stored, by=BY, metrics="auc", permutations=0).per_user
     assert len([*folder.iterdir()]) > 2
     assert_frame_equal(found, whole.sort("user_id"))
-
-
-def test_large_is_what_is_stored_and_has_many_rows(stored):
-    assert is_large(stored["predictions"], {}, rows=1000)
-    assert not is_large(stored["predictions"], {}, rows=10_000)
-    assert not is_large(pl.read_parquet(stored["predictions"]), {}, rows=1)
-    assert not is_large(None, {"values": None}, rows=1)
-    assert is_large(None, {"values": stored["users"]}, rows=100)

@@ -40,6 +40,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
+from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
@@ -122,6 +123,8 @@ def audit_command(
     with shown_progress(quiet, log) as progress:
         from fairrec.workflows.audit import audit
 
+        if out is not None and not no_report:
+            do_ahead(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
@@ -158,6 +161,13 @@ def audit_command(
         # the whole audit is judged, also where groups are hidden in what was written
         judged = result if out is None or "min_shown" in sharing else out
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
+
+
+def _make_page_ready() -> None:
+    """Load what a page is made with, while tables are read."""
+    from fairrec.report.page.html import make_ready
+
+    make_ready()
 
 
 def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:

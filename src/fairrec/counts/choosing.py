@@ -10,7 +10,7 @@ import polars as pl
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
-from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, ValueKind
+from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
 from fairrec.metrics import Metric
@@ -26,9 +26,11 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
     """
     if counts.info is not None:
         return counts
-    rows = counts.rows
+    rows, keys = counts.rows, counts.keys
     families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
     metrics: dict[str, MetricInfo] = {}
+    missing: dict[str, OutcomeInfo] = {}
+    who_is_missing = []
     for family, names in families.items():
         mine = rows.filter(pl.col(FAMILY) == family)
         for name in names:
@@ -43,15 +45,34 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
             n_users = float(mine[USERS].sum())
             n_undefined = float(mine.filter(pl.col(name).is_null())[USERS].sum())
             metrics[name] = _metric_info(name, better, n_users, n_undefined)
-    attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in counts.keys}
+            outcome = f"undefined: {name}"
+            missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
+            who_is_missing.append(_undefined(mine, name, outcome, keys))
+    attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
     info = CountsInfo(
         fairrec_version=__version__,
         by=tuple(attributes),
         attributes=attributes,
         families=tuple(families.values()),
         metrics=metrics,
+        missing=missing,
     )
-    return replace(counts, info=info)
+    rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
+    return replace(counts, rows=rows, info=info)
+
+
+def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> pl.DataFrame:
+    """Who has no value of a metric, as an outcome of its own."""
+    is_undefined = pl.col(name).is_null().cast(pl.Int64)
+    total = (pl.col(USERS) * is_undefined).cast(pl.Float64)
+    return rows.select(
+        pl.lit(outcome).alias(FAMILY),
+        *keys,
+        is_undefined.cast(pl.String).alias(LEVEL),
+        USERS,
+        total.alias(SHARE),
+        total.alias(squares_of(SHARE)),
+    )
 
 
 def _metric_info(

@@ -60,6 +60,10 @@ MakeLevels = Annotated[
 ]
 
 
+RESERVED_NAMES = ("family", "level", "users", "missing")
+"""Columns of counts, which no attribute may be called."""
+
+
 @dataclass(frozen=True)
 class CountsOptions(Options):
     """Counts that are audited."""

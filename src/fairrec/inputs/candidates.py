@@ -162,11 +162,8 @@ def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.S
     Most tables are written user by user, so there are far fewer runs than rows to look up.
     """
     flat = {name: frame[name] for name in frame.columns}
-    user_id = flat.pop("user_id")
-    starts = (user_id.ne_missing(user_id.shift(1))).arg_true().to_numpy().astype(np.int64)
-    if len(user_id) and (len(starts) == 0 or starts[0] != 0):
-        starts = np.insert(starts, 0, 0)
-    return user_id.gather(starts), np.append(starts, len(user_id)), flat
+    runs = flat.pop("user_id").rle().struct
+    return runs.field("value"), bounds_of(runs.field("len").to_numpy()), flat
 
 
 def _from_lists(

@@ -187,7 +187,8 @@ class Table:
                 f"{self.place(row_of(at))}: column '{plain(column)}' is empty "
                 f"({values.null_count():,} such values). Give a number in every row."
             )
-        numbers = values.cast(pl.Float64)
+        # pieces are put together while they are small, and not copied again as an array
+        numbers = values.rechunk().cast(pl.Float64)
         if kind.is_float() and not numbers.is_finite().all():
             bad = (~numbers.is_finite()).arg_true()
             raise InputError(
@@ -199,17 +200,19 @@ class Table:
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
         """Raise where squares of the numbers could overflow, or would all be nothing."""
-        at = int(np.argmax(np.abs(numbers))) if len(numbers) else 0
-        if len(numbers) and abs(numbers[at]) > LARGEST:
+        largest = float(max(numbers.max(), -numbers.min())) if len(numbers) else 0.0
+        if largest == 0 or SMALLEST <= largest <= LARGEST:
+            return
+        at = int(np.argmax(np.abs(numbers)))
+        if largest > LARGEST:
             raise InputError(
                 f"{self.place(at)}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."
             )
-        if len(numbers) and 0 < abs(numbers[at]) < SMALLEST:
-            raise InputError(
-                f"{self.place(at)}: column '{plain(column)}' has no number further from "
-                f"0 than {numbers[at]:g}, too small to reckon with. Give it in smaller units."
-            )
+        raise InputError(
+            f"{self.place(at)}: column '{plain(column)}' has no number further from 0 than "
+            f"{numbers[at]:g}, too small to reckon with. Give it in smaller units."
+        )
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:
         """Raise where an id stands in more than one row."""

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fairrec.core.ahead import load_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -31,10 +32,10 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
-from fairrec.counts.options import CountsFiles, CountsOptions, Disjoint
-from fairrec.counts.table import Counts
+from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
@@ -44,22 +45,16 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import RESERVED
-from fairrec.scoring.models.model import Model, ScoringFunction
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
-from fairrec.statistics.analysis import analyse
-from fairrec.statistics.missing import analyse_missing
-from fairrec.statistics.standing import expected_of
-from fairrec.workflows.audit_counts import audit_counts
-from fairrec.workflows.audit_named import named_result, strata_of
-from fairrec.workflows.audit_parts import audit_in_parts
-from fairrec.workflows.count import RESERVED_NAMES
-from fairrec.workflows.count_parts import is_large
 from fairrec.workflows.planned import follows_plan
-from fairrec.workflows.search import measure_by_search
+
+if TYPE_CHECKING:
+    from fairrec.counts.table import Counts
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.models.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
 
@@ -172,6 +167,8 @@ def audit(
         _refuse_tables(
             predictions, test, values, users, items, history, columns, relevant, search, scorer
         )
+        from fairrec.workflows.audit_counts import audit_counts
+
         said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
         return audit_counts(
             sources,
@@ -205,17 +202,25 @@ def audit(
         "columns": columns,
     }
     where = EngineOptions.of(engine=engine, address=address, workers=workers)
-    if how is None and (where.engine != "local" or is_large(predictions, tables)):
+    if where.engine != "local":
+        _refuse_engine(how, scorer)
+    if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
+        from fairrec.workflows.audit_parts import audit_in_parts
+        from fairrec.workflows.scored import as_model
+
         return audit_in_parts(
             predictions,
             tables,
             options,
             where,
             progress,
+            model=as_model(scorer),
             reserved=(*RESERVED, *RESERVED_NAMES),
             command=command,
             about=about,
         )
+    # all that comes after reading is loaded meanwhile
+    load_ahead("fairrec.workflows.audit_named")
     inputs, wanted = read_inputs(
         predictions,
         **tables,
@@ -223,6 +228,12 @@ def audit(
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+    from fairrec.workflows.search import measure_by_search
+
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
@@ -261,6 +272,11 @@ def audit_inputs(
     about: AboutOptions = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
@@ -311,6 +327,35 @@ def _refuse_tables(*given: Any) -> None:
                 f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
                 f"Leave out {what}."
             )
+
+
+def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
+    """Whether every user is scored, by nobody who has to be paid."""
+    if how is None:
+        return True
+    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
+    if scorer is None:
+        return False
+    from fairrec.scoring.http.endpoint import Endpoint
+
+    return isinstance(scorer, Endpoint)
+
+
+def _refuse_engine(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> None:
+    """An error where workers would have nothing to do, or would all call one endpoint."""
+    if _is_endpoint(scorer):
+        raise InputError(
+            "An endpoint is asked by one process, which keeps what was paid for. Leave out "
+            f"{spelled('engine')}."
+        )
+    if not _is_of_everyone(how, scorer):
+        raise InputError(
+            "A search scores few users, one batch after the other, so workers have nothing to do. "
+            f"Leave out {spelled('engine')} or {spelled('search')}."
+        )
 
 
 def _refuse_search(how: SearchOptions) -> None:

@@ -22,6 +22,7 @@ from fairrec.inputs.parts.part import Parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
+from fairrec.scoring.models.model import Model
 from fairrec.workflows.audit_counts import audit_counted
 from fairrec.workflows.count_parts import counted_in_parts
 
@@ -37,6 +38,7 @@ def audit_in_parts(
     where: EngineOptions,
     progress: Progress,
     *,
+    model: Model | None,
     reserved: tuple[str, ...],
     command: str | None,
     about: AboutOptions,
@@ -47,6 +49,7 @@ def audit_in_parts(
     ----------
     given : the options about tables, as they were given
     where : who works on the parts
+    model : who gives the scores; None where they are in the table
     """
     started = time.perf_counter()
     # kept until the program ends: the result is written from it
@@ -56,7 +59,14 @@ def audit_in_parts(
     with (
         open_engine(where) as engine,
         counted_in_parts(
-            predictions, given, engine, {}, progress, reserved=reserved, per_user=per_user
+            predictions,
+            given,
+            engine,
+            {},
+            progress,
+            reserved=reserved,
+            per_user=per_user,
+            model=model,
         ) as (counts, parts),
     ):
         counted = counted_users(counts)

@@ -19,14 +19,15 @@ from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import has_steps, levels_of, levels_text, read_levels, suggested_levels
 from fairrec.counts.merging import named
-from fairrec.counts.options import CountOptions, LevelsFile, MakeLevels, PartName
+from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, MakeLevels, PartName
 from fairrec.counts.small_cells import without_small_cells
 from fairrec.counts.table import Counts
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.workflows.count_parts import counted_in_parts, is_large
+from fairrec.workflows.count_parts import counted_in_parts
 
 
 @documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
@@ -121,10 +122,6 @@ def count(
     if asked.part:
         counts = named(counts, asked.part)
     return without_small_cells(counts, sharing.min_shown)
-
-
-RESERVED_NAMES = ("family", "level", "users", "missing", "metric")
-"""Columns of counts and of results, which no attribute may be called."""
 
 
 def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:

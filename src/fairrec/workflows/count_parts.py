@@ -18,14 +18,13 @@ from fairrec.counts.table import Counts
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
-from fairrec.inputs.parts.stored import Stored, is_stored
 from fairrec.inputs.tables import Table
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.result.per_user_table import per_user_table
+from fairrec.scoring.models.model import Model
+from fairrec.workflows.scored import with_scores_of
 
-LARGE = 20_000_000
-"""Rows from which a table is read in parts: whole, so many take about 2 GB."""
 TABLES = ("predictions", "test", "values", "users", "items", "history")
 
 
@@ -52,6 +51,8 @@ class CountPart:
     said : the options about tables that are no tables, the metrics among them
     edges : between the levels of metrics that were said
     per_user : a folder for the values of users; None where they are not wanted
+    model : who gives the scores; None where they are in the table
+    users : the whole table of users, where features of a model are
     """
 
     said: Mapping[str, Any]
@@ -59,10 +60,17 @@ class CountPart:
     threads: int
     reserved: tuple[str, ...] = ()
     per_user: Path | None = None
+    model: Model | None = None
+    users: Any = None
 
     def __call__(self, part: Part) -> CountedPart:
         """Read, rank, measure and count a part."""
-        inputs, wanted = read_inputs(**part.tables(), **self.said, reserved=self.reserved)
+        inputs, wanted = read_inputs(
+            **part.tables(), **self.said, reserved=self.reserved, has_scores=self.model is None
+        )
+        if self.model is not None:
+            tables = {**inputs.tables, "users": Table(self.users, "users", inputs.columns)}
+            inputs = with_scores_of(self.model, inputs, tables)
         measured = measure_everyone(inputs, wanted, self.threads)
         counts = count_users(inputs, measured, levels_of(wanted, self.edges))
         if self.per_user is not None and inputs.n_users:
@@ -72,19 +80,10 @@ class CountPart:
         return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
 
 
-def is_large(predictions: Any, given: Mapping[str, Any], rows: int = LARGE) -> bool:
-    """Whether a table is to be read in parts: it is in Parquet files and has many rows."""
-    source = predictions if predictions is not None else given.get("values")
-    if not isinstance(source, str | Path):
-        return False
-    table = Table(source, "predictions")
-    return is_stored(table) and Stored.of(table).n_rows >= rows
-
-
 def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
     """The counts of all parts, added in an order that they alone determine."""
     done = steps(progress, "measuring and counting rows", parts.n_rows, lambda part: part.n_rows)
-    found = engine.fold(counting, parts, _add, done)
+    found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
     found.doubts.refuse()
     return replace(found.counts, where="the counts")
 
@@ -104,6 +103,7 @@ def counted_in_parts(
     reserved: tuple[str, ...] = (),
     per_user: Path | None = None,
     folder: Path | None = None,
+    model: Model | None = None,
 ) -> Iterator[tuple[Counts, Parts]]:
     """The counts of large tables, and the parts they were read in.
 
@@ -112,13 +112,17 @@ def counted_in_parts(
     given : the options about tables, as they were given
     per_user : a folder for the values of users
     folder : for scratch files
+    model : who gives the scores; None where they are in the table
     """
     tables = {name: one for name, one in given.items() if one is not None}
     with open_parts(predictions, folder=folder, progress=progress, **tables) as parts:
         said = {name: one for name, one in tables.items() if name not in TABLES}
         if said.get("metrics") is None:
             # what the tables allow must be the same in all parts
-            _, wanted = read_inputs(**next(iter(parts)).tables(), **said, reserved=reserved)
+            first = next(iter(parts)).tables()
+            _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
             said["metrics"] = [metric.name for metric in wanted]
-        counting = CountPart(said, edges, engine.threads, reserved, per_user)
+        counting = CountPart(
+            said, edges, engine.threads, reserved, per_user, model, given.get("users")
+        )
         yield count_in_parts(parts, counting, engine, progress), parts
