@@ -40,13 +40,15 @@ def _together(home: Path, shrink: int) -> Iterator[Row]:
     call_in_child(make, str(home / "rows"), n_users)
     call_in_child(make, str(home / "small"), n_small)
     call_in_child(whole, str(home / "small"))  # compiles kernels
+    start, _ = call_in_child(imported)
     # before and after, because the machine may be shared
     before, _ = call_in_child(whole, str(home / "small"))
     child, told = call_in_child(in_parts, str(home / "rows"))
     after, _ = call_in_child(whole, str(home / "small"))
     yield from _rows("rows together", n_users, child, told)
-    slower = max(_per_row(one, n_small) for one in (before, after))
-    ratio = _per_row(child, n_users) / slower
+    # the quicker of the two, so that the bar is the harder one
+    in_memory = min(before, after, key=lambda one: one.processor_seconds)
+    ratio = _per_row(child, start, n_users) / _per_row(in_memory, start, n_small)
     yield Row(
         "parts",
         f"processor time a row beside {n_small * N_CANDIDATES:,} rows in memory",
@@ -76,13 +78,9 @@ def _rows(what: str, n_users: int, child: Child, told: dict[str, Any]) -> Iterat
     yield Row("parts", f"{what}: peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
 
 
-def _per_row(child: Child, n_users: int) -> float:
-    """Processor seconds a row, the start of the process not counted."""
-    return (child.processor_seconds - _START) / (n_users * N_CANDIDATES)
-
-
-_START = 1.0
-"""Processor seconds until all is imported, about."""
+def _per_row(child: Child, start: Child, n_users: int) -> float:
+    """Processor seconds a row, without the start of the process."""
+    return (child.processor_seconds - start.processor_seconds) / (n_users * N_CANDIDATES)
 
 
 def make(home: str, n_users: int, is_scattered: bool = False) -> None:
@@ -131,6 +129,13 @@ def make(home: str, n_users: int, is_scattered: bool = False) -> None:
 def _ids(users: Any, n_users: int) -> Any:
     """Ids in no order and with gaps."""
     return users * 7_919 % (10 * n_users + 1) + 1_000_000_000
+
+
+def imported() -> None:
+    """Nothing but what all children import."""
+    import fairrec.inputs.parts.opening
+    import fairrec.metrics.measured
+    import fairrec.metrics.reading  # noqa: F401
 
 
 def whole(home: str) -> dict[str, Any]:
