@@ -45,6 +45,7 @@ from fairrec.metrics.measured import (
     values_in_random_order,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.models.runs.loading import LoadingRun
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.result.audit_result import AuditResult
@@ -178,8 +179,10 @@ def audit(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
+    # a run scores its candidates by itself, once they are read
+    run = predictions if isinstance(predictions, LoadingRun) else None
     inputs, wanted = read_inputs(
-        predictions,
+        predictions if run is None else run.candidates(),
         test=test,
         values=values,
         relevant=relevant,
@@ -192,7 +195,7 @@ def audit(
         history=history,
         metrics=metrics,
         columns=columns,
-        has_scores=scorer is None,
+        has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
@@ -200,6 +203,9 @@ def audit(
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
+    if run is not None:
+        progress("scoring", 0, 0)
+        inputs = run.scored(inputs, progress)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
