@@ -26,6 +26,7 @@ from benchmarks import (
     search_findings,
     start,
     statistics,
+    trained_run,
 )
 from benchmarks.measure import Row, as_table, call_in_child
 
@@ -40,6 +41,7 @@ CASES = {
     "prepare": prepare.run,
     "recommendations": recommendations.run,
     "report": report.run,
+    "run": trained_run.run,
     "search": search.run,
     "search-findings": search_findings.run,
     "start": start.run,
