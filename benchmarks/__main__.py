@@ -12,13 +12,16 @@ from pathlib import Path
 
 from benchmarks import (
     audit,
+    counts,
     data,
     endpoint,
+    engines,
     lattice,
     many_attributes,
     metrics,
     mitigation,
     models,
+    parts,
     prepare,
     recommendations,
     report,
@@ -32,12 +35,15 @@ from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
     "audit": audit.run,
+    "counts": counts.run,
     "endpoint": endpoint.run,
+    "engines": engines.run,
     "metrics": metrics.run,
     "lattice": lattice.run,
     "many-attributes": many_attributes.run,
     "mitigation": mitigation.run,
     "models": models.run,
+    "parts": parts.run,
     "prepare": prepare.run,
     "recommendations": recommendations.run,
     "report": report.run,
@@ -47,7 +53,7 @@ CASES = {
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice"}
 QUICK = 20
 N_CORES = 2
 

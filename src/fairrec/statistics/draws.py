@@ -8,36 +8,17 @@ drawn, and are summed four at a time: one look-up of a user brings four values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.groups.cells import Cells
-from fairrec.statistics.moments import Moments, Sample, distinct_masks
+from fairrec.statistics.cell_sums import CellSums
+from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.strata import Strata
-
-
-class CellSums(NamedTuple):
-    """What a draw gives each cell; (n_metrics, n_cells) each.
-
-    Parameters
-    ----------
-    n : users a value was drawn for
-    total, squares : sums of their values and of the squares of these
-    """
-
-    n: FloatArray
-    total: FloatArray
-    squares: FloatArray
-
-
-class Draws(Protocol):
-    """Numbered draws: all that is random about tests and intervals."""
-
-    def cell_sums(self, seed: int, number: int) -> CellSums:
-        """The sums of one draw."""
+from fairrec.statistics.stratified import distinct_masks
 
 
 class Four(NamedTuple):
@@ -57,14 +38,14 @@ class Four(NamedTuple):
 
 def by_fours(moments: Moments) -> Iterator[Four]:
     """All metrics, those defined for the same users together."""
-    masks, mask_of_metric = distinct_masks(moments.is_defined)
+    masks, mask_of_metric = distinct_masks(moments.n_per_row)
     for number, mask in enumerate(masks):
         metrics = np.flatnonzero(np.array(mask_of_metric) == number)
         for start in range(0, len(metrics), 4):
             four = metrics[start : start + 4]
             rows = np.zeros((len(mask), 4))
-            rows[:, : len(four)] = moments.centred_per_user[four].T
-            yield Four(mask, four, rows)
+            rows[:, : len(four)] = moments.centred_per_row[four].T
+            yield Four(mask > 0, four, rows)
 
 
 class Runs(NamedTuple):

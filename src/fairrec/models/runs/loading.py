@@ -45,6 +45,10 @@ class LoadingRun:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
         return read_table(self._folder / "test.parquet")
 
+    def predictions(self) -> pl.DataFrame:
+        """The candidates with their scores, one row a candidate."""
+        return self._loading.result().predictions()
+
     def scored(self, inputs: AuditInputs, progress: Progress) -> AuditInputs:
         """The same inputs with the scores of their candidates."""
         from fairrec.models.deep.score import score_pairs
