@@ -30,6 +30,7 @@ from benchmarks import (
     stages,
     start,
     statistics,
+    trained_run,
 )
 from benchmarks.measure import Row, as_table, call_in_child
 
@@ -47,6 +48,7 @@ CASES = {
     "prepare": prepare.run,
     "recommendations": recommendations.run,
     "report": report.run,
+    "run": trained_run.run,
     "search": search.run,
     "search-findings": search_findings.run,
     "stages": stages.run,

@@ -45,6 +45,7 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
@@ -203,8 +204,10 @@ def audit(
         "columns": columns,
     }
     where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)
+        predictions = predictions if run is None else run.predictions()
     if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
@@ -222,10 +225,11 @@ def audit(
         )
     # all that comes after reading is loaded meanwhile
     load_ahead("fairrec.workflows.audit_named")
+    # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
-        predictions,
+        predictions if run is None else run.candidates(),
         **tables,
-        has_scores=scorer is None,
+        has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
@@ -239,6 +243,9 @@ def audit(
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
+    if run is not None:
+        progress("scoring", 0, 0)
+        inputs = run.scored(inputs, progress)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
