@@ -27,7 +27,7 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -45,6 +45,7 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
@@ -100,6 +101,7 @@ def audit(
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -124,7 +126,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
-    engine, address, workers : see EngineOptions
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -201,9 +203,11 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)
+        predictions = predictions if run is None else run.predictions()
     if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
@@ -221,10 +225,11 @@ def audit(
         )
     # all that comes after reading is loaded meanwhile
     load_ahead("fairrec.workflows.audit_named")
+    # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
-        predictions,
+        predictions if run is None else run.candidates(),
         **tables,
-        has_scores=scorer is None,
+        has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
@@ -238,6 +243,9 @@ def audit(
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
+    if run is not None:
+        progress("scoring", 0, 0)
+        inputs = run.scored(inputs, progress)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
