@@ -37,7 +37,7 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
-from fairrec.metrics import MetricAtK
+from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
@@ -45,7 +45,7 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
-from fairrec.models.runs.loading import LoadingRun
+from fairrec.models.runs.loading import LoadingRun, ScoreByRun
 from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
@@ -207,8 +207,11 @@ def audit(
     run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)
-        predictions = predictions if run is None else run.predictions()
-    if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
+        if run is not None:
+            # each worker loads the model, and scores the candidates of its parts
+            predictions, scorer = run.file, ScoreByRun(run.folder)
+    is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
+    if is_cut and _is_of_everyone(how, scorer):
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
 
@@ -340,8 +343,15 @@ def _refuse_tables(*given: Any) -> None:
 def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
     """Whether every user is scored, by nobody who has to be paid."""
     if how is None:
-        return True
+        return not _is_endpoint(scorer)
     return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def _has_pooled(metrics: Sequence[str] | str | None) -> bool:
+    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
+    names = metrics.split(",") if isinstance(metrics, str) else metrics or ()
+    known = [name.strip().lower() for name in names]
+    return any(METRICS[name].pooled for name in known if name in METRICS)
 
 
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:

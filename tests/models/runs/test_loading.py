@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 import threading
@@ -15,8 +16,9 @@ import torch
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.models.runs.loading import LoadingRun
+from fairrec.models.runs.loading import LoadingRun, ScoreByRun
 from fairrec.models.runs.run import Run, load_run
+from fairrec.workflows import audit
 from tests.end_to_end.command_line import run_here
 from tests.models.runs.small_run import small_run
 
@@ -110,3 +112,14 @@ def test_no_compiler_is_loaded_to_score(run: Path):
         check=True,
     )
     assert ran.stdout.splitlines()[-1] == ""
+
+
+def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
+    loaded = load_run(run)
+    whole = fairrec.audit(loaded.predictions(), **loaded.tables(), **SMALL)
+    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    scorer = pickle.loads(pickle.dumps(ScoreByRun(run)))
+    parts = fairrec.audit(LoadingRun(run, load_run).file, scorer=scorer, **loaded.tables(), **SMALL)
+    assert parts.per_user_parts is not None
+    for name, about in whole.metrics.items():
+        assert parts.metrics[name].mean == pytest.approx(about.mean, rel=1e-12)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -32,18 +34,23 @@ class LoadingRun:
     """
 
     def __init__(self, folder: Path, load: Callable[[Path], Run]) -> None:
-        self._folder, self._record = folder, load_finished_record(folder)
+        self.folder, self._record = folder, load_finished_record(folder)
         pool = ThreadPoolExecutor(1, "loading")
         self._loading = pool.submit(load, folder)
         pool.shutdown(wait=False)
 
     def tables(self) -> dict[str, Any]:
         """What an audit needs beside predictions: users, items, history and attributes."""
-        return self._record.tables(self._folder)
+        return self._record.tables(self.folder)
+
+    @property
+    def file(self) -> Path:
+        """Where its candidates are."""
+        return self.folder / "test.parquet"
 
     def candidates(self) -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
-        return read_table(self._folder / "test.parquet")
+        return read_table(self.file)
 
     def predictions(self) -> pl.DataFrame:
         """The candidates with their scores, one row a candidate."""
@@ -65,7 +72,25 @@ class LoadingRun:
         )
         if not np.isfinite(scores).all():
             raise InputError(
-                f"{plain(self._folder, 200)}: the model gives scores that are not finite. Train "
+                f"{plain(self.folder, 200)}: the model gives scores that are not finite. Train "
                 "again, with a lower learning rate."
             )
         return replace(inputs, candidates=replace(lists, scores=scores))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreByRun:
+    """The scores of a run, as a function that any process can be sent and loads the model once."""
+
+    folder: Path
+
+    def __call__(self, user_ids: AnyArray, item_ids: AnyArray) -> FloatArray:
+        """The model's logit for each pair of user and item."""
+        return _run_of(self.folder).score(user_ids, item_ids)
+
+
+@cache
+def _run_of(folder: Path) -> Run:
+    from fairrec.models.runs.run import load_run
+
+    return load_run(folder, "auto")
