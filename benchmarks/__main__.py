@@ -27,8 +27,10 @@ from benchmarks import (
     report,
     search,
     search_findings,
+    stages,
     start,
     statistics,
+    trained_run,
 )
 from benchmarks.measure import Row, as_table, call_in_child
 
@@ -46,12 +48,14 @@ CASES = {
     "prepare": prepare.run,
     "recommendations": recommendations.run,
     "report": report.run,
+    "run": trained_run.run,
     "search": search.run,
     "search-findings": search_findings.run,
+    "stages": stages.run,
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice", "stages"}
 QUICK = 20
 N_CORES = 2
 

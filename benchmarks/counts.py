@@ -76,13 +76,18 @@ def permutations(n_users: int, n_cells: int, n_levels: int) -> dict[str, float]:
 def shuffle(n_users: int) -> dict[str, float]:
     """Seconds that one shuffle of users and the sums over cells take."""
     import numpy as np
-    from tests.statistics.small_population import population
 
+    from fairrec.core.audit_options import AuditOptions
+    from fairrec.groups.grouping import Grouping
+    from fairrec.inputs.users import Attribute
     from fairrec.statistics.draws import PermutedSums
+    from fairrec.statistics.moments import group_moments
 
     rng = np.random.default_rng(0)
-    world = population([rng.integers(0, 1000, n_users)], rng.integers(0, 6, n_users) / 5)
-    draws = PermutedSums(world.moments, world.grouping.cells)
+    codes = rng.integers(0, 1000, n_users).astype(np.int32)
+    grouping = Grouping.of([Attribute("a", codes, tuple(range(1000)))], AuditOptions())
+    moments = group_moments(rng.integers(0, 6, (1, n_users)) / 5, grouping)
+    draws = PermutedSums(moments, grouping.cells)
     draws.cell_sums(0, 0)
     started = time.process_time()
     draws.cell_sums(0, 1)
@@ -101,7 +106,9 @@ def count(home: str, who: str) -> dict[str, Any]:
         import duckdb
 
         started = time.perf_counter()
-        rows = duckdb.execute(_sql(predictions, users)).pl()
+        found = duckdb.sql(_sql(predictions, users))
+        assert found is not None
+        rows = found.pl()
     else:
         started = time.perf_counter()
         rows = _in_polars(predictions, users)

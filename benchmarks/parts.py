@@ -36,20 +36,19 @@ def run(shrink: int) -> Iterator[Row]:
 
 
 def _together(home: Path, shrink: int) -> Iterator[Row]:
-    n_users, n_small = N_ALL // shrink, N_USERS // shrink
+    n_users = N_ALL // shrink
     call_in_child(make, str(home / "rows"), n_users)
-    call_in_child(make, str(home / "small"), n_small)
-    call_in_child(whole, str(home / "small"))  # compiles kernels
-    # before and after, because the machine may be shared
-    before, _ = call_in_child(whole, str(home / "small"))
+    call_in_child(make, str(home / "small"), N_USERS)
+    # before and after, because the machine may be shared; the quicker counts, as the harder bar
+    _, before = call_in_child(whole, str(home / "small"))
     child, told = call_in_child(in_parts, str(home / "rows"))
-    after, _ = call_in_child(whole, str(home / "small"))
+    _, after = call_in_child(whole, str(home / "small"))
     yield from _rows("rows together", n_users, child, told)
-    slower = max(_per_row(one, n_small) for one in (before, after))
-    ratio = _per_row(child, n_users) / slower
+    in_memory = min(before["processor"], after["processor"]) / N_USERS
+    ratio = told["processor"] / n_users / in_memory
     yield Row(
         "parts",
-        f"processor time a row beside {n_small * N_CANDIDATES:,} rows in memory",
+        f"processor time a row beside {N_USERS * N_CANDIDATES:,} rows in memory",
         f"{ratio:.2f} x",
         f"{MAX_RATIO:g} x",
         ratio <= MAX_RATIO,
@@ -74,15 +73,6 @@ def _rows(what: str, n_users: int, child: Child, told: dict[str, Any]) -> Iterat
         yield Row("parts", f"{what}: {one['n_rows']:,} rows of {one['table']} dealt out", written)
     is_met = peak <= MAX_BYTES
     yield Row("parts", f"{what}: peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
-
-
-def _per_row(child: Child, n_users: int) -> float:
-    """Processor seconds a row, the start of the process not counted."""
-    return (child.processor_seconds - _START) / (n_users * N_CANDIDATES)
-
-
-_START = 1.0
-"""Processor seconds until all is imported, about."""
 
 
 def make(home: str, n_users: int, is_scattered: bool = False) -> None:
@@ -134,8 +124,15 @@ def _ids(users: Any, n_users: int) -> Any:
 
 
 def whole(home: str) -> dict[str, Any]:
-    """The table in memory, measured."""
-    return _measured(_tables(home))
+    """The table in memory, measured again and again: the quickest after all is compiled."""
+    import time
+
+    took = []
+    for _ in range(4):
+        started = time.process_time()
+        _measure(_tables(home))
+        took.append(time.process_time() - started)
+    return {"processor": min(took)}
 
 
 def in_parts(home: str) -> dict[str, Any]:
@@ -144,11 +141,11 @@ def in_parts(home: str) -> dict[str, Any]:
 
     from fairrec.inputs.parts.opening import open_parts
 
-    started = time.perf_counter()
+    started, processor = time.perf_counter(), time.process_time()
     with open_parts(**_tables(home)) as parts:
         opening = time.perf_counter() - started
         for part in parts:
-            _measured({**_tables(home), **part.tables()})
+            _measure({**_tables(home), **part.tables()})
         return {
             "opening": opening,
             "n_parts": len(parts),
@@ -157,17 +154,17 @@ def in_parts(home: str) -> dict[str, Any]:
                 for one in parts.dealt
             ],
             "seconds": time.perf_counter() - started,
+            "processor": time.process_time() - processor,
         }
 
 
-def _measured(tables: dict[str, Any]) -> dict[str, Any]:
+def _measure(tables: dict[str, Any]) -> None:
     from fairrec.core.threads import available_threads
     from fairrec.metrics.measured import measure_everyone
     from fairrec.metrics.reading import read_inputs
 
     inputs, metrics = read_inputs(**tables)
-    measured = measure_everyone(inputs, metrics, available_threads())
-    return {"n_users": measured.values.shape[1]}
+    measure_everyone(inputs, metrics, available_threads())
 
 
 def _tables(home: str) -> dict[str, Any]:

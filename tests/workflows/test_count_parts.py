@@ -11,6 +11,7 @@ import fairrec
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.opening import open_parts
+from fairrec.metrics import METRICS
 from fairrec.workflows import count_parts
 from fairrec.workflows.count_parts import counted_in_parts
 from tests.counts.small_counts import BY, tables
@@ -93,3 +94,23 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     whole = fairrec.audit(**stored, by=BY, metrics="auc", permutations=0).per_user
     assert len([*folder.iterdir()]) > 2
     assert_frame_equal(found, whole.sort("user_id"))
+
+
+def test_own_metrics_are_not_known_to_workers_elsewhere(stored):
+    @fairrec.metric("first_label")
+    def first_label(lists):
+        """Label of the first item."""
+        return lists.labels(1)[:, 0]
+
+    class Elsewhere:
+        threads = 1
+
+    given = {"users": stored["users"], "by": BY, "metrics": "first_label"}
+    try:
+        with (
+            pytest.raises(InputError, match="'first_label' is your own"),
+            counted_in_parts(stored["predictions"], given, Elsewhere(), {}, lambda *told: None),
+        ):
+            pass
+    finally:
+        METRICS.remove("first_label")

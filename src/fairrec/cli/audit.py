@@ -54,6 +54,7 @@ from fairrec.scoring.models.scorer_options import ScorerIdentity
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
+    from fairrec.models.runs.run import Run
     from fairrec.scoring.models.model import Model
 
 
@@ -258,22 +259,30 @@ def _tables(
     for name in ("test", "missing_lists"):
         if name in tables:
             raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
-    need_torch()
+    if not is_search:
+        from fairrec.models.runs.loading import LoadingRun
+
+        loading = LoadingRun(run, _loaded)
+        return {"predictions": loading, **loading.tables(), **tables}
     from fairrec.core.files import file_sum
-    from fairrec.models.runs.run import load_run
 
     progress("scoring", 0, 0)
-    loaded = load_run(run, "auto")
-    scored: dict[str, Any] = (
-        {"predictions": loaded.predictions()}
-        if not is_search
-        else {
-            "predictions": loaded.candidates(),
-            "scorer": loaded.score,
-            "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
-        }
-    )
-    return {**scored, **loaded.tables(), **tables}
+    loaded = _loaded(run)
+    return {
+        "predictions": loaded.candidates(),
+        "scorer": loaded.score,
+        "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
+        **loaded.tables(),
+        **tables,
+    }
+
+
+def _loaded(run: Path) -> Run:
+    """A run with its model, which needs torch."""
+    need_torch()
+    from fairrec.models.runs.run import load_run
+
+    return load_run(run, "auto")
 
 
 def _asked(model: Model | None, run: Path | None, identity: str) -> dict[str, Any]:

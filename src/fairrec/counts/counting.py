@@ -107,7 +107,7 @@ def _counted(
     counted = (
         pl.DataFrame({**codes, LEVEL: level, **values})
         .lazy()
-        .group_by([*codes, LEVEL])
+        .group_by([*codes, LEVEL], maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias(USERS),
             *(
@@ -119,7 +119,8 @@ def _counted(
                 for n, one in zip(values, sums, strict=True)
             ),
         )
-        .collect()
+        # in the order of users: that of threads would change the last digits from run to run
+        .collect(engine="in-memory")
     )
     texts = [
         pl.Series(key.name, [str(value) for value in key.values], pl.String).gather(

@@ -142,7 +142,8 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
         labels=[f"={spec.name}" for spec in specs if spec.binning is None],
     )
     frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
-    ids, keys = _ids_and_keys(frame["user_id"], user_column, table)
+    ids, keys = _ids_and_keys(frame["user_id"], table)
+    refuse_users_twice(keys, table)
     if not keys.is_sorted():
         order = keys.arg_sort()
         frame, ids, keys = frame[order], ids.gather(order), keys.gather(order)
@@ -160,13 +161,16 @@ def read_attribute(table: Table, text: str) -> tuple[tuple[AttributeSpec, ...], 
 
 def read_ids(table: Table) -> tuple[pl.Series, pl.Series]:
     """Ids of users as they came and as they are compared, in the order of the rows."""
-    column = table.require("user_id")
-    return _ids_and_keys(table.read({"user_id": column})["user_id"], column, table)
+    return _ids_and_keys(table.read({"user_id": table.require("user_id")})["user_id"], table)
 
 
-def _ids_and_keys(given: pl.Series, column: str, table: Table) -> tuple[pl.Series, pl.Series]:
+def refuse_users_twice(keys: pl.Series, table: Table) -> None:
+    """An error where a user has more than one row."""
+    table.refuse_duplicates(keys, table.require("user_id"), "Keep one row per user.")
+
+
+def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]:
     keys = ids_as_integers_or_text(given, table.where)
-    table.refuse_duplicates(keys, column, "Keep one row per user.")
     # text in CSV may be a number, and a float only stands for one
     return keys if table.is_csv or given.dtype.is_float() else given, keys
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.metrics.measured import Column, Measured
@@ -63,23 +64,31 @@ def histograms(
     ----------
     groups : positions in the lattice
     """
-    column = measured.on_levels.column(metric)
+    if not len(edges):
+        nothing = np.zeros(0, dtype=np.int64)
+        return [Histogram(nothing, nothing) for _ in groups]
+    cells, column = grouping.cells, measured.on_levels.column(metric)
+    # whoever is in a group, its users are those of some cells
+    everyone = _counts_by_cell(column, column.n > 0, edges, cells)
+    sampled = _counts_by_cell(column, measured.is_reference, edges, cells)
+    is_scored = np.bincount(cells.of_user, ~measured.is_scored, len(cells)) == 0
+    n_sampled = sampled.sum(axis=0)
     found = []
     for group in groups:
-        is_member = members(grouping.lattice.codes[group], grouping.cells)[grouping.cells.of_user]
+        is_member = members(grouping.lattice.codes[group], cells)
+        others = n_sampled - sampled[is_member].sum(axis=0)
         # a group that is not fully scored is known by those of it who were drawn at random
-        is_own = is_member
-        if not measured.is_scored[is_member].all():
-            is_own = is_member & measured.is_reference
-        is_other = ~is_member & measured.is_reference
-        found.append(Histogram(_counts(column, is_own, edges), _counts(column, is_other, edges)))
+        own = everyone if is_scored[is_member].all() else sampled
+        found.append(Histogram(own[is_member].sum(axis=0), others))
     return found
 
 
-def _counts(column: Column, is_counted: BoolArray, edges: FloatArray) -> IntArray:
-    if not len(edges):
-        return np.zeros(0, dtype=np.int64)
-    is_counted = is_counted & (column.n > 0)
-    at = np.searchsorted(edges[1:-1], column.values[is_counted], side="right")
-    n = np.bincount(at, weights=column.n[is_counted], minlength=len(edges) - 1)
-    return n.astype(np.int64)
+def _counts_by_cell(
+    column: Column, is_counted: BoolArray, edges: FloatArray, cells: Cells
+) -> IntArray:
+    """(n_cells, n_bins)."""
+    n_bins = len(edges) - 1
+    at = np.searchsorted(edges[1:-1], column.values, side="right")
+    place = cells.of_user.astype(np.int64) * n_bins + at
+    counts = np.bincount(place, np.where(is_counted, column.n, 0.0), len(cells) * n_bins)
+    return counts.astype(np.int64).reshape(len(cells), n_bins)

@@ -188,6 +188,7 @@ def null_distribution(
     threads: int = 1,
     advance: Callable[[int], None] = lambda n: None,
     engine: Engine | None = None,
+    first: int = 0,
 ) -> PermutationTest:
     """The test made of all draws.
 
@@ -195,14 +196,37 @@ def null_distribution(
     ----------
     advance : told how many draws more are done
     engine : whose workers make them; None for the threads of this process
+    first : the number of the first draw
     """
-    if engine is None:
-        return _drawn(null, DrawBlock(0, n_permutations), seed, threads, advance)
+    if engine is not None:
+        return _by_workers(null, n_permutations, seed, advance, engine)
+    shape = null.classes.shape
+    largest = np.empty((n_permutations, 2))
+    largest_own = np.empty((n_permutations, 2, N_CLASSES))
+    gaps, spans = np.empty((2, n_permutations, shape[0]))
+    n_reached = np.zeros(shape, dtype=np.int64)
+    numbers = range(first, first + n_permutations)
+    for at, drawn in enumerate(map_in_threads(partial(null.draw, seed), numbers, threads)):
+        largest[at], largest_own[at] = drawn.largest, drawn.largest_own
+        gaps[at], spans[at] = drawn.gaps, drawn.spans
+        n_reached += drawn.is_reached
+        advance(1)
+    return PermutationTest(null.scores, null.classes, largest, largest_own, gaps, spans, n_reached)
+
+
+def _by_workers(
+    null: NullHypothesis,
+    n_permutations: int,
+    seed: int,
+    advance: Callable[[int], None],
+    engine: Engine,
+) -> PermutationTest:
+    """The same, block by block."""
     blocks = [
         DrawBlock(start, min(start + BLOCK, n_permutations))
         for start in range(0, n_permutations, BLOCK)
     ]
-    draw = partial(_drawn, null, seed=seed, threads=engine.threads)
+    draw = partial(_block, null, seed=seed, threads=engine.threads)
     found = []
     for block, part in zip(blocks, engine.map(draw, blocks), strict=True):
         advance(block.stop - block.start)
@@ -218,26 +242,9 @@ def null_distribution(
     )
 
 
-def _drawn(
-    null: NullHypothesis,
-    block: DrawBlock,
-    seed: int,
-    threads: int,
-    advance: Callable[[int], None] = lambda n: None,
-) -> PermutationTest:
-    """The test made of some draws."""
-    shape, n_draws = null.classes.shape, block.stop - block.start
-    largest = np.empty((n_draws, 2))
-    largest_own = np.empty((n_draws, 2, N_CLASSES))
-    gaps, spans = np.empty((2, n_draws, shape[0]))
-    n_reached = np.zeros(shape, dtype=np.int64)
-    draws = map_in_threads(partial(null.draw, seed), range(block.start, block.stop), threads)
-    for number, drawn in enumerate(draws):
-        largest[number], largest_own[number] = drawn.largest, drawn.largest_own
-        gaps[number], spans[number] = drawn.gaps, drawn.spans
-        n_reached += drawn.is_reached
-        advance(1)
-    return PermutationTest(null.scores, null.classes, largest, largest_own, gaps, spans, n_reached)
+def _block(null: NullHypothesis, block: DrawBlock, seed: int, threads: int) -> PermutationTest:
+    n_draws = block.stop - block.start
+    return null_distribution(null, n_draws, seed, threads, first=block.start)
 
 
 class Permuted:

@@ -27,7 +27,7 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -37,7 +37,7 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
-from fairrec.metrics import MetricAtK
+from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
@@ -45,6 +45,7 @@ from fairrec.metrics.measured import (
     refuse_undefined,
 )
 from fairrec.metrics.reading import read_inputs
+from fairrec.models.runs.loading import LoadingRun, ScoreByRun
 from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
@@ -100,6 +101,7 @@ def audit(
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -124,7 +126,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
-    engine, address, workers : see EngineOptions
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -201,10 +203,15 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)
-    if _is_of_everyone(how, scorer) and (where.engine != "local" or is_large(predictions, tables)):
+        if run is not None:
+            # each worker loads the model, and scores the candidates of its parts
+            predictions, scorer = run.file, ScoreByRun(run.folder)
+    is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
+    if is_cut and _is_of_everyone(how, scorer):
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
 
@@ -221,10 +228,11 @@ def audit(
         )
     # all that comes after reading is loaded meanwhile
     load_ahead("fairrec.workflows.audit_named")
+    # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
-        predictions,
+        predictions if run is None else run.candidates(),
         **tables,
-        has_scores=scorer is None,
+        has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
@@ -238,6 +246,9 @@ def audit(
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
+    if run is not None:
+        progress("scoring", 0, 0)
+        inputs = run.scored(inputs, progress)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -332,8 +343,15 @@ def _refuse_tables(*given: Any) -> None:
 def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
     """Whether every user is scored, by nobody who has to be paid."""
     if how is None:
-        return True
+        return not _is_endpoint(scorer)
     return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def _has_pooled(metrics: Sequence[str] | str | None) -> bool:
+    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
+    names = metrics.split(",") if isinstance(metrics, str) else metrics or ()
+    known = [name.strip().lower() for name in names]
+    return any(METRICS[name].pooled for name in known if name in METRICS)
 
 
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:

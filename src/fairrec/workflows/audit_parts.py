@@ -53,7 +53,9 @@ def audit_in_parts(
     """
     started = time.perf_counter()
     # kept until the program ends: the result is written from it
-    scratch = tempfile.TemporaryDirectory(prefix="fairrec-users-", ignore_cleanup_errors=True)
+    scratch = tempfile.TemporaryDirectory(
+        prefix="fairrec-users-", dir=where.scratch, ignore_cleanup_errors=True
+    )
     atexit.register(scratch.cleanup)
     per_user = Path(scratch.name)
     with (
@@ -67,6 +69,7 @@ def audit_in_parts(
             reserved=reserved,
             per_user=per_user,
             model=model,
+            folder=where.scratch,
         ) as (counts, parts),
     ):
         counted = counted_users(counts)

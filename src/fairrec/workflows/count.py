@@ -11,7 +11,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions, MinShown, SharingOptions, Threads
 from fairrec.core.engines.engine import open_engine
-from fairrec.core.engines.options import Address, EngineName, EngineOptions, Workers
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.files import write_text
 from fairrec.core.options import Blank, documented, spelled
@@ -62,6 +62,7 @@ def count(
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
 ) -> Counts:
     """Count the users who are alike: all that `fairrec.audit(counts=...)` needs.
@@ -74,7 +75,7 @@ def count(
     part, levels, make_levels : see CountOptions
     min_shown : merge smaller combinations of attributes into `(other)`
     threads : see AuditOptions
-    engine, address, workers : see EngineOptions
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
 
     Examples
@@ -89,7 +90,7 @@ def count(
     asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
     sharing = SharingOptions.of(min_shown=min_shown)
     options = AuditOptions.of(threads=threads)
-    where = EngineOptions.of(engine=engine, address=address, workers=workers)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     given_tables = {
         "test": test,
@@ -123,7 +124,13 @@ def count(
         with (
             open_engine(where) as working,
             counted_in_parts(
-                predictions, given_tables, working, own, progress, reserved=RESERVED_NAMES
+                predictions,
+                given_tables,
+                working,
+                own,
+                progress,
+                reserved=RESERVED_NAMES,
+                folder=where.scratch,
             ) as (counts, _),
         ):
             pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +10,10 @@ from typing import Any
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.engines.engine import Engine, steps
+from fairrec.core.engines.local import LocalEngine
+from fairrec.core.errors import InputError, plain
+from fairrec.core.files import put_table, whole_file
+from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
@@ -19,6 +23,7 @@ from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
 from fairrec.inputs.tables import Table
+from fairrec.metrics import METRICS
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.result.per_user_table import per_user_table
@@ -76,7 +81,9 @@ class CountPart:
         if self.per_user is not None and inputs.n_users:
             table = per_user_table(inputs, measured)
             number = part.name.split()[1].replace(",", "")
-            table.write_parquet(self.per_user / f"{int(number):08}.parquet", compression_level=1)
+            # a part that is worked on twice writes the same file
+            with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
+                put_table(table, file, compression_level=1)
         return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
 
 
@@ -122,7 +129,21 @@ def counted_in_parts(
             first = next(iter(parts)).tables()
             _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
             said["metrics"] = [metric.name for metric in wanted]
+        if not isinstance(engine, LocalEngine):
+            _refuse_own(said["metrics"])
         counting = CountPart(
             said, edges, engine.threads, reserved, per_user, model, given.get("users")
         )
         yield count_in_parts(parts, counting, engine, progress), parts
+
+
+def _refuse_own(names: Sequence[str] | str) -> None:
+    """An error for metrics that workers in other processes do not know."""
+    wanted = names.split(",") if isinstance(names, str) else names
+    for name in wanted:
+        known = name.partition("@")[0].strip().lower()
+        if known in METRICS and not METRICS[known].compute.__module__.startswith("fairrec."):
+            raise InputError(
+                f"Metric '{plain(name)}' is your own, and the workers do not know it. Leave out "
+                f"{spelled('engine')}, or measure it first and give it as {spelled('values')}."
+            )

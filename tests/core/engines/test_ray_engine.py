@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.engines.options import EngineOptions
-from fairrec.core.engines.ray_cluster import N_ATTEMPTS
+from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
 from fairrec.core.engines.ray_engine import RayEngine
 from fairrec.core.errors import InputError, PartError
 from fairrec.core.options import from_command_line
@@ -37,7 +38,7 @@ STORE_BYTES = 80_000_000
 def nodes() -> Iterator[Any]:
     """Three nodes: the first has no CPU, so that tasks run on the two others."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    from ray.cluster_utils import Cluster
+    from ray import cluster_utils
 
     head = {
         "num_cpus": 0,
@@ -46,7 +47,7 @@ def nodes() -> Iterator[Any]:
         # a lost node is noticed within about two seconds instead of twenty
         "_system_config": {"health_check_period_ms": 500, "health_check_failure_threshold": 4},
     }
-    made = Cluster(initialize_head=True, head_node_args=head)
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
     for n_gpus in (0, 1):
         # a GPU that is only said to be there
         made.add_node(num_cpus=1, num_gpus=n_gpus, object_store_memory=STORE_BYTES)
@@ -58,6 +59,43 @@ def nodes() -> Iterator[Any]:
 def engine(nodes: Any) -> Iterator[RayEngine]:
     with open_engine(EngineOptions(engine="ray", address=nodes.address)) as joined:
         yield joined
+
+
+def without_cluster(error: Exception) -> RayEngine:
+    """An engine whose tasks all end with an error of Ray."""
+    import ray
+
+    def fail(reference: object) -> None:
+        raise error
+
+    stand_in = SimpleNamespace(
+        **{name: getattr(ray, name) for name in ("cloudpickle", "exceptions")},
+        put=lambda value: value,
+        remote=lambda function: SimpleNamespace(
+            options=lambda **_: SimpleNamespace(remote=lambda *_: (0, 1))
+        ),
+        get=fail,
+    )
+    return RayEngine(Cluster(stand_in, workers=1))
+
+
+def test_a_worker_without_fairrec_is_named_as_that():
+    from ray.exceptions import RayTaskError
+
+    cause = RuntimeError("failed to import\nModuleNotFoundError: No module named 'fairrec'\n")
+    engine = without_cluster(RayTaskError("run", "traceback", cause))
+    message = r"a worker cannot load FairRec \(ModuleNotFoundError: No module named 'fairrec'\)"
+    with pytest.raises(InputError, match=message):
+        [*engine.map(squared, pieces(1))]
+
+
+def test_a_part_that_needs_too_much_memory_is_refused_with_what_to_do():
+    from ray.exceptions import OutOfMemoryError
+
+    engine = without_cluster(OutOfMemoryError("1 worker(s) were killed.\nObject store: full"))
+    message = r"^part-000.parquet: failed 3 times.*were killed\. Give fewer workers, or a cluster"
+    with pytest.raises(PartError, match=message):
+        [*engine.map(squared, pieces(1))]
 
 
 def test_results_come_in_the_order_of_the_parts(engine):
@@ -166,6 +204,24 @@ def test_a_part_that_kills_its_workers_is_refused_by_name(engine, tmp_path):
     assert noted.calls(Piece(1)) == N_ATTEMPTS
 
 
+def this_node() -> str:
+    import ray
+
+    return ray.get_runtime_context().get_node_id()
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Ends when two nodes are at work."""
+
+    folder: Path
+
+    def __call__(self, piece: Piece) -> None:
+        (self.folder / this_node()).touch()
+        while len([*self.folder.iterdir()]) < 2:
+            time.sleep(0.05)
+
+
 @dataclass(frozen=True)
 class Slow:
     """Says where it runs, and takes long enough to be interrupted."""
@@ -173,27 +229,35 @@ class Slow:
     folder: Path
 
     def __call__(self, piece: Piece) -> np.ndarray[Any, Any]:
-        import ray
-
-        node = ray.get_runtime_context().get_node_id()
-        (self.folder / f"{piece.name} {node}").touch()
+        (self.folder / f"{piece.number} {this_node()}").touch()
         time.sleep(0.3)
         # too large to be sent at once, so that it stays on its node
         return np.full(50_000, piece.number)
 
+    def ran(self) -> list[tuple[int, str]]:
+        """Numbers of parts and where they were worked on."""
+        names = [file.name.split() for file in self.folder.iterdir()]
+        return [(int(number), node) for number, node in names]
+
 
 def test_no_part_is_lost_or_counted_twice_when_a_node_is_lost(engine, nodes, tmp_path):
     """The last test: the nodes are one fewer afterwards."""
+    for name in ("meeting", "slow"):
+        (tmp_path / name).mkdir()
+    assert [*engine.map(Meet(tmp_path / "meeting"), pieces(2))] == [None] * 2
     victim = min(nodes.worker_nodes, key=lambda node: node.node_id)
+    slow, n_parts = Slow(tmp_path / "slow"), 12
+    lost: list[int] = []
 
     def kill_when_busy(part: Piece) -> None:
-        if part.number == 2 and victim in nodes.worker_nodes:
+        later = [n for n, node in slow.ran() if node == victim.node_id and n > part.number]
+        if later and not lost:
+            # begun there, or done and not taken yet
+            lost.extend(later)
             nodes.remove_node(victim, allow_graceful=False)
 
-    n_parts = 10
-    total = engine.fold(Slow(tmp_path), pieces(n_parts), added, kill_when_busy)
+    total = engine.fold(slow, pieces(n_parts), added, kill_when_busy)
     assert total.tolist() == [sum(range(n_parts))] * 50_000
-    ran = [file.name.split() for file in tmp_path.iterdir()]
-    # it had work, and some of it was done again elsewhere
-    assert victim.node_id in {node for _, node in ran}
-    assert len(ran) > n_parts
+    assert lost
+    for number in lost:
+        assert sum(n == number for n, _ in slow.ran()) == 2

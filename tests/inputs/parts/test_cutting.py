@@ -68,7 +68,9 @@ def test_ids_are_text_where_one_of_them_is(tmp_path: Path):
 
 
 def test_runs_are_told_from_each_other():
-    heads, starts = user_runs(pl.Series([3, 3, 1, 3]))
-    assert heads.to_list() == [3, 1, 3]
-    assert starts.tolist() == [0, 2, 3]
+    for ids in ([3, 3, 1, 3], ["c", "c", "a", "c"], [3, 3, None, 3], [None, None, 3, None]):
+        for kind in (None, pl.Int32) if isinstance(ids[-2], int) else (None,):
+            heads, starts = user_runs(pl.Series(ids, dtype=kind))
+            assert heads.to_list() == [ids[0], ids[2], ids[3]]
+            assert starts.tolist() == [0, 2, 3]
     assert user_runs(pl.Series([], dtype=pl.Int64))[1].tolist() == []

@@ -11,7 +11,7 @@ import pytest
 from fairrec.inputs.parts import dealing
 from fairrec.inputs.parts.dealing import deal
 from fairrec.inputs.parts.piece import scan_rows
-from fairrec.inputs.parts.placing import Everyone
+from fairrec.inputs.parts.placing import Everyone, KnownCodes
 from fairrec.inputs.parts.stored import Stored
 from fairrec.inputs.tables import Table
 
@@ -24,7 +24,7 @@ def test_each_part_has_the_rows_of_its_users_in_their_order(
     # users from 40 on have no attributes
     rows = pl.DataFrame({"user_id": rng.integers(0, 50, 500), "row": np.arange(500)})
     rows.write_parquet(tmp_path / "rows.parquet")
-    everyone = Everyone(pl.Series(range(40)), None, n_main=500, n_rows=60)
+    everyone = Everyone(KnownCodes(np.arange(40)), None, n_main=500, n_rows=60)
     stored = Stored.of(Table(tmp_path / "rows.parquet", "history"))
     for are_all_kept in (True, False):
         home = tmp_path / str(are_all_kept)
@@ -44,7 +44,7 @@ def test_each_part_has_the_rows_of_its_users_in_their_order(
 def test_a_part_without_rows_has_the_columns(tmp_path: Path):
     pl.DataFrame({"user_id": [1], "x": ["a"]}).write_parquet(tmp_path / "rows.parquet")
     stored = Stored.of(Table(tmp_path / "rows.parquet", "test"))
-    everyone = Everyone(pl.Series(range(9)), None, n_main=9, n_rows=3)
+    everyone = Everyone(KnownCodes(np.arange(9)), None, n_main=9, n_rows=3)
     dealt = deal(stored, "user_id", everyone, tmp_path, True, True)
     found = [scan_rows(some).collect() for some in dealt.rows]
     assert sorted(map(len, found)) == [0, 0, 1]

@@ -16,3 +16,17 @@ def test_large_is_what_is_stored_and_has_many_rows(tmp_path):
     assert is_large(None, {"values": file}, rows=100)
     table.write_csv(tmp_path / "values.csv")
     assert not is_large(tmp_path / "values.csv", {}, rows=1)
+
+
+def test_tables_that_cannot_be_cut_are_read_whole(tmp_path):
+    table = pl.DataFrame({"user_id": range(500), "item_id": range(500)})
+    file, text = str(tmp_path / "rows.parquet"), str(tmp_path / "rows.csv")
+    table.write_parquet(file)
+    table.write_csv(text)
+    assert is_large(file, {"test": file, "history": file}, rows=1)
+    assert not is_large(file, {"test": text}, rows=1)
+    assert not is_large(file, {"history": text}, rows=1)
+    assert not is_large(file, {"test": table}, rows=1)
+    assert is_large(file, {"given": "list_length:5|10"}, rows=1)
+    assert not is_large(file, {"given": "list_length"}, rows=1)
+    assert not is_large(file, {"given": ["history_length:q5"]}, rows=1)

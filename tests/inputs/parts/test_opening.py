@@ -183,6 +183,18 @@ def test_ids_are_compared_as_in_whole_tables(tmp_path: Path):
     assert whole["user_id"].dtype == pl.String
 
 
+def test_users_whose_ids_might_be_the_same_are_told_apart(tmp_path: Path):
+    rows = [("7", 1, 0.5, 1), ("7", 2, 0.1, 0), ("x", 1, 0.2, 1), ("x", 2, 0.9, 0)]
+    candidates = pl.DataFrame(rows, schema=["user_id", "item_id", "score", "label"], orient="row")
+    candidates.write_parquet(tmp_path / "rows.parquet")
+    users = pl.DataFrame({"user_id": ["7.0", "7", "x"], "gender": ["F", "M", "F"]})
+    for order in ([0, 1, 2], [1, 0, 2]):
+        users[order].write_parquet(tmp_path / "users.parquet")
+        tables = {"predictions": tmp_path / "rows.parquet", "users": tmp_path / "users.parquet"}
+        whole = agree(tables, ["auc"], 1, by=["gender"])
+        assert whole["gender"].to_list() == ["M", "F"]
+
+
 def test_values_that_folders_name_are_columns(tmp_path: Path):
     paths = made(tmp_path, 7, "sorted")
     for number, file in enumerate(sorted(paths["files"].iterdir())):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import TEXT, one_of, whole
+from fairrec.core.kinds import FOLDER, TEXT, one_of, whole
 from fairrec.core.options import ENGINE, Option, Options, spelled
 
 EngineName = Annotated[
@@ -38,6 +39,17 @@ Workers = Annotated[
 ]
 
 
+Scratch = Annotated[
+    Path | None,
+    Option(
+        FOLDER.or_none(),
+        "Folder for what parts need on disk until the end; workers on other machines must reach it",
+        ENGINE,
+        default="the system's folder for such files",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class EngineOptions(Options):
     """Where the work is done; no number depends on it."""
@@ -45,6 +57,7 @@ class EngineOptions(Options):
     engine: EngineName = "local"
     address: Address = None
     workers: Workers = None
+    scratch: Scratch = None
 
     def check(self) -> None:
         """Refuse an address that nothing would be sent to."""

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from fairrec.core.engines.engine import Done, P, Part, failed, in_words, unwatched
+from fairrec.core.engines.engine import (
+    LONGEST_ERROR,
+    Done,
+    P,
+    Part,
+    failed,
+    in_words,
+    unwatched,
+)
 from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
 from fairrec.core.engines.ray_task import THREADS, Again, Setup, run
 from fairrec.core.engines.tree import Tree
-from fairrec.core.errors import FairRecError, plain
+from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.core.options import spelled
 
 R = TypeVar("R")
@@ -142,6 +150,13 @@ class RayEngine:
             cause = getattr(error, "cause", None)
             if isinstance(cause, FairRecError):
                 raise cause from error
+            if isinstance(cause, Exception) and not isinstance(cause, Again):
+                # before any line of ours
+                why = plain(str(cause).strip().rpartition("\n")[2], LONGEST_ERROR)
+                raise InputError(
+                    f"{spelled('engine', 'ray')}: a worker cannot load FairRec ({why}). "
+                    "Install the same versions on all nodes."
+                ) from error
             raise failed(task.name, self._said(error, cause), N_ATTEMPTS) from error
 
     def _said(self, error: Exception, cause: object) -> str:

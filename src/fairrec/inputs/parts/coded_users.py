@@ -172,7 +172,8 @@ def write_users(
     frame: pl.DataFrame, parts: CodeArray, n_parts: int, folder: Path
 ) -> tuple[FileRows, ...]:
     """Write users part by part; where those of each part are."""
-    order = np.argsort(parts, kind="stable")
+    # of 16 bits that takes no comparison
+    order = np.argsort(parts.astype(np.int16) if n_parts < 1 << 15 else parts, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=n_parts))])
     rows: list[FileRows] = []
     first = 0

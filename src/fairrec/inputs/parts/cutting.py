@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import IntArray
+from fairrec.core.arrays import AnyArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.core.kernels import kernel
 from fairrec.core.progress import Progress
 from fairrec.inputs.parts.codes import id_codes
 from fairrec.inputs.parts.stored import Stored
@@ -80,6 +81,9 @@ def find_cuts(
 
 def user_runs(ids: pl.Series) -> tuple[pl.Series, IntArray]:
     """The id of each run of equal ids, and where it starts."""
+    if ids.dtype.is_integer() and not ids.null_count():
+        starts = _run_starts(ids.to_numpy())
+        return ids.gather(starts), starts
     is_start = ids.ne_missing(ids.shift(1))
     starts = is_start.arg_true().to_numpy().astype(np.int64)
     if len(ids) and (not len(starts) or starts[0] != 0):
@@ -118,6 +122,20 @@ class Forms:
             f"{table.place(row)}: column '{plain(self._column)}' is empty ({n_nulls:,} such rows). "
             "Fill it in or drop those rows."
         )
+
+
+@kernel
+def _run_starts(ids: AnyArray) -> IntArray:
+    n_runs = 0
+    for row in range(len(ids)):
+        n_runs += row == 0 or ids[row] != ids[row - 1]
+    starts = np.empty(n_runs, dtype=np.int64)
+    n_runs = 0
+    for row in range(len(ids)):
+        if row == 0 or ids[row] != ids[row - 1]:
+            starts[n_runs] = row
+            n_runs += 1
+    return starts
 
 
 def _rises(codes: IntArray) -> bool:

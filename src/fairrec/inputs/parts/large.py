@@ -14,14 +14,22 @@ LARGE = 20_000_000
 
 
 def is_large(predictions: Any, given: Mapping[str, Any], rows: int = LARGE) -> bool:
-    """Whether a table is to be read in parts: it is in Parquet files and has many rows.
+    """Whether tables are to be read in parts: they have many rows, and can be.
+
+    Parts need Parquet files, and circumstances in bins that do not depend on all users; other
+    tables are read whole, however large they are.
 
     Parameters
     ----------
     given : the options about tables; of values where there are no predictions
     """
-    source = predictions if predictions is not None else given.get("values")
-    if not isinstance(source, str | Path):
+    main = predictions if predictions is not None else given.get("values")
+    beside = [given[name] for name in ("test", "history") if given.get(name) is not None]
+    if not all(isinstance(one, str | Path) for one in (main, *beside)):
         return False
-    table = Table(source, "predictions")
-    return is_stored(table) and Stored.of(table).n_rows >= rows
+    circumstances = given.get("given") or ()
+    specs = circumstances.split(",") if isinstance(circumstances, str) else circumstances
+    if any(":" not in spec or ":q" in spec for spec in specs):
+        return False
+    tables = [Table(one, "predictions") for one in (main, *beside)]
+    return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows

@@ -24,15 +24,16 @@ from fairrec.inputs.parts.coded_users import (
     encode_attributes,
     write_users,
 )
+from fairrec.inputs.parts.codes import id_codes
 from fairrec.inputs.parts.cutting import Cuts, find_cuts
 from fairrec.inputs.parts.dealing import Dealt, deal
 from fairrec.inputs.parts.part import Part, Parts
 from fairrec.inputs.parts.piece import FileRows, Piece, scan_rows
-from fairrec.inputs.parts.placing import Everyone
+from fairrec.inputs.parts.placing import Everyone, KnownCodes
 from fairrec.inputs.parts.stored import Stored
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
-from fairrec.inputs.users import MISSING, attribute_specs, read_ids
+from fairrec.inputs.users import MISSING, attribute_specs, read_ids, refuse_users_twice
 
 ROWS = 1 << 21
 """Rows of a part, about."""
@@ -100,9 +101,10 @@ class _Cutting:
         main = self._main
         user_column = main.table.require("user_id")
         cuts = find_cuts(main, user_column, self._n_rows, self._progress)
-        self._progress("reading users", 0, 0)
-        ids, keys = read_ids(self._opened["users"])
-        everyone = Everyone(keys, cuts, main.n_rows, self._n_rows)
+        known = self._known()
+        if len(known.repeated):
+            cuts = None
+        everyone = Everyone(known, cuts, main.n_rows, self._n_rows)
         pieces: dict[str, Sequence[Piece]] = {}
         if cuts is None:
             pieces[main.table.name] = self._deal(main, everyone)
@@ -120,7 +122,7 @@ class _Cutting:
             pieces["test"] = self._deal(Stored.of(self._opened["test"]), everyone, are_audited)
         if "history" in self._opened:
             pieces["history"] = self._history(everyone)
-        pieces["users"], attributes = self._users(ids, keys, everyone)
+        pieces["users"], attributes = self._users(everyone)
         whole = {"items": given.items} if given.items is not None else {}
         n_parts = everyone.n_parts
         parts = tuple(
@@ -134,6 +136,16 @@ class _Cutting:
         )
         is_together = not any(one.table == main.table.name for one in self._dealt)
         return Parts(parts, attributes, is_together, tuple(self._dealt), main.n_rows)
+
+    def _known(self) -> KnownCodes:
+        """The codes of all users, of whom none may be there twice."""
+        table = self._opened["users"]
+        self._progress(f"reading {table.where}", 0, 0)
+        _, keys = read_ids(table)
+        known = KnownCodes(id_codes(keys))
+        if len(known.repeated):
+            refuse_users_twice(keys, table)
+        return known
 
     def _deal(
         self,
@@ -159,13 +171,12 @@ class _Cutting:
         pieces = self._deal(stored, everyone, are_audited=False, are_all_kept=False)
         return [replace(piece, item_counts=counts) for piece in pieces]
 
-    def _users(
-        self, ids: pl.Series, keys: pl.Series, everyone: Everyone
-    ) -> tuple[list[UsersPiece], tuple[CodedAttribute, ...]]:
+    def _users(self, everyone: Everyone) -> tuple[list[UsersPiece], tuple[CodedAttribute, ...]]:
         table = self._opened["users"]
         self._progress(f"dealing out {table.where}", 0, 0)
         columns, attributes = encode_attributes(table, self._asked, everyone.is_audited)
         _refuse_many_numbers(one for one in attributes if one.asked in self._given)
+        ids, keys = read_ids(table)
         named = {"id": ids} if ids.dtype == keys.dtype else {"id": ids, "key": keys}
         frame = pl.DataFrame({**named, **columns}).rechunk()
         rows = write_users(frame, everyone.parts, everyone.n_parts, self._home)
