@@ -62,13 +62,23 @@ def test_a_metric_without_bounds_has_no_steps():
 def test_suggested_levels_keep_the_spread_of_a_long_tail(power):
     values = np.random.default_rng(0).exponential(1, 6400) ** power
     edges = np.array(suggested_levels(values))
-    assert len(edges) < 64
+    assert len(edges) < 64 + 14
     n = np.bincount(level_of(values, edges))
     assert n.max() <= 6400 / 32 + 1
     assert kept_on(edges, values) > 0.998
     # as many users on each level are not enough
     if power == 3:
         assert kept_on(np.quantile(values, np.arange(1, 64) / 64), values) < 0.9
+
+
+@pytest.mark.parametrize(("n_group", "shift"), [(500, 0.2), (100, 0.4), (20, 1.0)])
+def test_suggested_levels_tell_a_small_group_from_all_others_that_is_below_them(n_group, shift):
+    values = np.random.default_rng(2).exponential(1, 10_000)
+    values[:n_group] -= shift
+    level = level_of(values, np.array(suggested_levels(values)))
+    mean = np.bincount(level, values) / np.maximum(np.bincount(level), 1)
+    left, whole = (row[:n_group].mean() - row.mean() for row in (mean[level], values))
+    assert left / whole == pytest.approx(1.0, abs=0.05)
 
 
 def test_levels_are_written_and_read(tmp_path):

@@ -20,7 +20,9 @@ _FINER = 2.0 ** (-np.arange(1, 41) / 4)
 """Where a step that begins at a bound or at 0 is cut again: what most users get from a large
 catalogue is far below one step, and would all be on one level."""
 N_OWN = 64
-"""Levels that suit some users."""
+"""Levels that suit some users, beside those of both ends."""
+_ENDS = 2.0 ** -np.arange(6, 13)
+"""Shares of users at both ends: a small group that is worse than all others is there."""
 _DIGITS = 12
 
 
@@ -82,16 +84,16 @@ def kept_on(edges: FloatArray, values: FloatArray) -> float:
 def suggested_levels(values: FloatArray) -> list[float]:
     """Edges between which there are about as many of these values or as much of their spread.
 
-    To twelve digits. A long tail of few users has most of the spread, and is cut for that.
+    To twelve digits. A long tail of few users has most of the spread, and is cut for that; both
+    ends are cut further, because a small group that is worse than all others is there as a whole.
     """
     known = np.sort(values[~np.isnan(values)])
     if not len(known):
         return []
     shares = np.arange(1, N_OWN // 2) / (N_OWN // 2)
     spread = np.cumsum((known - np.median(known)) ** 2)
-    inner = np.append(
-        np.quantile(known, shares), known[np.searchsorted(spread, spread[-1] * shares)]
-    )
+    by_users = np.quantile(known, [*shares, *_ENDS, *(1 - _ENDS)])
+    inner = [*by_users, *known[np.searchsorted(spread, spread[-1] * shares)]]
     rounded = {float(f"{edge:.{_DIGITS}g}") for edge in inner}
     return sorted(edge for edge in rounded if edge > known[0])
 
