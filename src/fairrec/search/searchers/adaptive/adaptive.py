@@ -1,8 +1,9 @@
 """Our searcher: score next where another user is expected to improve the answer most.
 
 Two goals share the users: the gap between full combinations, and findings among all groups of
-the lattice. Each asks for a few users of one group at a time, so that a group that disappoints
-is abandoned; each takes its turn when it has had fewer users than the other.
+the lattice. Each asks for a few users of some groups at a time, enough to fill the calls of the
+recommender that can be under way, so that a group that disappoints is abandoned; each takes its
+turn when it has had fewer users than the other.
 """
 
 from __future__ import annotations
