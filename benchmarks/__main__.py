@@ -12,40 +12,50 @@ from pathlib import Path
 
 from benchmarks import (
     audit,
+    counts,
     data,
     endpoint,
+    engines,
     lattice,
     many_attributes,
     metrics,
     mitigation,
     models,
+    parts,
     prepare,
     recommendations,
     report,
     search,
     search_findings,
+    stages,
     start,
     statistics,
+    trained_run,
 )
 from benchmarks.measure import Row, as_table, call_in_child
 
 CASES = {
     "audit": audit.run,
+    "counts": counts.run,
     "endpoint": endpoint.run,
+    "engines": engines.run,
     "metrics": metrics.run,
     "lattice": lattice.run,
     "many-attributes": many_attributes.run,
     "mitigation": mitigation.run,
     "models": models.run,
+    "parts": parts.run,
     "prepare": prepare.run,
     "recommendations": recommendations.run,
     "report": report.run,
+    "run": trained_run.run,
     "search": search.run,
     "search-findings": search_findings.run,
+    "stages": stages.run,
     "start": start.run,
     "statistics": statistics.run,
 }
-NEEDS_LISTS = {"audit", "metrics", "lattice"}
+NEEDS_LISTS = {"audit", "counts", "engines", "metrics", "lattice", "stages"}
 QUICK = 20
 N_CORES = 2
 

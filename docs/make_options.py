@@ -8,7 +8,9 @@ from fairrec.cli.model_options import HOW_ASKED
 from fairrec.cli.parameters import FieldsOf
 from fairrec.cli.search_options import HOW_SEARCHED
 from fairrec.core.audit_options import AboutOptions, AuditOptions, SharingOptions
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.options import from_command_line, spelled
+from fairrec.counts.options import CountOptions, CountsOptions
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.mitigation.options import MitigationOptions
@@ -22,7 +24,7 @@ PAGE = Path(__file__).with_name("options.md")
 SECTIONS = (
     (
         "Tables",
-        "`fairrec audit`, `plan`, `mitigate`, `rerank`, `search-bench`, `doctor`, "
+        "`fairrec audit`, `count`, `plan`, `mitigate`, `rerank`, `search-bench`, `doctor`, "
         "[settings files](plan.md)",
         FieldsOf(TableOptions),
     ),
@@ -41,6 +43,17 @@ SECTIONS = (
         "What is passed on",
         "`fairrec audit` and `save()` of its result; the audit is the same",
         FieldsOf(SharingOptions),
+    ),
+    (
+        "Counts",
+        "`fairrec count`, `fairrec.count()`; see [large tables](scale.md)",
+        FieldsOf(CountOptions),
+    ),
+    ("Audit of counts", "`fairrec audit`, `fairrec.audit()`", FieldsOf(CountsOptions)),
+    (
+        "Engine",
+        "`fairrec count` and `audit` of [large tables](scale.md); no number depends on it",
+        FieldsOf(EngineOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
     ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),

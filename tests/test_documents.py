@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fairrec.metrics import METRICS
 from fairrec.result.group_table import RESERVED
@@ -73,6 +74,20 @@ def test_the_page_on_inputs_names_the_columns_of_groups():
     understood = {f"{name}_{end}" for name in ("value", "difference") for end in ("low", "high")}
     for name in {*RESERVED} - understood - {"metric"}:
         assert f"`{name}`" in about, name
+
+
+def test_the_job_for_kubernetes_starts_fairrec_on_ray():
+    page = (ROOT / "docs" / "scale.md").read_text()
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    job = yaml.safe_load(block)["spec"]
+    command = shlex.split(job["entrypoint"])
+    assert command[:2] == ["fairrec", "count"]
+    assert command[command.index("--engine") + 1] == "ray"
+    groups = [job["rayClusterSpec"]["headGroupSpec"], *job["rayClusterSpec"]["workerGroupSpecs"]]
+    # heads and workers see the same files
+    first, *others = [group["template"]["spec"] for group in groups]
+    assert first["volumes"]
+    assert others == [first]
 
 
 def test_links_between_documents_lead_somewhere():

@@ -10,7 +10,17 @@ import fairrec
 PACKAGE = Path(fairrec.__file__).parent
 STAGES = [
     "core",
-    *("inputs", "metrics", "groups", "scoring", "search", "statistics", "result", "report"),
+    *(
+        "inputs",
+        "metrics",
+        "groups",
+        "scoring",
+        "search",
+        "statistics",
+        "counts",
+        "result",
+        "report",
+    ),
     *("datasets", "models", "mitigation", "policy", "workflows", "stores", "testing"),
     *("reproduction", "cli"),
 ]

@@ -14,6 +14,7 @@ from fairrec.core.version import __version__
 
 if TYPE_CHECKING:
     from fairrec.core.errors import FairRecError
+    from fairrec.counts.table import Counts
     from fairrec.groups.group import Group
     from fairrec.metrics import metric
     from fairrec.mitigation.mitigation_result import MitigationResult
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairrec.stores.card_file import card
     from fairrec.workflows.audit import audit
     from fairrec.workflows.compare import compare
+    from fairrec.workflows.count import count
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
@@ -39,6 +41,7 @@ __all__ = [
     "AuditPlan",
     "AuditResult",
     "Comparison",
+    "Counts",
     "Endpoint",
     "FairRecError",
     "Group",
@@ -50,6 +53,7 @@ __all__ = [
     "audit",
     "card",
     "compare",
+    "count",
     "gate",
     "load",
     "metric",
@@ -75,7 +79,9 @@ __getattr__ = loaded_on_use(
         "TrendResult": "fairrec.result.trend_result",
         "audit": "fairrec.workflows.audit",
         "card": "fairrec.stores.card_file",
+        "Counts": "fairrec.counts.table",
         "compare": "fairrec.workflows.compare",
+        "count": "fairrec.workflows.count",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",

@@ -292,6 +292,15 @@ def test_encoding_and_decoding_gives_the_values_back(values: pl.Series):
     assert distinct.to_list() == sorted(set(values.to_list()))
 
 
+def test_texts_that_somebody_else_numbered_change_no_code():
+    # Polars has one numbering of texts for the whole process
+    others = pl.Series([f"other {number}" for number in range(1000)]).cast(pl.Categorical)
+    codes, distinct = encode(pl.Series("item_id", ["b", "other 7", "a", "b"]))
+    assert codes.tolist() == [1, 2, 0, 1] and codes.dtype == np.int32
+    assert distinct.to_list() == ["a", "b", "other 7"] and distinct.name == "item_id"
+    assert len(others) == 1000
+
+
 @given(data=st.data())
 def test_positions_are_those_of_a_dictionary(data: st.DataObject):
     keys = data.draw(series_of_whole_numbers()).unique()

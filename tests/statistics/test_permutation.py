@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics.draws import PermutedSums
-from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.permutation import Extremes, Permuted, gap_p_value, null_distribution
 from tests.statistics.small_population import permutation_test, population, random_population
 
 
@@ -109,3 +110,14 @@ def test_critical_is_where_significance_begins():
 
 def test_too_few_permutations_make_nothing_significant():
     assert (run(random_population(8), 30).critical(0.05) == np.inf).all()
+
+
+def test_draws_of_workers_are_those_of_this_process():
+    world = random_population(4)
+    null = Permuted(world.moments, world.grouping, world.is_tested)
+    told = []
+    here = null_distribution(null, 130, seed=3)
+    there = null_distribution(null, 130, 3, engine=LocalEngine(2), advance=told.append)
+    for name in ("largest", "largest_own", "gaps", "spans", "n_reached"):
+        assert np.array_equal(getattr(here, name), getattr(there, name), equal_nan=True)
+    assert told == [50, 50, 30]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairrec.metrics.measured import Column
 from fairrec.statistics.ratio_scale import count_and_sum, why_no_ratio
 from tests.groups.small_grouping import grouping_of
 
@@ -29,5 +30,5 @@ def test_users_without_a_value_count_neither_as_users_nor_as_0():
         ([1.0, 2.0, 4.0, 8.0], [2, 2], [3, 12]),
         ([1.0, np.nan, 4.0, 8.0], [1, 2], [1, 12]),
     ):
-        found = count_and_sum(np.array(values), ~np.isnan(values), cells)
+        found = count_and_sum(Column(np.array(values), ~np.isnan(values), np.zeros(1)), cells)
         assert [column.tolist() for column in found] == [n, total]

@@ -10,7 +10,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.statistics.missing import analyse_missing
-from fairrec.statistics.standing import Standing, standing_of
+from fairrec.statistics.standing import Standing, expected_of, standing_of
 from tests.statistics.test_missing import labelled, users_of
 
 
@@ -22,7 +22,7 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Sta
     measured = measure_everyone(inputs, wanted)
     grouping = Grouping.of(inputs.attributes, options)
     missing = analyse_missing(measured, inputs, grouping, options)
-    return standing_of(measured, inputs, missing, most)
+    return standing_of(measured, expected_of(measured, inputs), missing, most)
 
 
 @pytest.mark.parametrize(("most", "is_conclusive"), [(0.1, True), (0.0999, False)])

@@ -128,7 +128,7 @@ def test_strata_are_the_combinations_that_occur():
     assert strata.n_strata == 3
     assert strata.of_user[2] == strata.of_user[3]
     assert len({*strata.of_user[:3].tolist()}) == 3
-    users = [part.tolist() for part in strata.users]
+    users = [part.tolist() for part in strata.rows]
     assert sorted(users) == [[0], [1], [2, 3]]
     assert [strata.of_user[part[0]] for part in users] == [0, 1, 2]
     values = np.array([1.0, 2.0, 3.0, 5.0])

@@ -8,6 +8,7 @@ import typer
 
 from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.compare import compare_command
+from fairrec.cli.count import count_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
@@ -32,6 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("audit", cls=SectionedCommand)(audit_command)
+app.command("count", cls=SectionedCommand)(count_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
 app.command("compare", cls=SectionedCommand)(compare_command)

@@ -40,10 +40,13 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
+from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME, SWITCH
 from fairrec.core.options import OUTPUT, Option, declared, spelled
+from fairrec.counts.options import CountsOptions
 from fairrec.inputs.table_options import TableOptions
 from fairrec.models.deep.model_names import DEEP_MODELS
 from fairrec.policy.gate_options import GATE, GateOptions
@@ -51,6 +54,7 @@ from fairrec.scoring.models.scorer_options import ScorerIdentity
 
 if TYPE_CHECKING:
     from fairrec.core.progress import Progress
+    from fairrec.models.runs.run import Run
     from fairrec.scoring.models.model import Model
 
 
@@ -63,6 +67,7 @@ def audit_command(
     ] = None,
     run: RunOption = None,
     tables: Annotated[Given, FieldsOf(TableOptions)],
+    counted: Annotated[Given, FieldsOf(CountsOptions)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
     plan: PlanOption = None,
@@ -75,6 +80,7 @@ def audit_command(
     onnx: OnnxOption = None,
     how_asked: HowAsked,
     scorer_identity: ScorerIdentity = "",
+    where: Annotated[Given, FieldsOf(EngineOptions)],
     about: Annotated[Given, FieldsOf(AboutOptions)],
     gate: Annotated[
         bool, Option(SWITCH, "Hold the result against a policy; see fairrec gate", GATE)
@@ -106,7 +112,7 @@ def audit_command(
         {name: value for name, value in chosen.values.items() if name in declared(kind)}
         for kind in (TableOptions, AuditOptions, AboutOptions)
     )
-    read = [predictions, run, plan, *tables.values()]
+    read = [predictions, run, plan, *tables.values(), *counted.get("counts", ())]
     read += [] if chosen.settings is None else [chosen.settings.file]
     read += [] if policy is None else [policy.policy, policy.baseline]
     if out is not None:
@@ -118,15 +124,18 @@ def audit_command(
     with shown_progress(quiet, log) as progress:
         from fairrec.workflows.audit import audit
 
+        if out is not None and not no_report:
+            do_ahead(_make_page_ready)
         loaded = [file for source in load for file in load_metrics(source)]
         model = chosen_model(scorer, endpoint, onnx, how_asked)
         how = search_options(search if model is None else search or "exact", how_searched, theta)
-        given = _tables(predictions, run, tables, how is not None, progress)
+        given = _tables(predictions, run, tables, counted, how is not None, progress)
         given |= _asked(model, run, scorer_identity)
         result = audit(
             **given,
             **options,
             **about,
+            **where,
             search=how,
             progress=progress,
             command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
@@ -140,7 +149,8 @@ def audit_command(
     with printed_as_text(policy, format_):
         print_result(result.shown(sharing.get("min_shown")), format_)
     if out is not None and not quiet:
-        users = "" if "aggregates_only" in sharing else ", per_user.parquet"
+        has_users = result.per_user is not None or result.per_user_parts is not None
+        users = ", per_user.parquet" if has_users and "aggregates_only" not in sharing else ""
         page = "" if no_report else ", report.html"
         say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
         if users and "min_shown" in sharing:
@@ -152,6 +162,13 @@ def audit_command(
         # the whole audit is judged, also where groups are hidden in what was written
         judged = result if out is None or "min_shown" in sharing else out
         raise typer.Exit(hold_against(judged, policy, format_, is_beside=True))
+
+
+def _make_page_ready() -> None:
+    """Load what a page is made with, while tables are read."""
+    from fairrec.report.page.html import make_ready
+
+    make_ready()
 
 
 def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:
@@ -211,20 +228,30 @@ def demo_command(
 
 
 def _tables(
-    predictions: Path | None, run: Path | None, tables: Given, is_search: bool, progress: Progress
+    predictions: Path | None,
+    run: Path | None,
+    tables: Given,
+    counted: Given,
+    is_search: bool,
+    progress: Progress,
 ) -> dict[str, Any]:
     """The tables to audit: those named, or those of a run where none is named instead.
 
     A search asks the run for scores as it needs them.
     """
-    sources = (predictions, run, tables.get("values"))
+    sources = (predictions, run, tables.get("values"), counted.get("counts"))
     if sum(source is not None for source in sources) != 1:
         raise InputError(
             "Name one of recommendations with held-out interactions, scored candidates, values per "
-            "user, or a run: fairrec audit RECOMMENDATIONS --test TEST --users USERS --by "
+            "user, counts, or a run: fairrec audit RECOMMENDATIONS --test TEST --users USERS --by "
             "ATTRIBUTES, fairrec audit CANDIDATES --users USERS --by ATTRIBUTES, fairrec audit "
-            "--values VALUES --users USERS --by ATTRIBUTES, or fairrec audit --run RUN"
+            "--values VALUES --users USERS --by ATTRIBUTES, fairrec audit --counts COUNTS, or "
+            "fairrec audit --run RUN"
         )
+    if "counts" in counted:
+        return {**counted, **tables}
+    if counted:
+        raise InputError(f"{spelled('disjoint')} is about {spelled('counts')}. Leave it out.")
     if run is None:
         # attributes may stand beside the values
         need(tables, *(("users",) if predictions is not None else ()), "by", command="audit")
@@ -232,22 +259,30 @@ def _tables(
     for name in ("test", "missing_lists"):
         if name in tables:
             raise InputError(f"A run has its own held-out items. Leave out {spelled(name)}.")
-    need_torch()
+    if not is_search:
+        from fairrec.models.runs.loading import LoadingRun
+
+        loading = LoadingRun(run, _loaded)
+        return {"predictions": loading, **loading.tables(), **tables}
     from fairrec.core.files import file_sum
-    from fairrec.models.runs.run import load_run
 
     progress("scoring", 0, 0)
-    loaded = load_run(run, "auto")
-    scored: dict[str, Any] = (
-        {"predictions": loaded.predictions()}
-        if not is_search
-        else {
-            "predictions": loaded.candidates(),
-            "scorer": loaded.score,
-            "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
-        }
-    )
-    return {**scored, **loaded.tables(), **tables}
+    loaded = _loaded(run)
+    return {
+        "predictions": loaded.candidates(),
+        "scorer": loaded.score,
+        "scorer_identity": f"run {file_sum(run / 'model.safetensors')}",
+        **loaded.tables(),
+        **tables,
+    }
+
+
+def _loaded(run: Path) -> Run:
+    """A run with its model, which needs torch."""
+    need_torch()
+    from fairrec.models.runs.run import load_run
+
+    return load_run(run, "auto")
 
 
 def _asked(model: Model | None, run: Path | None, identity: str) -> dict[str, Any]:

@@ -31,6 +31,10 @@ class UnavailableError(ScoringError):
     """A model has no answer for now; the same question may get one later."""
 
 
+class PartError(FairRecError, RuntimeError):
+    """A part of the work failed in a way that nobody foresaw; the message names it."""
+
+
 class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
 

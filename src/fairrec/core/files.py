@@ -143,3 +143,14 @@ def put_table(
             table.write_parquet(stream, compression_level=compression_level)
         except pl.exceptions.ComputeError as error:  # a full disk, in the words of Polars
             raise OSError(str(error)) from error
+
+
+def sink_table(table: pl.LazyFrame, file: Path) -> None:
+    """Write a table that is too large to be read at once, as `put_table` does."""
+    import polars as pl
+
+    with file.open("wb") as stream:
+        try:
+            table.sink_parquet(stream, compression_level=1, maintain_order=True)
+        except pl.exceptions.ComputeError as error:
+            raise OSError(str(error)) from error

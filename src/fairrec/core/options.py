@@ -29,6 +29,7 @@ STATISTICS = "Statistics"
 SEARCH = "Search"
 MODEL = "Model that is asked"
 PLANNING = "Plan and settings"
+ENGINE = "Engine"
 OUTPUT = "Output"
 
 
@@ -192,6 +193,11 @@ class _WayIn:
 
 
 _way_in = _WayIn()
+
+
+def is_command_line() -> bool:
+    """Whether errors spell options as flags, for processes that work for this one."""
+    return _way_in.is_command_line
 
 
 @contextmanager

@@ -15,6 +15,7 @@ Progress = Callable[[str, int, int], None]
 EVERY = 10.0
 """Seconds between two lines within a stage."""
 _UNITS = {
+    "scoring": "pairs",
     "measuring": "metrics",
     "searching with": "users",
     "benchmarking": "searches",

@@ -22,7 +22,7 @@ class Cells:
     Parameters
     ----------
     codes : (n_attributes, n_cells)
-    of_user : (n_users,), the cell each user is in
+    of_user : (n_rows,), the cell each user is in, or all users of a row
     n_users : (n_cells,)
     n_values : number of values of each attribute
     """
@@ -35,24 +35,28 @@ class Cells:
     def __len__(self) -> int:
         return len(self.n_users)
 
-    def sums(self, per_user: AnyArray) -> FloatArray:
-        """(n_cells,), sums over the users of each cell."""
-        totals = np.bincount(self.of_user, weights=per_user, minlength=len(self))
+    def sums(self, per_row: AnyArray) -> FloatArray:
+        """(n_cells,), sums over the rows of each cell."""
+        totals = np.bincount(self.of_user, weights=per_row, minlength=len(self))
         return totals.astype(np.float64, copy=False)
 
 
-def cells_of(codes: Sequence[CodeArray], n_values: Sequence[int]) -> Cells:
+def cells_of(
+    codes: Sequence[CodeArray], n_values: Sequence[int], n_users: IntArray | None = None
+) -> Cells:
     """The cells of users with these attribute codes.
 
     Parameters
     ----------
-    codes : one array (n_users,) an attribute
+    codes : one array (n_rows,) an attribute
+    n_users : (n_rows,), users of each row; None where a row is a user
     """
     first, of_user = number_combinations(codes, n_values)
     return Cells(
         codes=np.stack([column[first] for column in codes]),
         of_user=of_user,
-        n_users=np.bincount(of_user, minlength=len(first)),
+        # whole numbers below 2^53 are exact as floats
+        n_users=np.bincount(of_user, weights=n_users, minlength=len(first)).astype(np.int64),
         n_values=tuple(n_values),
     )
 

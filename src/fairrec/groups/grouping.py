@@ -39,17 +39,28 @@ class Grouping:
     min_users: int
 
     @classmethod
-    def of(cls, attributes: Sequence[Attribute], options: AuditOptions) -> Grouping:
-        """The groups of users with these attributes, as deep and as large as the options say."""
-        cells = cells_of([a.codes for a in attributes], [len(a.values) for a in attributes])
-        min_users = options.min_users(len(cells.of_user))
+    def of(
+        cls,
+        attributes: Sequence[Attribute],
+        options: AuditOptions,
+        n_users: IntArray | None = None,
+    ) -> Grouping:
+        """The groups of users with these attributes, as deep and as large as the options say.
+
+        Parameters
+        ----------
+        n_users : (n_rows,), users of each row; None where a row is a user
+        """
+        codes, n_values = [a.codes for a in attributes], [len(a.values) for a in attributes]
+        cells = cells_of(codes, n_values, n_users)
+        min_users = options.min_users(int(cells.n_users.sum()))
         lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
         return cls(tuple(attributes), cells, lattice, min_users)
 
     @property
     def n_users(self) -> int:
         """The number of users, in groups of the lattice or not."""
-        return len(self.cells.of_user)
+        return int(self.cells.n_users.sum())
 
     @property
     def n_combinations(self) -> int:
@@ -99,9 +110,11 @@ class Grouping:
         return dict(zip(map(tuple, self.codes.tolist()), self.full.tolist(), strict=True))
 
 
-def grouping_of(attributes: Sequence[Attribute], options: AuditOptions) -> Grouping:
+def grouping_of(
+    attributes: Sequence[Attribute], options: AuditOptions, n_users: IntArray | None = None
+) -> Grouping:
     """The groups of users with these attributes; an error where none has enough users."""
-    grouping = Grouping.of(attributes, options)
+    grouping = Grouping.of(attributes, options, n_users)
     if not len(grouping.lattice):
         advice = [plain(one.advice, 300) for one in attributes if one.advice]
         remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."

@@ -14,13 +14,15 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
+from fairrec.inputs.described import Described
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.mix_ups import refuse_swapped
+from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
-from fairrec.inputs.users import Attribute, Users, read_users
+from fairrec.inputs.users import Attribute, Users
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,25 @@ class AuditInputs:
         """Whether the first table that is in memory is a frame of pandas."""
         in_memory = (table for table in self.tables.values() if table.path is None)
         return next((table.is_pandas for table in in_memory), False)
+
+    @property
+    def described(self) -> Described:
+        """What a result tells of them."""
+        given = self.given
+        return Described(
+            self.tables,
+            self.n_users,
+            len(self.candidates.items),
+            self.by,
+            tuple(given.given),
+            self.columns,
+            None if given.relevant is None else str(given.relevant),
+            given.missing_lists,
+            self.attributes,
+            self.circumstances,
+            (*self.warnings, *self.side.warnings),
+            self.is_pandas,
+        )
 
     @property
     def is_without_list(self) -> BoolArray:
@@ -204,7 +225,7 @@ def read_tables(
     has_scores : whether the scores are in the table; otherwise a model will give them
     values : columns of the table of values, which then stands for predictions
     """
-    everyone = read_users(tables["users"], given.by)
+    everyone = users_of(tables["users"], given.by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)

@@ -102,7 +102,7 @@ def read_candidates(
         raise no_order(table)
     heads, offsets, flat = _from_lists(frame, parts, nested, table) if nested else _from_rows(frame)
     del frame
-    positions = positions_in(ids_as_integers_or_text(heads, table.where), user_ids)
+    positions = positions_in(table.user_keys(heads), user_ids)
     _refuse_unknown_users(heads, positions, table.where, users_where)
 
     bounds = offsets if nested else None
@@ -135,7 +135,7 @@ def read_candidates(
         labels = _as_labels(labels, label, relevant, table)
     scores = scores_in_order(numbers, orders, offsets, table) if has_scores else np.empty(0)
     lists = CandidateLists(offsets, items, scores, labels, item_ids)
-    _refuse_duplicate_pairs(lists, positions, user_ids, table.where)
+    _refuse_duplicate_pairs(lists, positions, user_ids, table)
     return lists, positions.astype(np.int64), n_padding
 
 
@@ -162,11 +162,8 @@ def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.S
     Most tables are written user by user, so there are far fewer runs than rows to look up.
     """
     flat = {name: frame[name] for name in frame.columns}
-    user_id = flat.pop("user_id")
-    starts = (user_id.ne_missing(user_id.shift(1))).arg_true().to_numpy().astype(np.int64)
-    if len(starts) == 0 or starts[0] != 0:
-        starts = np.insert(starts, 0, 0)
-    return user_id.gather(starts), np.append(starts, len(user_id)), flat
+    runs = flat.pop("user_id").rle().struct
+    return runs.field("value"), bounds_of(runs.field("len").to_numpy()), flat
 
 
 def _from_lists(
@@ -194,7 +191,7 @@ def _from_lists(
         if lists[name].null_count():
             row = lists[name].is_null().arg_true()[0]
             raise InputError(
-                f"{table.where}, row {row + 1}: the list in '{parts[name]}' is missing. "
+                f"{table.place(row)}: the list in '{parts[name]}' is missing. "
                 "Give an empty list to a user without candidates, or drop the row."
             )
     lengths = lists[names[0]].list.len()
@@ -203,7 +200,7 @@ def _from_lists(
         if (other != lengths).any():
             row = (other != lengths).arg_true()[0]
             raise InputError(
-                f"{table.where}, row {row + 1}: {lengths[row]} values in '{parts[names[0]]}' but "
+                f"{table.place(row)}: {lengths[row]} values in '{parts[names[0]]}' but "
                 f"{other[row]} in '{parts[name]}'. A user's lists must be of one length."
             )
     # an empty list would explode to a row of nulls
@@ -211,8 +208,8 @@ def _from_lists(
     offsets = bounds_of(lengths.to_numpy())
     if flat_lists["item_id"].null_count():
         at = flat_lists["item_id"].is_null().arg_true()[0]
-        row = int(np.searchsorted(offsets, at, side="right"))
-        raise InputError(f"{table.where}, row {row}: an item id is missing. Fill it in or drop it.")
+        row = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise InputError(f"{table.place(row)}: an item id is missing. Fill it in or drop it.")
     return frame["user_id"], offsets, flat_lists
 
 
@@ -273,7 +270,7 @@ def _order_by_user(
 
 
 def _refuse_duplicate_pairs(
-    lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, where: str
+    lists: CandidateLists, positions: CodeArray, user_ids: pl.Series, table: Table
 ) -> None:
     n_repeats, at = _repeated_items(lists.offsets, lists.items, len(lists.item_ids))
     if not n_repeats:
@@ -282,8 +279,9 @@ def _refuse_duplicate_pairs(
     user_id = user_ids[int(positions[user])]
     item_id = lists.item_ids[int(lists.items[at])]
     raise InputError(
-        f"{where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
-        f"({n_repeats:,} such rows in all). Keep one row for each user and item."
+        f"{table.where}: user {plain(repr(user_id))} has item {plain(repr(item_id))} twice "
+        f"({n_repeats:,} such rows {'in all' if table.piece is None else 'or more'}). Keep one row "
+        "for each user and item."
         + (" If -1 fills up lists that are too short, drop those rows." if item_id == -1 else "")
     )
 

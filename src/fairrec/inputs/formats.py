@@ -86,7 +86,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return tuple(sorted(file for file in found if _is_part(file, path)))
     if not glob.has_magic(str(path)):
         return ()
-    root = _root(path)
+    root = root_of(path)
     found = root.glob(str(path.relative_to(root)))
     return tuple(sorted(file for file in found if file.is_file() and file.name[0] != "."))
 
@@ -98,7 +98,7 @@ def checksum(path: Path) -> str:
         return file_sum(path)
     sums = hashlib.sha256()
     for file in files:
-        name = file.relative_to(_root(path)).as_posix()
+        name = file.relative_to(root_of(path)).as_posix()
         sums.update(f"{file_sum(file)} {len(name)} {as_unicode(name)}\n".encode())
     return sums.hexdigest()
 
@@ -122,14 +122,14 @@ def open_path(path: Path, where: str) -> Source:
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
                 "Only Parquet is read in parts: make one file of them, or save them as Parquet."
             )
-    return Rows.of(_scan_parts(files, _root(path), where))
+    return Rows.of(_scan_parts(files, root_of(path), where))
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = format_of(file)
     if kind == "Parquet":
-        return Rows.of(_scan_parquet(file))
+        return Rows.of(scan_parquet(file))
     if kind == "Arrow":
         return Rows.of(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
@@ -177,7 +177,7 @@ def _is_part(file: Path, folder: Path) -> bool:
     return FORMATS.get(file.suffix.lower()) == "Parquet" and not is_hidden
 
 
-def _root(path: Path) -> Path:
+def root_of(path: Path) -> Path:
     """The folder that a pattern stands in, above its first wildcard."""
     while glob.has_magic(str(path)) and not path.is_dir():
         path = path.parent
@@ -189,15 +189,11 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
 
     Polars itself would take such names from the folders above the root as well.
     """
-    named = [_values_in(file.relative_to(root).parent) for file in files]
-    if not any(named):
+    columns = columns_in_names(files, root)
+    if not columns:
         sources: Any = [_readable(file) for file in files]
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
-    columns = {
-        name: whole_or_text(pl.Series(name, [one.get(name) for one in named], dtype=pl.String))
-        for name in dict.fromkeys(name for one in named for name in one)
-    }
-    parts = [_scan_parquet(file) for file in files]
+    parts = [scan_parquet(file) for file in files]
     shown = [plain(file.relative_to(root)) for file in files]
     _refuse_different([part.collect_schema() for part in parts], shown, where)
     return pl.concat(
@@ -206,6 +202,15 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
         )
         for at, part in enumerate(parts)
     )
+
+
+def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:
+    """The columns that folders below the root name, each with one value a file."""
+    named = [_values_in(file.relative_to(root).parent) for file in files]
+    return {
+        name: whole_or_text(pl.Series(name, [one.get(name) for one in named], dtype=pl.String))
+        for name in dict.fromkeys(name for one in named for name in one)
+    }
 
 
 def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
@@ -221,7 +226,8 @@ def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: s
                 )
 
 
-def _scan_parquet(file: Path) -> pl.LazyFrame:
+def scan_parquet(file: Path) -> pl.LazyFrame:
+    """The rows of one Parquet file, not read yet."""
     return pl.scan_parquet(_readable(file), glob=False, hive_partitioning=False)
 
 

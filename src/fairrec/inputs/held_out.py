@@ -60,7 +60,12 @@ class HeldOutItems:
     gains: FloatArray
     has_rows: BoolArray
     warnings: tuple[str, ...]
-    where: str
+    table: Table
+
+    @property
+    def where(self) -> str:
+        """The name of the table."""
+        return self.table.where
 
     def of_lists(self, row_of_list: IntArray) -> HeldOut:
         """The gains behind each list, whose user is at that row of the users table."""
@@ -77,12 +82,15 @@ class HeldOutItems:
         """
         at = positions_in(self.item_ids, item_ids)[self.items]
         if len(at) and len(items) and at.max() < 0:
-            raise InputError(
+            self.table.doubt(
+                "items",
                 f"{self.where}: none of its items is ever recommended. Items there: "
                 f"{listed(self.item_ids.head(3).to_list())}; recommended: "
                 f"{listed(item_ids.head(3).to_list())}. Check that both tables use the same "
-                "item ids."
+                "item ids.",
             )
+        elif len(at) and len(items):
+            self.table.clear("items")
         labels = np.zeros(len(items))
         _mark_gains(
             offsets, items, len(item_ids), row_of_list, self.offsets, at, self.gains, labels
@@ -120,9 +128,9 @@ def read_held_out(
             warnings += _about_relevance(gains, relevant, table)
     else:
         warnings += _about_flags(table)
-    users = ids_as_integers_or_text(frame["user_id"], table.where)
+    users = table.user_keys(frame["user_id"])
     rows = positions_in(users, user_ids)
-    warnings += _about_unknown_users(users, rows, table.where, users_where)
+    warnings += _about_unknown_users(users, rows, table, users_where)
     items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
@@ -141,7 +149,7 @@ def read_held_out(
         gains,
         has_rows,
         tuple(warnings),
-        table.where,
+        table,
     )
 
 
@@ -171,6 +179,8 @@ def _graded_by(table: Table) -> str | None:
 
 def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
     """What the gains mean; negative ones are an error."""
+    if not len(gains):
+        return []
     low, high = float(gains.min()), float(gains.max())
     if low < 0:
         raise InputError(
@@ -179,10 +189,13 @@ def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
             f"{spelled('relevant', f'{column}>0')}"
         )
     if high <= 0:
-        raise InputError(
+        table.doubt(
+            "gains",
             f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
-            f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}"
+            f"Fix it, or say which rows are relevant: {spelled('relevant', f'{column}>=0')}",
         )
+    else:
+        table.clear("gains")
     if low == high:
         return []
     n_zero = int((gains == 0).sum())
@@ -211,31 +224,39 @@ def _about_flags(table: Table) -> list[str]:
 
 
 def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[str]:
+    if not len(is_met):
+        return []
     n_met = int(is_met.sum())
-    if not n_met:
-        raise InputError(
+    if n_met:
+        table.clear("relevant")
+    else:
+        table.doubt(
+            "relevant",
             f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
-            "relevant; choose another threshold."
+            "relevant; choose another threshold.",
         )
     return [f"{table.where}: {n_met:,} of {len(is_met):,} held-out rows meet {relevant}"]
 
 
 def _about_unknown_users(
-    users: pl.Series, rows: CodeArray, where: str, users_where: str
+    users: pl.Series, rows: CodeArray, table: Table, users_where: str
 ) -> list[str]:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
+    if not is_unknown.all():
+        table.clear("users")
     if not is_unknown.any():
         return []
     unknown = users.filter(is_unknown).unique(maintain_order=True)
     if is_unknown.all():
-        raise InputError(
-            f"{where}: none of its {len(unknown):,} users is in {users_where}. Users there: "
-            f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids."
+        table.doubt(
+            "users",
+            f"{table.where}: none of its {len(unknown):,} users is in {users_where}. Users there: "
+            f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids.",
         )
     one = len(unknown) == 1
     return [
-        f"{len(unknown):,} user{'' if one else 's'} of {where} "
+        f"{len(unknown):,} user{'' if one else 's'} of {table.where} "
         f"({some_of(unknown.head(3).to_list(), len(unknown))}) {'is' if one else 'are'} not in "
         f"{users_where} and {'is' if one else 'are'} left out"
     ]

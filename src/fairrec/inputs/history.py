@@ -42,7 +42,7 @@ class Interactions:
 def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
-    users = ids_as_integers_or_text(frame["user_id"], table.where)
+    users = table.user_keys(frame["user_id"])
     owner = positions_in(*comparable(users, user_ids))
     return np.bincount(owner[owner >= 0], minlength=len(user_ids)).astype(np.int64)
 

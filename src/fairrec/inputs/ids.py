@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, some_of
 from fairrec.core.kernels import kernel
 
@@ -81,8 +81,21 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
             codes, is_present = _number(_as_int64(values), low, high - low + 1)
             distinct = pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
             return codes, distinct
+    if len(values) and values.dtype == pl.String and not values.null_count():
+        return _encode_text(values)
     distinct = values.unique().sort()
     return positions_in(values, distinct), distinct
+
+
+def _encode_text(texts: pl.Series) -> tuple[CodeArray, pl.Series]:
+    """The same for text: each row is hashed once, and only different texts are sorted."""
+    numbers = texts.cast(pl.Categorical).to_physical().to_numpy()
+    n_numbers = int(numbers.max()) + 1
+    rows = _first_rows(numbers, n_numbers)
+    rows = rows[texts.gather(rows).arg_sort().to_numpy()]
+    code_of_number = np.zeros(n_numbers, dtype=np.int32)
+    code_of_number[numbers[rows]] = np.arange(len(rows), dtype=np.int32)
+    return code_of_number[numbers], texts.gather(rows)
 
 
 def _is_integer(kind: pl.DataType) -> bool:
@@ -121,3 +134,17 @@ def _number(ids: IntArray, low: int, n_slots: int) -> tuple[CodeArray, BoolArray
     for row in range(len(ids)):
         codes[row] = code_of_slot[ids[row] - low]
     return codes, is_present
+
+
+@kernel
+def _first_rows(numbers: AnyArray, n_numbers: int) -> IntArray:
+    """The first row of each number that occurs, in the order of these rows."""
+    is_met = np.zeros(n_numbers, dtype=np.bool_)
+    rows = np.empty(n_numbers, dtype=np.int64)
+    n_rows = 0
+    for row in range(len(numbers)):
+        if not is_met[numbers[row]]:
+            is_met[numbers[row]] = True
+            rows[n_rows] = row
+            n_rows += 1
+    return rows[:n_rows]

@@ -61,13 +61,13 @@ def scores_in_order(
     """
     if "score" not in numbers:
         if "rank" in numbers:
-            _refuse_odd_ranks(numbers["rank"], columns["rank"], offsets, table.where)
+            _refuse_odd_ranks(numbers["rank"], columns["rank"], offsets, table)
             return -numbers["rank"]
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
     scores = numbers["score"]
     if not table.is_mapped("score"):
-        _refuse_ranks(scores, columns["score"], offsets, table.where)
+        _refuse_ranks(scores, columns["score"], offsets, table)
     if "rank" in numbers:
         return _in_one_order(scores, numbers["rank"], columns, offsets, table.where)
     return scores
@@ -105,36 +105,45 @@ def _in_one_order(
     return in_order
 
 
-def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, where: str) -> None:
+def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where every user's scores are 1, 2, 3 and so on, as ranks are."""
-    if len(scores) >= _ENOUGH_ROWS and len(offsets) > 2 and _all_look_like_ranks(offsets, scores):
-        raise InputError(
-            f"{where}: '{plain(column)}' counts up in every user's list, as a rank does, of which "
-            "the first is best; of a score the highest is. Map it as what it is: "
+    look = _look_like_ranks(offsets, scores)
+    if look < 0:
+        table.clear("ranks")
+    elif look and len(scores) >= _ENOUGH_ROWS and len(offsets) > 2:
+        table.doubt(
+            "ranks",
+            f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
+            "which the first is best; of a score the highest is. Map it as what it is: "
             f"{spelled('columns', {'rank': column})}, or "
-            f"{spelled('columns', {'score': column})} if higher is better"
+            f"{spelled('columns', {'score': column})} if higher is better",
         )
 
 
-def _refuse_odd_ranks(ranks: FloatArray, column: str, offsets: IntArray, where: str) -> None:
+def _refuse_odd_ranks(ranks: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error for ranks below 0, and for those that are the same all over."""
     if len(ranks) and ranks.min() < 0:
         raise InputError(
-            f"{where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and of "
-            f"ranks 1 is best. If higher is better, map it: {spelled('columns', {'score': column})}"
+            f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), and "
+            "of ranks 1 is best. If higher is better, map it: "
+            f"{spelled('columns', {'score': column})}"
         )
-    if len(ranks) > len(offsets) - 1 and ranks.min() == ranks.max():
-        raise InputError(
-            f"{where}: '{plain(column)}' is {ranks[0]:g} in every row, so the order is not known. "
-            "Give the place of each item, 1 for the first."
+    if len(ranks) and ranks.min() < ranks.max():
+        table.clear("one rank")
+    elif len(ranks) > len(offsets) - 1:
+        table.doubt(
+            "one rank",
+            f"{table.where}: '{plain(column)}' is {ranks[0]:g} in every row, so the order is not "
+            "known. Give the place of each item, 1 for the first.",
         )
 
 
 @kernel
-def _all_look_like_ranks(offsets: IntArray, scores: FloatArray) -> bool:
-    """Whether all lists have rising whole numbers, or 1 to n in an order that no score has.
+def _look_like_ranks(offsets: IntArray, scores: FloatArray) -> int:
+    """1 where all lists have rising whole numbers, or 1 to n in an order that no score has.
 
-    A score may well be n to 1 from the first row to the last: that list is in order.
+    -1 where one has not, 0 where that cannot be told. A score may well be n to 1 from the first
+    row to the last: that list is in order.
     """
     n_lists, n_rising, n_falling = 0, 0, 0
     for one in range(len(offsets) - 1):
@@ -147,17 +156,17 @@ def _all_look_like_ranks(offsets: IntArray, scores: FloatArray) -> bool:
         for row in range(start, stop):
             score = scores[row]
             if score != np.floor(score) or score < 0:
-                return False
+                return -1
             is_numbered = is_numbered and 1 <= score <= n
             total += score
             if row > start:
                 is_rising = is_rising and score > scores[row - 1]
                 is_falling = is_falling and score < scores[row - 1]
         if not is_rising and not (is_numbered and total == n * (n + 1) / 2):
-            return False
+            return -1
         n_rising += is_rising
         n_falling += is_falling
-    return n_lists > 1 and n_falling < n_lists
+    return 1 if n_lists > 1 and n_falling < n_lists else 0
 
 
 @kernel

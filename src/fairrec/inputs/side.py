@@ -114,10 +114,16 @@ def read_popularity(
 ) -> tuple[Popularity, list[str]]:
     """Popularity of the candidate items and of the history of the audited users."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
-    users = ids_as_integers_or_text(frame["user_id"], table.where)
-    codes, keys = encode(ids_as_integers_or_text(frame["item_id"], table.where))
-    n_per_item = np.bincount(codes, minlength=len(keys))
-    percent = 100 / len(codes)
+    users = table.user_keys(frame["user_id"])
+    items = ids_as_integers_or_text(frame["item_id"], table.where)
+    if table.piece is None:
+        codes, keys = encode(items)
+        n_per_item = np.bincount(codes, minlength=len(keys))
+    else:
+        # what is popular is so among all users
+        keys, n_per_item = table.piece.read_item_counts()
+        codes = positions_in(items, keys)
+    percent = 100 / int(n_per_item.sum())
 
     at = positions_in(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
@@ -130,10 +136,13 @@ def read_popularity(
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     warnings = []
-    if not (n_interactions > 0).any():
-        raise InputError(
+    if (n_interactions > 0).any():
+        table.clear("users")
+    else:
+        table.doubt(
+            "users",
             f"{table.where}: none of the audited users has a row there. "
-            "Check that its user ids are those of the predictions."
+            "Check that its user ids are those of the predictions.",
         )
     n_new = int((at < 0).sum())
     if n_new:

@@ -18,6 +18,7 @@ from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
 from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.ids import whole_or_text
+from fairrec.inputs.parts.piece import Piece
 from fairrec.inputs.sources import Role
 
 IDS = ("user_id", "item_id")
@@ -43,24 +44,35 @@ class Table:
 
     Parameters
     ----------
-    source : a path, or a Polars, pandas or Arrow table
+    source : a path, a Polars, pandas or Arrow table, or a piece of a table that is read in parts
     name : the part it plays: predictions, users, items or history
     mapping : column names the user gave
+
+    Attributes
+    ----------
+    doubts : what is wrong with a piece if it is so in the whole table, by kind; None where it is
+        seen that it is not
     """
 
     def __init__(self, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.mapping = mapping or {}
-        self.path = Path(source) if isinstance(source, str | Path) else None
+        self.piece = source if isinstance(source, Piece) else None
+        self.doubts: dict[str, str | None] = {}
+        named = source.path if isinstance(source, Piece) else source
+        self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
         said = self.path and (
             self.path.resolve().name if self.path.name in ("", "..") else self.path.name
         )
         self.where = plain(said) if said else f"the {name} table"
-        with self._read_errors():
-            self._source = (
-                open_path(self.path, self.where) if self.path else open_frame(source, name)
-            )
+        with self.read_errors():
+            if self.piece is not None:
+                self._source = self.piece.open()
+            elif self.path is not None:
+                self._source = open_path(self.path, self.where)
+            else:
+                self._source = open_frame(source, name)
         self.columns = [*self._source.columns]
 
     @property
@@ -104,13 +116,35 @@ class Table:
 
     def numeric_columns(self) -> list[str]:
         """The columns that hold numbers or true and false."""
-        with self._read_errors():
+        with self.read_errors():
             kinds = self._source.kinds()
         return [name for name, kind in kinds.items() if kind.is_numeric() or kind == pl.Boolean]
 
     def attribute_column(self, name: str) -> str | None:
         """The column an attribute is read from, by exact or plain name, or None."""
         return named_column(name, self.columns)
+
+    def place(self, row: int) -> str:
+        """Where a row stands, for messages; rows of a piece that is scattered have no number."""
+        if self.piece is None:
+            return f"{self.where}, row {row + 1}"
+        first = self.piece.first_row
+        return self.where if first is None else f"{self.where}, row {first + row + 1}"
+
+    def doubt(self, kind: str, message: str) -> None:
+        """Refuse what is wrong if all rows are so; of a piece, only once all have been seen."""
+        if self.piece is None:
+            raise InputError(message)
+        self.doubts.setdefault(kind, message)
+
+    def clear(self, kind: str) -> None:
+        """Note that not all rows are so."""
+        self.doubts[kind] = None
+
+    def user_keys(self, ids: pl.Series) -> pl.Series:
+        """User ids as they are compared; those of a piece as they are in the whole table."""
+        keys = ids_as_integers_or_text(ids, self.where)
+        return ids.cast(pl.String) if self.piece is not None and self.piece.is_text else keys
 
     def read(self, columns: Mapping[str, str], labels: Collection[str] = ()) -> pl.DataFrame:
         """The named columns as a frame: new name -> column of the table.
@@ -120,12 +154,12 @@ class Table:
         labels : those that only name something, so that '007' is not 7
         """
         roles = {name: _role(name, column, name in labels) for name, column in columns.items()}
-        with self._read_errors():
+        with self.read_errors():
             table = self._source.read(columns, roles)
             table = table.with_columns(
                 self._as_typed(table[name], column, roles[name]) for name, column in columns.items()
             )
-        if table.height == 0:
+        if table.height == 0 and self.piece is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in (*IDS, "categories", *NUMBERS):
             if name in columns:
@@ -143,21 +177,22 @@ class Table:
         kind = values.dtype
 
         def row_of(at: int) -> int:
-            return at + 1 if offsets is None else int(np.searchsorted(offsets, at, side="right"))
+            return at if offsets is None else int(np.searchsorted(offsets, at, side="right")) - 1
 
         if not (kind.is_numeric() or kind == pl.Boolean):
-            raise InputError(f"{self.where}{_why_not_numbers(values, column, row_of)}")
+            raise InputError(self._why_not_numbers(values, column, row_of))
         if values.null_count():
             at = int(values.is_null().arg_true()[0])
             raise InputError(
-                f"{self.where}, row {row_of(at)}: column '{plain(column)}' is empty "
+                f"{self.place(row_of(at))}: column '{plain(column)}' is empty "
                 f"({values.null_count():,} such values). Give a number in every row."
             )
-        numbers = values.cast(pl.Float64)
+        # pieces are put together while they are small, and not copied again as an array
+        numbers = values.rechunk().cast(pl.Float64)
         if kind.is_float() and not numbers.is_finite().all():
             bad = (~numbers.is_finite()).arg_true()
             raise InputError(
-                f"{self.where}, row {row_of(int(bad[0]))}: column '{plain(column)}' is "
+                f"{self.place(row_of(int(bad[0])))}: column '{plain(column)}' is "
                 f"{numbers[bad[0]]} ({len(bad):,} such values). Every value must be finite; drop "
                 "those rows or fix the model that wrote them."
             )
@@ -165,17 +200,19 @@ class Table:
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
         """Raise where squares of the numbers could overflow, or would all be nothing."""
-        at = int(np.argmax(np.abs(numbers))) if len(numbers) else 0
-        if len(numbers) and abs(numbers[at]) > LARGEST:
+        largest = float(max(numbers.max(), -numbers.min())) if len(numbers) else 0.0
+        if largest == 0 or SMALLEST <= largest <= LARGEST:
+            return
+        at = int(np.argmax(np.abs(numbers)))
+        if largest > LARGEST:
             raise InputError(
-                f"{self.where}, row {at + 1}: column '{plain(column)}' is {numbers[at]:g}, too "
+                f"{self.place(at)}: column '{plain(column)}' is {numbers[at]:g}, too "
                 "large to reckon with. If it stands for no value, leave it empty."
             )
-        if len(numbers) and 0 < abs(numbers[at]) < SMALLEST:
-            raise InputError(
-                f"{self.where}, row {at + 1}: column '{plain(column)}' has no number further from "
-                f"0 than {numbers[at]:g}, too small to reckon with. Give it in smaller units."
-            )
+        raise InputError(
+            f"{self.place(at)}: column '{plain(column)}' has no number further from 0 than "
+            f"{numbers[at]:g}, too small to reckon with. Give it in smaller units."
+        )
 
     def refuse_duplicates(self, ids: pl.Series, column: str, remedy: str) -> None:
         """Raise where an id stands in more than one row."""
@@ -184,7 +221,7 @@ class Table:
         again = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
         row = (~ids.is_first_distinct()).arg_true()[0]
         raise InputError(
-            f"{self.where}, row {row + 1}: {column} {some_of(again.head(3).to_list(), len(again))} "
+            f"{self.place(row)}: {column} {some_of(again.head(3).to_list(), len(again))} "
             f"appears more than once. {remedy}"
         )
 
@@ -192,7 +229,7 @@ class Table:
         if values.null_count():
             row = values.is_null().arg_true()[0]
             raise InputError(
-                f"{self.where}, row {row + 1}: column '{plain(column)}' is empty "
+                f"{self.place(row)}: column '{plain(column)}' is empty "
                 f"({values.null_count():,} such rows). Fill it in or drop those rows."
             )
 
@@ -220,13 +257,30 @@ class Table:
         if kind == "float":
             if role is Role.NAME:
                 return values
-            why = _why_not_numbers(values, column, lambda at: at + 1)
-            raise InputError(f"{self.where}{why}")
+            raise InputError(self._why_not_numbers(values, column, lambda at: at))
         words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
         return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
 
+    def _why_not_numbers(self, values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
+        """What is wrong with a column that holds no numbers."""
+        named = f"column '{plain(column)}'"
+        if values.dtype != pl.String:
+            return f"{self.where}: {named} is of type {values.dtype}. Give numbers only."
+        numbers = values.cast(pl.Float64, strict=False)
+        # beside text an empty field is not what is wrong
+        bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
+        if not len(bad):
+            return f"{self.where}: {named} holds numbers as text. Store them as numbers."
+        at = int(bad[0])
+        what = "not a number" if numbers[at] is None else "not finite"
+        return (
+            f"{self.place(row_of(at))}: {named} holds {plain(repr(values[at]))}, which is "
+            f"{what} ({len(bad):,} such values). Give numbers only."
+        )
+
     @contextmanager
-    def _read_errors(self) -> Iterator[None]:
+    def read_errors(self) -> Iterator[None]:
+        """Errors of reading in words that name the table."""
         try:
             yield
         except BaseException as error:
@@ -311,20 +365,3 @@ def _role(name: str, column: str, is_label: bool) -> Role:
     if is_label:
         return Role.LABEL
     return Role.NUMBER if name in NUMBERS else Role.ANY
-
-
-def _why_not_numbers(values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
-    """What is wrong with a column that holds no numbers, after the name of the table."""
-    if values.dtype != pl.String:
-        return f": column '{plain(column)}' is of type {values.dtype}. Give numbers only."
-    numbers = values.cast(pl.Float64, strict=False)
-    # beside text an empty field is not what is wrong
-    bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
-    if not len(bad):
-        return f": column '{plain(column)}' holds numbers as text. Store them as numbers."
-    at = int(bad[0])
-    what = "not a number" if numbers[at] is None else "not finite"
-    return (
-        f", row {row_of(at)}: column '{plain(column)}' holds {plain(repr(values[at]))}, which is "
-        f"{what} ({len(bad):,} such values). Give numbers only."
-    )

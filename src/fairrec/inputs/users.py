@@ -122,32 +122,61 @@ class Users:
         return tuple(encode_attribute(columns[spec.name], spec, self.where) for spec in self.specs)
 
 
-def read_users(table: Table, by: Sequence[str]) -> Users:
-    """The users and the attributes named in `by`."""
+def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
+    """What `by` asks for; an error for what the table does not have, and for nothing."""
     specs = tuple(_parse_spec(text, table) for text in by)
     if not specs:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
+    refuse_repeated([spec.name for spec in specs])
+    return specs
+
+
+def read_users(table: Table, by: Sequence[str]) -> Users:
+    """The users and the attributes named in `by`."""
+    specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
-    _refuse_repeated(names)
     user_column = table.require("user_id")
     frame = table.read(
         {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
         labels=[f"={spec.name}" for spec in specs if spec.binning is None],
     )
     frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
-    keys = ids_as_integers_or_text(frame["user_id"], table.where)
-    table.refuse_duplicates(keys, user_column, "Keep one row per user.")
+    ids, keys = _ids_and_keys(frame["user_id"], table)
+    refuse_users_twice(keys, table)
     if not keys.is_sorted():
         order = keys.arg_sort()
-        frame, keys = frame[order], keys.gather(order)
-    # text in CSV may be a number, and a float only stands for one
-    ids = keys if table.is_csv or frame["user_id"].dtype.is_float() else frame["user_id"]
+        frame, ids, keys = frame[order], ids.gather(order), keys.gather(order)
     specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table)
     return Users(ids, keys, columns, specs, table.where)
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
+def read_attribute(table: Table, text: str) -> tuple[tuple[AttributeSpec, ...], pl.DataFrame]:
+    """The attribute, or attributes, that an entry of `by` names, in the order of the rows."""
+    spec = _parse_spec(text, table)
+    labels = [] if spec.binning else ["=it"]
+    frame = table.read({"=it": spec.column}, labels=labels).rename({"=it": spec.name})
+    return _with_one_value_each(frame, (spec,), table)
+
+
+def read_ids(table: Table) -> tuple[pl.Series, pl.Series]:
+    """Ids of users as they came and as they are compared, in the order of the rows."""
+    return _ids_and_keys(table.read({"user_id": table.require("user_id")})["user_id"], table)
+
+
+def refuse_users_twice(keys: pl.Series, table: Table) -> None:
+    """An error where a user has more than one row."""
+    table.refuse_duplicates(keys, table.require("user_id"), "Keep one row per user.")
+
+
+def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]:
+    keys = ids_as_integers_or_text(given, table.where)
+    # text in CSV may be a number, and a float only stands for one
+    return keys if table.is_csv or given.dtype.is_float() else given, keys
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """An error for an attribute that is named twice."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(
@@ -175,7 +204,7 @@ def _with_one_value_each(
                 notes = (about_blanks, *notes)
             of_one = replace(spec, name=one.name, warnings=notes, is_further=one.is_further)
             found.append((of_one, one.values))
-    _refuse_repeated([spec.name for spec, _ in found])
+    refuse_repeated([spec.name for spec, _ in found])
     columns = {spec.name: values for spec, values in found}
     return tuple(spec for spec, _ in found), pl.DataFrame(columns)
 

@@ -11,7 +11,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, some_of, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.ids import positions_in
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 
 def value_columns(
@@ -65,10 +65,10 @@ def read_values(
     """
     user_column = table.require("user_id")
     frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
-    ids = ids_as_integers_or_text(frame["user_id"], table.where)
+    ids = table.user_keys(frame["user_id"])
     table.refuse_duplicates(ids, user_column, "Keep one row per user.")
     positions = positions_in(ids, user_ids)
-    if positions.min() < 0:
+    if positions.min(initial=0) < 0:
         unknown = ids.filter(pl.Series(positions < 0))
         raise InputError(
             f"{table.where}: user {some_of(unknown.head(3).to_list(), len(unknown))} not in "
@@ -91,10 +91,13 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
     if values.dtype.is_float():
         is_known &= values.is_not_nan().fill_null(value=False)
     if not is_known.any():
-        raise InputError(
+        table.doubt(
+            f"values of {column}",
             f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
-            f"{spelled('metrics', Blank('COLUMNS'))}"
+            f"{spelled('metrics', Blank('COLUMNS'))}",
         )
+        return np.full(len(values), np.nan)
+    table.clear(f"values of {column}")
     known = (
         values if values.dtype == pl.String else values.set(~is_known, values.filter(is_known)[0])
     )

@@ -13,9 +13,10 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
 from fairrec.inputs.history import history_lengths
+from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute, read_users
+from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import MetricAtK
 
@@ -135,7 +136,7 @@ def _name_and_bins(text: str, table: Table) -> tuple[str, str | None]:
 
 def _of_users(text: str, inputs: AuditInputs) -> tuple[Attribute, ...]:
     """A column of the users table, as `by` reads it; one of several values a user is several."""
-    everyone = read_users(inputs.tables["users"], [text])
+    everyone = users_of(inputs.tables["users"], [text])
     specs = tuple(_binned(spec, everyone.columns[spec.name]) for spec in everyone.specs)
     found = replace(everyone, specs=specs).attributes(inputs.rows)
     if found[0].name not in COUNTED:

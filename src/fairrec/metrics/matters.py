@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import Blank, spelled
@@ -80,9 +78,10 @@ def refuse_unfit(matters: Matters | None, metric: MetricAtK, low: float, high: f
 
 def refuse_unfit_to(matters: Matters | None, measured: Measured) -> None:
     """The same for all that was measured; of some users alone only what they cannot hide."""
-    for metric, values in zip(measured.metrics, measured.values, strict=True):
-        low = float(np.nanmin(values, initial=math.inf))
-        high = float(np.nanmax(values, initial=-math.inf)) if measured.is_complete else math.inf
+    for i, metric in enumerate(measured.metrics):
+        known = measured.column(i).known
+        low = float(known.min(initial=math.inf))
+        high = float(known.max(initial=-math.inf)) if measured.is_complete else math.inf
         refuse_unfit(matters, metric, low, high)
 
 

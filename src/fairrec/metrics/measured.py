@@ -1,9 +1,10 @@
-"""What was measured: one value for each metric and user."""
+"""What was measured: one value for each metric and user, or for all users who are alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,66 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import MetricAtK
 
 
+class Column(NamedTuple):
+    """One metric in all rows.
+
+    Parameters
+    ----------
+    values : (n_rows,), NaN where undefined
+    n : (n_rows,), users with a value: whether the user of a row has one, or how many of a row have
+    inner : (n_rows,), squares of the values of a row's users around the value of the row
+    """
+
+    values: FloatArray
+    n: BoolArray | FloatArray
+    inner: FloatArray
+
+    @property
+    def n_users(self) -> float:
+        """Users with a value."""
+        return float(self.n.sum())
+
+    @property
+    def known(self) -> FloatArray:
+        """The values of rows with users."""
+        is_known = self.n > 0
+        return self.values if is_known.all() else self.values[is_known]
+
+    @property
+    def n_known(self) -> FloatArray:
+        """How many users have each of them."""
+        return np.asarray(self.n[self.n > 0], dtype=np.float64)
+
+    @property
+    def filled(self) -> FloatArray:
+        """The values, 0 where there is none."""
+        return np.where(self.n > 0, self.values, 0.0)
+
+    @property
+    def mean(self) -> float:
+        """Of all users with a value."""
+        return float((self.filled * self.n).sum() / max(1.0, self.n_users))
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """What rows stand for that are no single users; (n_metrics, n_rows) each.
+
+    A row has a cell and a stratum. Beyond that each metric has users of its own there: those whose
+    values are on one level.
+
+    Parameters
+    ----------
+    n : users, with a value or not
+    inner : squares of their values around their mean, which is the row's value
+    level : who may change places with whom; metrics with the same levels were counted together
+    """
+
+    n: FloatArray
+    inner: FloatArray
+    level: IntArray
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The values of users, and whose values were looked at.
@@ -24,20 +85,53 @@ class Measured:
     Parameters
     ----------
     metrics : those with a value per user
-    values : (n_metrics, n_users), NaN where undefined or not scored
-    is_scored : (n_users,), users whose values were looked at, defined or not
-    is_reference : (n_users,), a random sample of everyone that was drawn before any was scored
+    values : (n_metrics, n_rows), NaN where undefined or not scored
+    is_scored : (n_rows,), users whose values were looked at, defined or not
+    is_reference : (n_rows,), a random sample of everyone that was drawn before any was scored
+    alike : None where a row is a user
     """
 
     metrics: tuple[MetricAtK, ...]
     values: FloatArray
     is_scored: BoolArray
     is_reference: BoolArray
+    alike: Alike | None = None
 
     @property
     def is_complete(self) -> bool:
         """Whether everyone is scored."""
         return bool(self.is_scored.all())
+
+    def column(self, i: int) -> Column:
+        """One metric."""
+        values, is_known = self.values[i], ~np.isnan(self.values[i])
+        if self.alike is None:
+            return Column(values, is_known, np.zeros(1))
+        return Column(values, np.where(is_known, self.alike.n[i], 0.0), self.alike.inner[i])
+
+    @property
+    def n_scored(self) -> BoolArray | FloatArray:
+        """(n_rows,), users of each row whose values were looked at."""
+        return self.is_scored if self.alike is None else self.alike.n[0]
+
+    def n_undefined(self, i: int) -> int:
+        """Users who were looked at and have no value of a metric."""
+        is_undefined = np.isnan(self.values[i]) & self.is_scored
+        return int(is_undefined.sum() if self.alike is None else self.alike.n[i] @ is_undefined)
+
+    @property
+    def on_levels(self) -> Measured:
+        """The same where everyone has the mean of the level: what permutations can tell apart."""
+        if self.alike is None or not self.alike.inner.any():
+            return self
+        values = np.full_like(self.values, np.nan)
+        for i, level in enumerate(self.alike.level):
+            column = self.column(i)
+            n = np.bincount(level, weights=column.n)
+            total = np.bincount(level, weights=column.n * column.filled)
+            mean = total / np.maximum(n, 1.0)
+            values[i] = np.where(column.n > 0, mean[level], np.nan)
+        return replace(self, values=values, alike=replace(self.alike, inner=np.zeros_like(values)))
 
 
 def measure_everyone(

@@ -173,8 +173,11 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
-    lengths = np.diff(inputs.candidates.offsets)
-    k = int(min(_DEEPEST, max(lengths.max(initial=0), 1)))
+    piece = inputs.tables["predictions"].piece
+    longest = np.diff(inputs.candidates.offsets).max(initial=0)
+    if piece is not None and piece.longest is not None:
+        longest = piece.longest  # all parts have the same metrics
+    k = int(min(_DEEPEST, max(longest, 1)))
     return tuple(
         replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
         for metric in wanted
@@ -190,11 +193,14 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
     threshold = advised(column, low, high)
+    if low <= 0:
+        table.clear("labels")
     if 0 < low < high:
-        raise InputError(
+        table.doubt(
+            "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them."
+            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them.",
         )
     if low > 0:
         note = (

@@ -99,7 +99,7 @@ class Subject:
         """The record of the finished run, which is made if there is none."""
         from fairrec.models.deep.training import train
         from fairrec.models.deep.training_options import TrainingOptions
-        from fairrec.models.runs.checkpoint import load_run_record
+        from fairrec.models.runs.record import load_run_record
 
         bundle = self.source.bundle
         if (self.folder / "run.json").exists():

@@ -11,7 +11,7 @@ import polars as pl
 
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
-from fairrec.core.files import file_sum, put_table
+from fairrec.core.files import file_sum, put_table, sink_table
 from fairrec.core.options import documented, spelled
 from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
 from fairrec.result.finding_table import as_pandas, finding_table
@@ -36,11 +36,12 @@ class AuditResult:
     summary : the content of `result.json`
     group_table : one row for each metric and eligible group
     per_user : one row a user: id, attributes and per-user values; None where the audit was saved
-        without them
+        without them, of counts, and where users are too many
     run : the content of `run.json`: when, how long, and with which paths; None where a result was
         saved without it
     page, card : draw a result, and what a notebook shows of it; whoever makes it hands them in
     is_pandas : whether the tables came as frames of pandas, and so go out as such
+    per_user_parts : the same as `per_user` where users are too many to be in memory at once
     """
 
     summary: AuditSummary
@@ -50,6 +51,7 @@ class AuditResult:
     page: PageMaker = field(compare=False)
     card: CardMaker = field(compare=False)
     is_pandas: bool = False
+    per_user_parts: pl.LazyFrame | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """Who was audited, and a line for each metric."""
@@ -186,7 +188,8 @@ class AuditResult:
         folder = Path(folder)
         sharing = SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
         passed_on = self.shown(sharing.min_shown)
-        is_only = sharing.aggregates_only or self.per_user is None
+        has_users = self.per_user is not None or self.per_user_parts is not None
+        is_only = sharing.aggregates_only or not has_users
         summary = passed_on.summary.model_copy(update={"is_aggregates_only": is_only})
         passed_on = replace(passed_on, summary=summary)
         make_page = partial(self.page, summary, passed_on.group_table, run=self.run)
@@ -234,6 +237,10 @@ def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
     if result.run is not None:
         put_run(result.run, part, folder)
     put_table(result.group_table, part / "groups.parquet", compression_level=1)
-    if result.per_user is not None and not result.summary.is_aggregates_only:
+    if result.summary.is_aggregates_only:
+        pass
+    elif result.per_user_parts is not None:
+        sink_table(result.per_user_parts, part / "per_user.parquet")
+    elif result.per_user is not None:
         put_table(result.per_user, part / "per_user.parquet", compression_level=1)
     (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.described import Described
 from fairrec.result.circumstances_schema import (
     DifferingCircumstance,
     Given,
@@ -18,24 +18,24 @@ from fairrec.statistics.explained import Explained
 
 
 def given_part(
-    inputs: AuditInputs, analysis: Analysis, no_longer: Sequence[Explained]
+    described: Described, analysis: Analysis, no_longer: Sequence[Explained]
 ) -> Given | None:
     """What was given and what it changed; None where nothing was."""
-    if not inputs.circumstances:
+    if not described.circumstances:
         return None
     strata = analysis.moments.strata
-    n_per_stratum = strata.sums(analysis.measured.is_scored)
+    n_per_stratum = strata.sums(analysis.measured.n_scored)
     is_not = analysis.is_tested & ~analysis.is_comparable
     metrics = [metric.name for metric in analysis.measured.metrics]
     return Given(
-        named=tuple(inputs.given.given),
+        named=described.given,
         circumstances={
             circumstance.name: GivenCircumstance(
                 n_values=len(circumstance.values),
                 n_missing=circumstance.n_missing,
                 binning=circumstance.binning,
             )
-            for circumstance in inputs.circumstances
+            for circumstance in described.circumstances
         },
         n_strata=strata.n_strata,
         n_users_alone=int((n_per_stratum == 1).sum()),

@@ -32,10 +32,10 @@ def coverage(grouping: Grouping, min_support: float | None) -> Coverage:
 
 def attribute_summaries(grouping: Grouping) -> dict[str, AttributeSummary]:
     """What each attribute looks like, with the values that have too few users."""
-    min_users = grouping.min_users
+    min_users, cells = grouping.min_users, grouping.cells
     summaries = {}
-    for attribute in grouping.attributes:
-        n_users = np.bincount(attribute.codes, minlength=len(attribute.values))
+    for attribute, codes in zip(grouping.attributes, cells.codes, strict=True):
+        n_users = np.bincount(codes, weights=cells.n_users, minlength=len(attribute.values))
         from_largest = np.argsort(-n_users, kind="stable")
         small = from_largest[n_users[from_largest] < min_users]
         summaries[attribute.name] = AttributeSummary(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,10 +11,12 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
-from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.outcome import OUTCOMES
-from fairrec.statistics.pooled import PooledAnalysis
-from fairrec.statistics.verdict import MetricVerdict
+
+if TYPE_CHECKING:
+    from fairrec.statistics.analysis import Analysis
+    from fairrec.statistics.pooled import PooledAnalysis
+    from fairrec.statistics.verdict import MetricVerdict
 
 NUMBERS = (
     "value",

@@ -57,8 +57,8 @@ def metric_results(
             critical_tails=(float(critical[0]), float(critical[1])) if is_tested else None,
             is_ratio_scale=_is_ratio_scale(i, analysis),
             bounds=_bounds(metric.metric.bounds),
-            n_defined=int(moments.is_defined[i].sum()),
-            n_undefined=int((measured.is_scored & ~moments.is_defined[i]).sum()),
+            n_defined=int(moments.n_per_row[i].sum()),
+            n_undefined=measured.n_undefined(i),
             undefined_share=stands.undefined_share,
             is_conclusive=stands.is_conclusive,
             is_constant=stands.is_constant,
@@ -135,7 +135,7 @@ def _bounds(
 
 
 def _is_ratio_scale(i: int, analysis: Analysis) -> bool:
-    known = analysis.measured.values[i][analysis.moments.is_defined[i]]
+    known = analysis.measured.column(i).known
     metric = analysis.measured.metrics[i].metric
     return bool(len(known)) and metric.is_ratio_scale(float(known.min()))
 

@@ -8,7 +8,7 @@ from fairrec.core.audit_options import AboutOptions
 from fairrec.core.errors import as_unicode
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__, installed_versions
-from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.described import Described
 from fairrec.inputs.formats import checksum
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
@@ -33,7 +33,7 @@ from fairrec.statistics.verdict import MetricVerdict
 
 
 def audit_summary(
-    inputs: AuditInputs,
+    described: Described,
     analysis: Analysis,
     found: Sequence[MetricAnalysis],
     missing: Sequence[Missing],
@@ -71,13 +71,13 @@ def audit_summary(
         if about.model_name or about.model_version
         else None,
         command=told_command(command),
-        inputs=input_summaries(inputs.tables),
-        n_users=inputs.n_users,
-        n_candidates=len(inputs.candidates.items),
-        by=inputs.by,
-        columns=inputs.columns,
-        relevant=None if inputs.given.relevant is None else str(inputs.given.relevant),
-        missing_lists=inputs.given.missing_lists,
+        inputs=input_summaries(described.tables),
+        n_users=described.n_users,
+        n_candidates=described.n_candidates,
+        by=described.by,
+        columns=described.columns,
+        relevant=described.relevant,
+        missing_lists=described.missing_lists,
         given=given,
         circumstances=circumstances,
         attributes=attribute_summaries(analysis.grouping),
@@ -92,8 +92,8 @@ def audit_summary(
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=missing_users(missing, options.max_undefined),
-        warnings=reader_notes(inputs, analysis, results, of_pooled),
-        search=search_summary(searched, inputs.n_users),
+        warnings=reader_notes(described, analysis, results, of_pooled),
+        search=search_summary(searched, described.n_users),
         metrics={metric.name: results[metric.name] for metric in wanted},
         ratios=ratios_part(ratios, inequality, analysis.measured.metrics, wanted),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.described import Described
 from fairrec.result.schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 
 def reader_notes(
-    inputs: AuditInputs,
+    described: Described,
     analysis: Analysis,
     results: Mapping[str, MetricResult],
     pooled: Collection[str],
@@ -26,16 +26,15 @@ def reader_notes(
     pooled : names of the metrics that are no mean over users
     """
     said: list[str] = []
-    attributes = inputs.attributes
-    said += inputs.warnings
+    attributes = described.attributes
+    said += described.warnings
     # one table may be both values and users
-    said += dict.fromkeys(note for table in inputs.tables.values() for note in table.notes)
+    said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
     said += [
         warning
-        for attribute in (*attributes, *inputs.circumstances)
+        for attribute in (*attributes, *described.circumstances)
         for warning in attribute.warnings
     ]
-    said += inputs.side.warnings
     said += [
         f"{name} is undefined for groups with {results[name].n_undefined:,} users in all, whose "
         "candidates are all relevant or all not"

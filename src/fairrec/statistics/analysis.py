@@ -9,6 +9,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
+from fairrec.core.engines.engine import Engine
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
@@ -84,7 +85,7 @@ class Analysis:
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
-            known = self.measured.values[i][self.moments.is_defined[i]]
+            known = self.measured.column(i).known
             for end in worse_ends(metric.metric.higher_is_better) if len(known) else ():
                 extremes[i, int(end > 0)] = known.max() if end > 0 else known.min()
         return extremes
@@ -203,12 +204,14 @@ def analyse(
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
     strata: Strata | None = None,
+    engine: Engine | None = None,
 ) -> Analysis:
     """Moments of all groups and the test against chance; the rest follows from them.
 
     Parameters
     ----------
     strata : users in the same circumstances, among whom alone groups are compared
+    engine : whose workers draw permutations; None for the threads of this process
     """
     raw = moments_of(measured, grouping, options.n_threads)
     if strata is not None and strata.n_strata == 1:
@@ -219,17 +222,24 @@ def analyse(
     if options.permutations and len(moments.mean):
         n_done = 0
 
-        def advance() -> None:
+        def advance(n: int) -> None:
             nonlocal n_done
-            n_done += 1
+            n_done += n
             progress("testing against chance", n_done, options.permutations)
 
+        # levels may hold values that differ: they are tested as what permutations can tell apart
+        on_levels = measured.on_levels
+        tested = (
+            moments
+            if on_levels is measured
+            else moments_of(on_levels, grouping, options.n_threads, strata)
+        )
         null = (
-            Permuted(moments, grouping, is_tested)
+            Permuted(tested, grouping, is_tested)
             if moments.sample is None
             else Resampled(moments, moments.sample, grouping, is_tested)
         )
         test = null_distribution(
-            null, options.permutations, options.seed, options.n_threads, advance
+            null, options.permutations, options.seed, options.n_threads, advance, engine
         )
     return Analysis(measured, grouping, options, moments, raw, is_tested, test)

@@ -86,7 +86,7 @@ def differing_circumstances(
     critical = float(ndtri(1 - LEVEL / (2 * n_tests)))
     found, cells = [], analysis.grouping.cells
     squares = {
-        i: cells.sums(analysis.moments.centred_per_user[i] ** 2)
+        i: cells.sums(analysis.moments.centred_per_row[i] ** 2)
         for i, groups in enumerate(findings)
         if groups
     }
@@ -173,7 +173,7 @@ def _table(
     i: int, circumstance: Counted, at: IntArray, squares: FloatArray, analysis: Analysis
 ) -> _Table:
     cells, moments = analysis.grouping.cells, analysis.moments
-    is_defined, values = moments.is_defined[i], moments.centred_per_user[i]
+    is_defined, values = moments.n_per_row[i], moments.centred_per_row[i]
     shape = (circumstance.n_values, len(cells))
     n, total = (
         np.bincount(at, weights=weights, minlength=shape[0] * shape[1])
@@ -195,7 +195,7 @@ def _drawn(
     if at_random is None or not circumstance.is_of_lists:
         return None
     rng = np.random.default_rng([analysis.options.seed, i])
-    is_defined = analysis.moments.is_defined[i]
+    is_defined = analysis.moments.n_per_row[i] > 0
     both = []
     for side in (is_in, ~is_in):
         users = np.flatnonzero(side & is_defined)

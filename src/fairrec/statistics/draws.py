@@ -8,36 +8,17 @@ drawn, and are summed four at a time: one look-up of a user brings four values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.groups.cells import Cells
-from fairrec.statistics.moments import Moments, Sample, distinct_masks
+from fairrec.groups.cells import Cells, number_combinations
+from fairrec.statistics.cell_sums import CellSums
+from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.strata import Strata
-
-
-class CellSums(NamedTuple):
-    """What a draw gives each cell; (n_metrics, n_cells) each.
-
-    Parameters
-    ----------
-    n : users a value was drawn for
-    total, squares : sums of their values and of the squares of these
-    """
-
-    n: FloatArray
-    total: FloatArray
-    squares: FloatArray
-
-
-class Draws(Protocol):
-    """Numbered draws: all that is random about tests and intervals."""
-
-    def cell_sums(self, seed: int, number: int) -> CellSums:
-        """The sums of one draw."""
+from fairrec.statistics.stratified import distinct_masks
 
 
 class Four(NamedTuple):
@@ -57,14 +38,14 @@ class Four(NamedTuple):
 
 def by_fours(moments: Moments) -> Iterator[Four]:
     """All metrics, those defined for the same users together."""
-    masks, mask_of_metric = distinct_masks(moments.is_defined)
+    masks, mask_of_metric = distinct_masks(moments.n_per_row)
     for number, mask in enumerate(masks):
         metrics = np.flatnonzero(np.array(mask_of_metric) == number)
         for start in range(0, len(metrics), 4):
             four = metrics[start : start + 4]
             rows = np.zeros((len(mask), 4))
-            rows[:, : len(four)] = moments.centred_per_user[four].T
-            yield Four(mask, four, rows)
+            rows[:, : len(four)] = moments.centred_per_row[four].T
+            yield Four(mask > 0, four, rows)
 
 
 class Runs(NamedTuple):
@@ -85,26 +66,33 @@ class PermutedSums:
 
     Users whose value is undefined keep out of it: the k-th defined value of the shuffled order
     goes to the k-th place among those with a defined value, so group sizes stay as they are.
+    Users who are alike in all metrics are one kind, and kinds are shuffled: of few, the numbers
+    and values stay in the processor's cache.
     """
 
     def __init__(self, moments: Moments, cells: Cells) -> None:
         strata = moments.strata
         shape = (len(moments.mean), len(cells))
-        self._n, self._n_users = np.empty(shape), len(cells.of_user)
-        self._by_stratum = np.argsort(strata.of_user, kind="stable").astype(np.int32)
+        self._n = np.empty(shape)
+        kind_of_user, first_of_kind = kinds_of(moments)
+        by_stratum = np.argsort(strata.of_user, kind="stable")
+        self._by_stratum = kind_of_user[by_stratum]
         self._strata = np.concatenate(
             [[0], np.cumsum(np.bincount(strata.of_user, minlength=strata.n_strata))]
         ).astype(np.int64)
         self._rounds = []
         for four in by_fours(moments):
             self._n[four.metrics] = cells.sums(four.is_defined)
-            self._rounds.append((four, _runs(four.is_defined, strata, cells)))
+            of_kind = four._replace(
+                is_defined=four.is_defined[first_of_kind], rows=four.rows[first_of_kind]
+            )
+            self._rounds.append((of_kind, _runs(four.is_defined, strata, cells)))
 
     def cell_sums(self, seed: int, number: int) -> CellSums:
         """The sums of one permutation."""
         rng = np.random.Generator(np.random.SFC64([seed, number]))
         order = self._by_stratum.copy()
-        _shuffle(order, self._strata, rng.random(self._n_users))
+        _shuffle(order, self._strata, rng.random(len(order)))
         total, squares = np.empty((2, *self._n.shape))
         for (is_defined, metrics, rows), runs in self._rounds:
             permuted = order if is_defined.all() else order[is_defined[order]]
@@ -112,6 +100,16 @@ class PermutedSums:
             _sum_in_order(permuted, runs.cell, runs.bounds, rows, sums, squared)
             total[metrics], squares[metrics] = sums[: len(metrics)], squared[: len(metrics)]
         return CellSums(self._n, total, squares)
+
+
+def kinds_of(moments: Moments) -> tuple[CodeArray, IntArray]:
+    """(n_users,), the kind of each user, in as few bytes as they need; a user of each kind."""
+    columns = [*moments.centred_per_row, *moments.n_per_row]
+    coded = [np.unique(column, return_inverse=True) for column in columns]
+    first, kind = number_combinations(
+        [code.astype(np.int32) for _, code in coded], [len(levels) for levels, _ in coded]
+    )
+    return kind.astype(np.min_scalar_type(max(len(first) - 1, 0))), first
 
 
 def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> Runs:

@@ -61,13 +61,13 @@ def select_findings(
     """
     cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
-    is_counted = moments.is_defined[metric]
+    n_per_row = moments.n_per_row[metric]
     n, to_total = moments.n[metric], moments.weights.total[metric]
     if moments.sample is not None:
-        is_counted = np.ones(len(cells.of_user), dtype=bool)
+        n_per_row = np.ones(len(cells.of_user), dtype=bool)
         n = lattice.n_users.astype(np.float64)
-        to_total = n * np.maximum(len(is_counted) - n, 0) / len(is_counted)
-    n_per_cell = cells.sums(is_counted)
+        to_total = n * np.maximum(len(n_per_row) - n, 0) / len(n_per_row)
+    n_per_cell = cells.sums(n_per_row)
     with np.errstate(invalid="ignore"):
         scale = np.nan_to_num(moments.chance_error[metric] * to_total)
         residual = np.nan_to_num(moments.difference[metric] * to_total)
@@ -100,7 +100,7 @@ def select_findings(
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
         # lift the group to the mean of all others, then centre again within strata
         lift = -residual[best] / to_total[best]
-        residual += lift * (overlap - _expected(is_member, n, best, is_counted, moments, grouping))
+        residual += lift * (overlap - _expected(is_member, n, best, n_per_row, moments, grouping))
         kept = np.abs(residual[open_groups] / scale[open_groups]) >= least[open_groups]
         # what now stands out the other way would be listed with a difference that misleads
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
@@ -134,7 +134,7 @@ def _expected(
     is_member: BoolArray,
     n: FloatArray,
     group: int,
-    is_counted: BoolArray,
+    n_per_row: BoolArray | FloatArray,
     moments: Moments,
     grouping: Grouping,
 ) -> FloatArray:
@@ -144,8 +144,8 @@ def _expected(
     """
     cells, strata = grouping.cells, moments.strata
     if strata.n_strata == 1:
-        return np.asarray(n * (n[group] / is_counted.sum()))
-    in_group = strata.sums(is_counted & is_member[cells.of_user])
-    share = in_group / np.maximum(strata.sums(is_counted), 1)
-    per_cell = cells.sums(np.where(is_counted, share[strata.of_user], 0.0))
+        return np.asarray(n * (n[group] / n_per_row.sum()))
+    in_group = strata.sums(n_per_row * is_member[cells.of_user])
+    share = in_group / np.maximum(strata.sums(n_per_row), 1)
+    per_cell = cells.sums(share[strata.of_user] * n_per_row)
     return np.asarray(grouping.lattice.sums(per_cell[None])[0])

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.cells import Cells
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
-from fairrec.metrics.measured import Measured
+from fairrec.metrics.measured import Column, Measured
+from fairrec.statistics.weighted import quantiles
 
 N_BINS = 20
 MOST_LEVELS = 12
@@ -27,13 +29,19 @@ class Histogram(NamedTuple):
     others: IntArray
 
 
-def bin_edges(values: FloatArray) -> FloatArray:
+def bin_edges(values: FloatArray, n: FloatArray | None = None) -> FloatArray:
     """Where the bins of a metric begin and end; empty where there is nothing to see.
+
+    Parameters
+    ----------
+    n : users who have each value; None where each is a user's
 
     >>> bin_edges(np.array([0.0, 1.0, 1.0, 0.0])).tolist()
     [-0.5, 0.5, 1.5]
     """
-    levels = np.unique(values[~np.isnan(values)])
+    is_known = ~np.isnan(values)
+    values, n = values[is_known], np.ones(is_known.sum()) if n is None else n[is_known]
+    levels = np.unique(values)
     if len(levels) < 2:
         return np.zeros(0)
     if len(levels) <= MOST_LEVELS:
@@ -41,7 +49,7 @@ def bin_edges(values: FloatArray) -> FloatArray:
         first, last = 2 * levels[0] - between[0], 2 * levels[-1] - between[-1]
         return np.concatenate([[first], between, [last]])
     low, high = levels[0], levels[-1]
-    inner_low, inner_high = np.nanquantile(values, [_OUTER, 1 - _OUTER])
+    inner_low, inner_high = quantiles(values, n, [_OUTER, 1 - _OUTER])
     if high - low > _FAR * (inner_high - inner_low) > 0:
         low, high = inner_low, inner_high
     return np.linspace(low, high, N_BINS + 1)
@@ -56,22 +64,31 @@ def histograms(
     ----------
     groups : positions in the lattice
     """
-    values = measured.values[metric]
-    is_defined = ~np.isnan(values)
+    if not len(edges):
+        nothing = np.zeros(0, dtype=np.int64)
+        return [Histogram(nothing, nothing) for _ in groups]
+    cells, column = grouping.cells, measured.on_levels.column(metric)
+    # whoever is in a group, its users are those of some cells
+    everyone = _counts_by_cell(column, column.n > 0, edges, cells)
+    sampled = _counts_by_cell(column, measured.is_reference, edges, cells)
+    is_scored = np.bincount(cells.of_user, ~measured.is_scored, len(cells)) == 0
+    n_sampled = sampled.sum(axis=0)
     found = []
     for group in groups:
-        is_member = members(grouping.lattice.codes[group], grouping.cells)[grouping.cells.of_user]
+        is_member = members(grouping.lattice.codes[group], cells)
+        others = n_sampled - sampled[is_member].sum(axis=0)
         # a group that is not fully scored is known by those of it who were drawn at random
-        is_own = is_member & is_defined
-        if not measured.is_scored[is_member].all():
-            is_own &= measured.is_reference
-        is_other = ~is_member & is_defined & measured.is_reference
-        found.append(Histogram(_counts(values, is_own, edges), _counts(values, is_other, edges)))
+        own = everyone if is_scored[is_member].all() else sampled
+        found.append(Histogram(own[is_member].sum(axis=0), others))
     return found
 
 
-def _counts(values: FloatArray, is_counted: BoolArray, edges: FloatArray) -> IntArray:
-    if not len(edges):
-        return np.zeros(0, dtype=np.int64)
-    at = np.searchsorted(edges[1:-1], values[is_counted], side="right")
-    return np.bincount(at, minlength=len(edges) - 1)
+def _counts_by_cell(
+    column: Column, is_counted: BoolArray, edges: FloatArray, cells: Cells
+) -> IntArray:
+    """(n_cells, n_bins)."""
+    n_bins = len(edges) - 1
+    at = np.searchsorted(edges[1:-1], column.values, side="right")
+    place = cells.of_user.astype(np.int64) * n_bins + at
+    counts = np.bincount(place, np.where(is_counted, column.n, 0.0), len(cells) * n_bins)
+    return counts.astype(np.int64).reshape(len(cells), n_bins)

@@ -97,16 +97,24 @@ def analyse_inequality(
     )
 
 
-def gini(values: FloatArray) -> float:
+def gini(values: FloatArray, n: FloatArray | None = None) -> float:
     """Half of the mean distance between two users, over the mean.
 
+    Parameters
+    ----------
+    n : users who have each value; None where each is a user's
+
     >>> import numpy as np
-    >>> gini(np.array([0.0, 0.0, 0.0, 1.0]))
-    0.75
+    >>> gini(np.array([0.0, 0.0, 0.0, 1.0])), gini(np.array([0.0, 1.0]), np.array([3.0, 1.0]))
+    (0.75, 0.75)
     """
-    n = len(values)
-    weights = np.arange(1.0 - n, n, 2)
-    return float((weights * np.sort(values)).sum() / (n * values.sum()))
+    n = np.ones(len(values)) if n is None else n
+    order = np.argsort(values, kind="stable")
+    values, n = values[order], n[order]
+    n_up_to = np.cumsum(n)
+    # users below minus users above
+    rank = 2 * n_up_to - n - n_up_to[-1]
+    return float((rank * n * values).sum() / (n_up_to[-1] * (n * values).sum()))
 
 
 def theil(values: FloatArray, weights: FloatArray | None = None) -> float:
@@ -117,7 +125,9 @@ def theil(values: FloatArray, weights: FloatArray | None = None) -> float:
     return max(0.0, float(np.average(xlogy(ratio, ratio), weights=weights)))
 
 
-def between_by_chance(values: FloatArray, relative: float, sizes: IntArray) -> float:
+def between_by_chance(
+    values: FloatArray, relative: float, sizes: IntArray, n_all: int | None = None
+) -> float:
     """The Theil index between random groups of these sizes, on average.
 
     It is a mean over groups of a function of their size alone. For large groups that is half of
@@ -127,8 +137,9 @@ def between_by_chance(values: FloatArray, relative: float, sizes: IntArray) -> f
     ----------
     values : in random order, so that whoever stand side by side are a random group
     relative : their variance over the square of their mean
+    n_all : users in all, where the values are those of some of them
     """
-    n = len(values)
+    n = n_all or len(values)
     is_large = sizes >= _LARGE * max(1.0, relative)
     expected = relative / 2 * ((1 - (sizes[is_large] - 1) / max(1, n - 1)).sum() / n)
     small = sizes[~is_large]
@@ -152,15 +163,24 @@ def _of_metric(
     partitions: Sequence[Partition],
     seed: int,
 ) -> Inequality:
-    values = measured.values[i]
-    is_defined = ~np.isnan(values)
-    known = values if is_defined.all() else values[is_defined]
+    column = measured.column(i)
+    known, n_known, n_users = column.known, column.n_known, int(column.n_users)
     why_not = why_no_ratio(known, measured.is_complete)
     if why_not is not None:
         return Inequality(why_not)
-    n_per_cell, total_per_cell = count_and_sum(values, is_defined, grouping.cells)
-    of_all, relative = theil(known), float((known / known.mean()).var())
-    shuffled = np.random.default_rng([seed, i]).permutation(known)
+    n_per_cell, total_per_cell = count_and_sum(column, grouping.cells)
+    mean_of_all = column.mean
+    of_all = theil(known, n_known)
+    relative = float(
+        ((known / mean_of_all - 1) ** 2 @ n_known + column.inner.sum() / mean_of_all / mean_of_all)
+        / n_users
+    )
+    rng = np.random.default_rng([seed, i])
+    shuffled = (
+        rng.permutation(known)
+        if measured.alike is None
+        else rng.choice(known, min(n_users, _DRAWN_USERS), p=n_known / n_users)
+    )
     splits = []
     for partition in partitions:
         n, total = partition.sums(n_per_cell), partition.sums(total_per_cell)
@@ -173,13 +193,13 @@ def _of_metric(
                 len(groups),
                 of_all,
                 theil(mean, n),
-                between_by_chance(shuffled, relative, n.astype(np.int64)),
+                between_by_chance(shuffled, relative, n.astype(np.int64), n_users),
                 None if worst is None else int(groups[worst]),
                 math.nan if worst is None else float(mean[worst]),
                 0 if worst is None else int(n[worst]),
             )
         )
-    return Inequality(None, gini(known), of_all, tuple(splits))
+    return Inequality(None, gini(known, n_known), of_all, tuple(splits))
 
 
 def _worst(

@@ -116,16 +116,17 @@ class _CellSums:
 
     @classmethod
     def of(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
-        values = measured.values[metric]
-        is_defined = ~np.isnan(values)
-        of_all = values[is_defined & measured.is_reference]
-        centred = np.where(is_defined, values - of_all.mean(), 0.0)
+        column = measured.column(metric)
+        of_all = column._replace(n=column.n * measured.is_reference)
+        centred = np.where(column.n > 0, column.values - of_all.mean, 0.0)
+        squares = centred**2 * column.n + column.inner
+        n_reference = of_all.n_users
         return cls(
-            float(of_all.mean()),
-            float(of_all.std(ddof=1)),
-            cells.sums(is_defined),
-            cells.sums(centred),
-            cells.sums(centred**2),
+            of_all.mean,
+            float(np.sqrt((squares @ measured.is_reference) / max(1.0, n_reference - 1))),
+            cells.sums(column.n),
+            cells.sums(centred * column.n),
+            cells.sums(squares),
             cells.sums(~measured.is_scored),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness
+from fairrec.metrics.measured import Measured
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.findings import Selection, select_findings
 from fairrec.statistics.histogram import Histogram, bin_edges, histograms
@@ -99,7 +100,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
         selection = _selected(i, analysis.is_significant[i], analysis)
-        bins = bin_edges(analysis.measured.values[i]) if selection.groups else np.zeros(0)
+        bins = _bins(i, analysis.measured) if selection.groups else np.zeros(0)
         findings = _findings(i, metric, selection, bins, analysis)
         # of a single fully scored group nothing can be said yet
         has_gap = len(full) > (0 if moments.sample is None else 1)
@@ -120,6 +121,11 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
             )
         )
     return tuple(found)
+
+
+def _bins(i: int, measured: Measured) -> FloatArray:
+    column = measured.on_levels.column(i)
+    return bin_edges(column.known, column.n_known)
 
 
 def best_and_worst(

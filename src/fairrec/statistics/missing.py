@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -27,6 +27,8 @@ from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
 
 Kind = Literal["no list", "no relevant item", "undefined", "no held-out items", "not evaluated"]
 
+UNDEFINED: tuple[Kind, ...] = ("no relevant item", "undefined")
+"""Those that are about the value of each metric."""
 _HARDLY_ANYBODY = 0.05
 """The share of a group, beside that of all others, below which its users do not speak for it."""
 
@@ -74,41 +76,95 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class Outcome:
     """Who is missing among some users.
 
     Parameters
     ----------
-    values : (n_users,), 1 or 0, NaN for who could not be
+    metrics, counts_as_zero, is_no_fault : as of `Missing`
+    share : one metric, 1 for who is missing, 0 for who is not, undefined for who could not be
     attributes : of these users; None where they are the audited ones
-    is_scored, is_reference : whose outcome is known, as of `Measured`; None where everyone's is
+    n_users : (n_rows,), users of each row; None where a row is a user
     """
 
     kind: Kind
     metrics: tuple[str, ...]
-    values: FloatArray
+    share: Measured
     attributes: tuple[Attribute, ...] | None = None
-    is_scored: BoolArray | None = None
-    is_reference: BoolArray | None = None
+    n_users: IntArray | None = None
     counts_as_zero: bool = False
     is_no_fault: bool = False
+
+    @property
+    def is_anybody(self) -> bool:
+        """Whether somebody is missing."""
+        return bool((self.share.values == 1).any())
 
 
 def analyse_missing(
     measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
 ) -> tuple[Missing, ...]:
-    """Every way in which somebody is missing, with the groups that differ in it.
+    """Every way in which somebody is missing, with the groups that differ in it."""
+    return analyse_outcomes(outcomes_of(measured, inputs), grouping, options)
+
+
+def outcomes_of(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    """Every way in which somebody is missing."""
+    found = [
+        *(_absent(measured, inputs) if len(inputs.absent) else ()),
+        *_of_audited(measured, inputs),
+        *(_unseen(measured, inputs) if len(inputs.unseen) else ()),
+    ]
+    return together([one for one in found if one.is_anybody])
+
+
+def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    """Every way in which somebody may be missing in tables like these, each metric by itself.
+
+    Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
+    """
+    return [
+        *_absent(measured, inputs),
+        *_of_audited(measured, inputs),
+        *_unseen(measured, inputs),
+    ]
+
+
+def _of_audited(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    return [
+        *_without_list(measured, inputs),
+        *_undefined(measured, inputs),
+        *_without_held_out(measured, inputs),
+    ]
+
+
+def together(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same, with one outcome for all metrics that the same users have no value of."""
+    joined: dict[bytes, Outcome] = {}
+    for place, outcome in enumerate(outcomes):
+        if outcome.kind not in UNDEFINED:
+            joined[str(place).encode()] = outcome
+            continue
+        share = outcome.share
+        counted = b"" if share.alike is None else share.alike.n.tobytes()
+        same = joined.setdefault(share.values.tobytes() + counted, outcome)
+        if same is not outcome:
+            metrics = (*same.metrics, *outcome.metrics)
+            kind: Kind = same.kind if same.kind == outcome.kind else "undefined"
+            key = share.values.tobytes() + counted
+            named = replace(share, metrics=(share_of(kind, metrics),))
+            joined[key] = replace(same, kind=kind, metrics=metrics, share=named)
+    return [*joined.values()]
+
+
+def analyse_outcomes(
+    outcomes: Sequence[Outcome], grouping: Grouping, options: AuditOptions
+) -> tuple[Missing, ...]:
+    """The groups that differ in each.
 
     Each is a family of its own, because a rare one would make the others hard to find; the
     significance level is divided among them.
     """
-    outcomes = [
-        *_absent(measured, inputs),
-        *_without_list(measured, inputs),
-        *_undefined(measured, inputs),
-        *_without_held_out(measured, inputs),
-        *_unseen(measured, inputs),
-    ]
     alpha = options.alpha / max(1, len(outcomes))
     permutations = options.permutations
     if permutations:
@@ -145,52 +201,43 @@ def undefined_users(
     return is_undefined & scored, measured.is_reference
 
 
-def _without_list(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _without_list(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users with held-out items who got no list, and are audited all the same."""
     if inputs.candidates.held_out is None:
         return []
     is_without = inputs.is_without_list & inputs.is_expected
-    if not is_without.any():
-        return []
     values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
-    return [_Outcome("no list", _names(measured.metrics), values, counts_as_zero=True)]
+    return [_outcome("no list", measured.metrics, values, counts_as_zero=True)]
 
 
-def _undefined(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
-    """Each set of users for whom some metrics are undefined."""
+def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
+    """The users for whom each metric is undefined."""
     has_none = has_none_relevant(inputs)
-    patterns: dict[bytes, tuple[list[MetricAtK], FloatArray, bool]] = {}
+    outcomes = []
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
         is_known = is_expected_of(metric, inputs) & (looked_at | measured.is_scored)
-        if not (is_undefined & is_known).any():
-            continue
         values = np.where(is_known, is_undefined.astype(np.float64), np.nan)
-        pattern = patterns.setdefault(values.tobytes(), ([], values, bool(looked_at.all())))
-        pattern[0].append(metric)
-    outcomes = []
-    for metrics, values, is_everyone in patterns.values():
-        by_label = all("labels" in metric.metric.needs for metric in metrics)
-        by_label = by_label and bool(has_none[values == 1].all())
+        by_label = "labels" in metric.metric.needs and bool(has_none[values == 1].all())
+        is_everyone = bool(looked_at.all())
         outcomes.append(
-            _Outcome(
+            _outcome(
                 "no relevant item" if by_label else "undefined",
-                _names(metrics),
+                [metric],
                 values,
-                is_scored=None if is_everyone else measured.is_scored,
-                is_reference=None if is_everyone else measured.is_reference,
+                known=None if is_everyone else (measured.is_scored, measured.is_reference),
             )
         )
     return outcomes
 
 
-def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users with a list and no held-out items, who have no accuracy."""
     metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
-    if inputs.is_expected.all() or not metrics:
+    if not metrics:
         return []
     values = (~inputs.is_expected).astype(np.float64)
-    return [_Outcome("no held-out items", _names(metrics), values, is_no_fault=True)]
+    return [_outcome("no held-out items", metrics, values, is_no_fault=True)]
 
 
 def has_none_relevant(inputs: AuditInputs) -> BoolArray:
@@ -201,28 +248,24 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _absent(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users who are not audited at all, among all who ought to be."""
-    if not len(inputs.absent):
-        return []
     rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
     values = np.isin(rows, inputs.absent).astype(np.float64)
     attributes = inputs.all_users.attributes(rows)
-    return [_Outcome("no list", _names(measured.metrics), values, attributes)]
+    return [_outcome("no list", measured.metrics, values, attributes)]
 
 
-def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
+def _unseen(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """Users of whom the tables say nothing, among all of the users table.
 
     Where others without held-out items have a list, these ought to have one too.
     """
-    if not len(inputs.unseen):
-        return []
     rows = np.arange(len(inputs.all_users.ids))
     return [
-        _Outcome(
+        _outcome(
             "not evaluated",
-            _names(measured.metrics),
+            measured.metrics,
             np.isin(rows, inputs.unseen).astype(np.float64),
             inputs.all_users.attributes(rows),
             is_no_fault=bool(inputs.is_expected.all()),
@@ -230,22 +273,41 @@ def _unseen(measured: Measured, inputs: AuditInputs) -> list[_Outcome]:
     ]
 
 
-def _names(metrics: Sequence[MetricAtK]) -> tuple[str, ...]:
-    return tuple(metric.name for metric in metrics)
+def _outcome(
+    kind: Kind,
+    metrics: Sequence[MetricAtK],
+    values: FloatArray,
+    attributes: tuple[Attribute, ...] | None = None,
+    *,
+    known: tuple[BoolArray, BoolArray] | None = None,
+    counts_as_zero: bool = False,
+    is_no_fault: bool = False,
+) -> Outcome:
+    """An outcome of users.
+
+    Parameters
+    ----------
+    values : (n_users,), 1 or 0, NaN for who could not be missing
+    known : whose outcome is known, and who of them at random; None where everyone's is
+    """
+    names = tuple(metric.name for metric in metrics)
+    everyone = np.ones(len(values), dtype=bool)
+    share = Measured((share_of(kind, names),), values[np.newaxis], *(known or (everyone, everyone)))
+    return Outcome(
+        kind,
+        names,
+        share,
+        attributes,
+        counts_as_zero=counts_as_zero,
+        is_no_fault=is_no_fault,
+    )
 
 
-def _tested(outcome: _Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
+def _tested(outcome: Outcome, grouping: Grouping, options: AuditOptions) -> Missing:
     """The share of users who are missing by group, tested against chance."""
     if outcome.attributes is not None:
-        grouping = Grouping.of(outcome.attributes, options)
-    everyone = np.ones(len(outcome.values), dtype=bool)
-    share = Measured(
-        (MetricAtK(_share_of(outcome), None),),
-        outcome.values[np.newaxis],
-        everyone if outcome.is_scored is None else outcome.is_scored,
-        everyone if outcome.is_reference is None else outcome.is_reference,
-    )
-    analysis = analyse(share, grouping, options)
+        grouping = Grouping.of(outcome.attributes, options, outcome.n_users)
+    analysis = analyse(outcome.share, grouping, options)
     n_users = int(analysis.moments.n_users[0])
     return Missing(
         outcome.kind,
@@ -259,10 +321,10 @@ def _tested(outcome: _Outcome, grouping: Grouping, options: AuditOptions) -> Mis
     )
 
 
-def _share_of(outcome: _Outcome) -> Metric:
+def share_of(kind: Kind, metrics: Sequence[str]) -> MetricAtK:
     """The share as a metric; neither end is better, because being missing may be no one's fault."""
-    return Metric(
-        name=f"{outcome.kind}: {', '.join(outcome.metrics)}",
+    share = Metric(
+        name=f"{kind}: {', '.join(metrics)}",
         compute=lambda lists: None,
         higher_is_better=None,
         needs=frozenset(),
@@ -270,3 +332,4 @@ def _share_of(outcome: _Outcome) -> Metric:
         has_cutoff=False,
         bounds=(0.0, 1.0),
     )
+    return MetricAtK(share, None)

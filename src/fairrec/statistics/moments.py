@@ -6,11 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.metrics.measured import Measured
+from fairrec.metrics.measured import Alike, Measured
 from fairrec.statistics.strata import Strata, one_stratum
-from fairrec.statistics.stratified import Stratified, Weights, stratified
+from fairrec.statistics.stratified import (
+    RowSums,
+    Stratified,
+    Weights,
+    distinct_masks,
+    rows_of,
+    stratified,
+)
 
 UNBOUNDED = (-np.inf, np.inf)
 _ROUNDING = 1e-9
@@ -56,8 +63,9 @@ class Moments:
         adjusted for strata
     is_rate : (n_metrics,), whether only these two values occur, so that the mean tells the spread
     n, total, squares : (n_metrics, n_groups), of centred values
-    centred_per_user : (n_metrics, n_users), 0 where undefined
-    is_defined : (n_metrics, n_users)
+    centred_per_row : (n_metrics, n_rows), 0 where undefined
+    n_per_row : (n_metrics, n_rows), users with a value: of a user 1 or 0
+    level_of_row : (n_metrics, n_rows), who may change places with whom; None where rows are users
     within : both sides of each group within strata; None in one stratum
     sample : None where everyone is scored
     """
@@ -71,12 +79,13 @@ class Moments:
     n: FloatArray
     total: FloatArray
     squares: FloatArray
-    centred_per_user: FloatArray
-    is_defined: BoolArray
+    centred_per_row: FloatArray
+    n_per_row: BoolArray | FloatArray
     strata: Strata
     weights: Weights
     within: Stratified | None = None
     sample: Sample | None = None
+    level_of_row: IntArray | None = None
 
     @property
     def n_others(self) -> FloatArray:
@@ -135,47 +144,51 @@ def moments_of(
         [metric.metric.bounds or UNBOUNDED for metric in measured.metrics], dtype=np.float64
     ).reshape(-1, 2)
     if measured.is_complete:
-        return group_moments(measured.values, grouping, threads, bounds, strata)
+        return group_moments(measured.values, grouping, threads, bounds, strata, measured.alike)
     return sampled_moments(
         measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
 
 
 def group_moments(
-    values_per_user: FloatArray,
+    values: FloatArray,
     grouping: Grouping,
     threads: int = 1,
     bounds: FloatArray | None = None,
     strata: Strata | None = None,
+    alike: Alike | None = None,
 ) -> Moments:
     """Moments of each metric over each group.
 
     Parameters
     ----------
-    values_per_user : (n_metrics, n_users), NaN where undefined
+    values : (n_metrics, n_rows), NaN where undefined
     bounds : (n_metrics, 2), of the metrics
+    alike : what rows stand for; None where each is a user
     """
-    is_defined = ~np.isnan(values_per_user)
-    mean, sd, n_users = _overall(values_per_user, is_defined)
-    bounds, is_rate = _bounds(values_per_user, bounds)
-    centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
+    is_defined = ~np.isnan(values)
+    n_per_row = is_defined if alike is None else np.where(is_defined, alike.n, 0.0)
+    inner = None if alike is None else alike.inner
+    mean, sd, n_users = _overall(values, n_per_row, inner)
+    bounds, is_rate = _bounds(values, n_per_row > 0, bounds)
+    centred = np.where(n_per_row > 0, values - mean[:, None], 0.0)
     within = None
     if strata is None:
-        n, total, squares = _group_sums(centred, is_defined, grouping, threads)
+        n, total, squares = _group_sums(rows_of(centred, n_per_row, inner), grouping, threads)
         weights = weights_of(n, n_users[:, None] - n, sd[:, None] ** 2)
-        strata = one_stratum(grouping.n_users)
+        strata = one_stratum(values.shape[1])
         variance = sd**2
     else:
         means = np.array(
-            [strata.means(row, defined) for row, defined in zip(centred, is_defined, strict=True)]
+            [strata.means(row, n) for row, n in zip(centred, n_per_row, strict=True)]
         ).reshape(len(mean), strata.n_strata)
-        centred -= np.where(is_defined, means[:, strata.of_user], 0.0)
-        n, total, squares = _group_sums(centred, is_defined, grouping, threads)
-        variance = (centred**2).sum(axis=1) / np.maximum(n_users - 1, 1)
+        centred -= np.where(n_per_row > 0, means[:, strata.of_user], 0.0)
+        rows = rows_of(centred, n_per_row, inner)
+        n, total, squares = _group_sums(rows, grouping, threads)
+        variance = rows.squares.sum(axis=1) / np.maximum(n_users - 1, 1)
         weights, within = stratified(
-            centred,
+            rows,
             means + mean[:, None],
-            *distinct_masks(is_defined),
             grouping,
             strata,
             (bounds, is_rate),
@@ -192,11 +205,12 @@ def group_moments(
         n=n,
         total=total,
         squares=squares,
-        centred_per_user=centred,
-        is_defined=is_defined,
+        centred_per_row=centred,
+        n_per_row=n_per_row,
         strata=strata,
         weights=weights,
         within=within,
+        level_of_row=None if alike is None else alike.level,
     )
 
 
@@ -216,10 +230,11 @@ def sampled_moments(
     """
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
-    bounds, is_rate = _bounds(values_per_user, bounds)
+    bounds, is_rate = _bounds(values_per_user, is_defined, bounds)
     centred = np.where(is_defined, values_per_user - mean[:, None], 0.0)
-    of_scored = _group_sums(centred, is_defined, grouping, threads)
-    of_sample = _group_sums(centred * is_reference, is_defined & is_reference, grouping, threads)
+    of_scored = _group_sums(rows_of(centred, is_defined), grouping, threads)
+    in_sample = rows_of(centred * is_reference, is_defined & is_reference)
+    of_sample = _group_sums(in_sample, grouping, threads)
     cells, lattice = grouping.cells, grouping.lattice
     is_fully_scored_cell = cells.sums(is_scored) == cells.n_users
     is_fully_scored = lattice.sums((~is_fully_scored_cell).astype(np.float64)[None])[0] == 0
@@ -237,15 +252,17 @@ def sampled_moments(
         n=n,
         total=total,
         squares=squares,
-        centred_per_user=centred,
-        is_defined=is_defined,
+        centred_per_row=centred,
+        n_per_row=is_defined,
         strata=one_stratum(grouping.n_users),
         weights=weights_of(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
         sample=sample,
     )
 
 
-def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, BoolArray]:
+def _bounds(
+    values: FloatArray, is_known: BoolArray, bounds: FloatArray | None
+) -> tuple[FloatArray, BoolArray]:
     """The bounds of each metric, and whether it is a rate.
 
     A metric without bounds of its own that has two values is a rate between these, and so is one
@@ -254,7 +271,7 @@ def _bounds(values: FloatArray, bounds: FloatArray | None) -> tuple[FloatArray, 
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
     for i, row in enumerate(values):
-        known = row[~np.isnan(row)]
+        known = row[is_known[i]]
         if not len(known):
             continue
         smallest, largest = known.min(), known.max()
@@ -277,44 +294,37 @@ def weights_of(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Wei
 
 
 def _overall(
-    values: FloatArray, is_counted: BoolArray
+    values: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean, standard deviation and number of the values that count, for each metric."""
-    n_users = is_counted.sum(axis=1).astype(np.float64)
-    mean = np.where(is_counted, values, 0).sum(axis=1) / np.maximum(n_users, 1)
+    """Mean, standard deviation and number of the values that count, for each metric.
+
+    Parameters
+    ----------
+    n, inner : (n_metrics, n_rows), users of each row, and squares around its value
+    """
+    is_counted = n > 0
+    n_users = n.sum(axis=1).astype(np.float64)
+    counted = np.where(is_counted, values, 0)
+    mean = (counted * n).sum(axis=1) / np.maximum(n_users, 1)
     centred = np.where(is_counted, values - mean[:, None], 0.0)
-    sd = np.sqrt((centred**2).sum(axis=1) / np.maximum(n_users - 1, 1))
+    sd = np.sqrt(rows_of(centred, n, inner).squares.sum(axis=1) / np.maximum(n_users - 1, 1))
     # rounding leaves a trace of spread in a constant metric, which tests would magnify
-    largest = np.abs(np.where(is_counted, values, 0)).max(axis=1, initial=0.0)
+    largest = np.abs(counted).max(axis=1, initial=0.0)
     sd[sd < 1e-13 * largest] = 0.0
     return mean, sd, n_users
 
 
 def _group_sums(
-    centred: FloatArray, is_defined: BoolArray, grouping: Grouping, threads: int
+    rows: RowSums, grouping: Grouping, threads: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(n_metrics, n_groups) each: number, sum and sum of squares."""
-    masks, mask_of_metric = distinct_masks(is_defined)
+    masks, mask_of_metric = distinct_masks(rows.n)
     cells = grouping.cells
-    columns = [cells.sums(mask) for mask in masks]
-    columns += [cells.sums(row) for row in centred]
-    columns += [cells.sums(row**2) for row in centred]
+    columns = [cells.sums(row) for part in (masks, rows.total, rows.squares) for row in part]
     sums = grouping.lattice.sums(np.array(columns).reshape(-1, len(cells)), threads)
-    n_masks, n_metrics = len(masks), len(centred)
+    n_masks, n_metrics = len(masks), len(rows.total)
     n = sums[np.array(mask_of_metric, dtype=np.int64)]
     return n, sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]
-
-
-def distinct_masks(
-    is_defined: BoolArray,
-) -> tuple[list[BoolArray], list[int]]:
-    """The different rows, and for each row which of them it is.
-
-    Most metrics are defined for the same users, and what is counted for one serves all.
-    """
-    seen: dict[bytes, int] = {}
-    of_row = [seen.setdefault(row.tobytes(), len(seen)) for row in is_defined]
-    return [is_defined[of_row.index(i)] for i in range(len(seen))], of_row
 
 
 def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.nan) -> FloatArray:

@@ -17,10 +17,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.engines.engine import Engine
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
-from fairrec.statistics.draws import PermutedSums
+from fairrec.statistics.drawing import draws_of
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import (
     Scores,
@@ -39,6 +40,8 @@ from fairrec.statistics.simultaneous import (
     size_classes,
 )
 
+BLOCK = 50
+"""Permutations that a worker draws at a time."""
 ROUNDING = 1e-9
 """Sums in another order differ in the last digits; a tie within this is a tie."""
 
@@ -166,26 +169,82 @@ class NullHypothesis(Protocol):
         """One draw."""
 
 
+class DrawBlock(NamedTuple):
+    """The numbers of some draws, from `start` up to `stop`."""
+
+    start: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"permutations {self.start + 1:,} to {self.stop:,}"
+
+
 def null_distribution(
     null: NullHypothesis,
     n_permutations: int,
     seed: int,
     threads: int = 1,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[int], None] = lambda n: None,
+    engine: Engine | None = None,
+    first: int = 0,
 ) -> PermutationTest:
-    """The test made of all draws."""
+    """The test made of all draws.
+
+    Parameters
+    ----------
+    advance : told how many draws more are done
+    engine : whose workers make them; None for the threads of this process
+    first : the number of the first draw
+    """
+    if engine is not None:
+        return _by_workers(null, n_permutations, seed, advance, engine)
     shape = null.classes.shape
     largest = np.empty((n_permutations, 2))
     largest_own = np.empty((n_permutations, 2, N_CLASSES))
     gaps, spans = np.empty((2, n_permutations, shape[0]))
     n_reached = np.zeros(shape, dtype=np.int64)
-    draws = map_in_threads(partial(null.draw, seed), range(n_permutations), threads)
-    for number, drawn in enumerate(draws):
-        largest[number], largest_own[number] = drawn.largest, drawn.largest_own
-        gaps[number], spans[number] = drawn.gaps, drawn.spans
+    numbers = range(first, first + n_permutations)
+    for at, drawn in enumerate(map_in_threads(partial(null.draw, seed), numbers, threads)):
+        largest[at], largest_own[at] = drawn.largest, drawn.largest_own
+        gaps[at], spans[at] = drawn.gaps, drawn.spans
         n_reached += drawn.is_reached
-        advance()
+        advance(1)
     return PermutationTest(null.scores, null.classes, largest, largest_own, gaps, spans, n_reached)
+
+
+def _by_workers(
+    null: NullHypothesis,
+    n_permutations: int,
+    seed: int,
+    advance: Callable[[int], None],
+    engine: Engine,
+) -> PermutationTest:
+    """The same, block by block."""
+    blocks = [
+        DrawBlock(start, min(start + BLOCK, n_permutations))
+        for start in range(0, n_permutations, BLOCK)
+    ]
+    draw = partial(_block, null, seed=seed, threads=engine.threads)
+    found = []
+    for block, part in zip(blocks, engine.map(draw, blocks), strict=True):
+        advance(block.stop - block.start)
+        found.append(part)
+    return PermutationTest(
+        null.scores,
+        null.classes,
+        np.concatenate([part.largest for part in found]),
+        np.concatenate([part.largest_own for part in found]),
+        np.concatenate([part.gaps for part in found]),
+        np.concatenate([part.spans for part in found]),
+        np.sum([part.n_reached for part in found], axis=0),
+    )
+
+
+def _block(null: NullHypothesis, block: DrawBlock, seed: int, threads: int) -> PermutationTest:
+    n_draws = block.stop - block.start
+    return null_distribution(null, n_draws, seed, threads, first=block.start)
 
 
 class Permuted:
@@ -200,7 +259,7 @@ class Permuted:
         self.classes = size_classes(moments.n, is_tested)
         self.scores = observed_scores(moments, is_tested)
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
-        self._draws = PermutedSums(moments, grouping.cells)
+        self._draws = draws_of(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._ends = Extremes(grouping.lattice, is_tested)
         # what turns a centred sum into a mean and into a score

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.groups.cells import Cells
+from fairrec.metrics.measured import Column
 
 WhyNot = Literal[
     "not everyone is scored",
@@ -37,10 +36,6 @@ def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
     return "everyone has 0" if known.max() == 0 else None
 
 
-def count_and_sum(
-    values: FloatArray, is_defined: BoolArray, cells: Cells
-) -> tuple[FloatArray, FloatArray]:
+def count_and_sum(column: Column, cells: Cells) -> tuple[FloatArray, FloatArray]:
     """(n_cells,) each, users with a value and the sum of their values."""
-    if is_defined.all():
-        return cells.n_users.astype(np.float64), cells.sums(values)
-    return cells.sums(is_defined), cells.sums(np.where(is_defined, values, 0.0))
+    return cells.sums(column.n), cells.sums(column.filled * column.n)

@@ -22,10 +22,11 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.partition import Partition
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.measured import Measured
+from fairrec.metrics.measured import Column, Measured
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.ratio_intervals import Means, ratio_limits
 from fairrec.statistics.ratio_scale import WhyNot, count_and_sum, why_no_ratio
+from fairrec.statistics.weighted import quantiles
 
 FOUR_FIFTHS = 0.8
 SMALL_CATEGORY = 0.02
@@ -143,15 +144,18 @@ def _of_metric(
     partitions: Sequence[Partition],
     alpha: float,
 ) -> MetricRatios:
-    metric, values = measured.metrics[i], measured.values[i]
-    is_defined = ~np.isnan(values)
-    known = values if is_defined.all() else values[is_defined]
+    metric, column = measured.metrics[i], measured.column(i)
+    known = column.known
     why_not = _why_not(metric, known, measured.is_complete)
     if why_not is not None:
         return MetricRatios(why_not)
     is_rate = bool(((known == 0) | (known == 1)).all())
-    threshold = 0.0 if is_rate else float(np.median(known))
-    cells = _cell_sums(values, is_defined, threshold, grouping)
+    # of users on levels it is known on which their median is
+    on_levels = measured.on_levels.column(i)
+    threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
+    # nothing is above a threshold that is not known
+    above = grouping.cells.sums((on_levels.values > threshold) * on_levels.n)
+    cells = _cell_sums(column, above, grouping)
     most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
     return MetricRatios(
         None,
@@ -190,19 +194,11 @@ class _CellSums:
     mean: float
 
 
-def _cell_sums(
-    values: FloatArray, is_defined: BoolArray, threshold: float, grouping: Grouping
-) -> _CellSums:
-    n, total = count_and_sum(values, is_defined, grouping.cells)
+def _cell_sums(column: Column, above: FloatArray, grouping: Grouping) -> _CellSums:
+    n, total = count_and_sum(column, grouping.cells)
     mean = float(total.sum() / n.sum())
-    return _CellSums(
-        n,
-        total,
-        grouping.cells.sums(np.where(is_defined, (values / mean - 1) ** 2, 0.0)),
-        # nothing is above a threshold that is not known
-        grouping.cells.sums(values > threshold),
-        mean,
-    )
+    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
+    return _CellSums(n, total, grouping.cells.sums(squares), above, mean)
 
 
 def _compared(

@@ -17,7 +17,8 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.groups.grouping import Grouping
-from fairrec.statistics.draws import CellSums, ResampledSums
+from fairrec.statistics.cell_sums import CellSums
+from fairrec.statistics.draws import ResampledSums
 from fairrec.statistics.moments import Moments, Sample
 from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
 from fairrec.statistics.scores import Compared, Sums, everyone_of, maxima

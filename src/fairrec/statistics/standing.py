@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple
 
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.measured import Measured
@@ -34,13 +33,26 @@ class Standing:
     is_constant: bool
 
 
-def standing_of(
-    measured: Measured, inputs: AuditInputs, missing: Sequence[Missing], max_undefined: float
-) -> tuple[Standing, ...]:
-    """How each metric stands."""
+class Expected(NamedTuple):
+    """For how many users a value is expected, and how many of them have none.
+
+    After a search, as many as there would be if all were like those drawn at random.
+    """
+
+    n_users: float
+    n_undefined: float
+
+    @property
+    def undefined_share(self) -> float:
+        """Users without a value among them."""
+        return self.n_undefined / max(1, self.n_users)
+
+
+def expected_of(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]:
+    """Who is expected to have a value, for each metric."""
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
     has_none = has_none_relevant(inputs)
-    standing = []
+    expected = []
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         is_expected = is_expected_of(metric, inputs)
         if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
@@ -50,15 +62,29 @@ def standing_of(
         n_looked_at = int((is_expected & looked_at).sum())
         share = int((is_undefined & is_expected & looked_at).sum()) / max(1, n_looked_at)
         n_expected = int(is_expected.sum())
-        share = (share * n_expected + n_dropped) / max(1, n_expected + n_dropped)
+        expected.append(Expected(n_expected + n_dropped, share * n_expected + n_dropped))
+    return tuple(expected)
+
+
+def standing_of(
+    measured: Measured,
+    expected: Sequence[Expected],
+    missing: Sequence[Missing],
+    max_undefined: float,
+) -> tuple[Standing, ...]:
+    """How each metric stands."""
+    standing = []
+    for i, metric in enumerate(measured.metrics):
+        share = expected[i].undefined_share
         concerned = [one for one in missing if metric.name in one.metrics]
-        known = row[~np.isnan(row)]
+        column = measured.column(i)
+        is_one = len(column.known) > 0 and column.known.min() == column.known.max()
         standing.append(
             Standing(
                 share,
                 round(share, 12) <= max_undefined
                 and not any(one.is_too_much(max_undefined) for one in concerned),
-                bool(measured.is_complete and len(known) and known.min() == known.max()),
+                bool(measured.is_complete and is_one and not column.inner.any()),
             )
         )
     return tuple(standing)

@@ -17,7 +17,7 @@ class Strata:
 
     Parameters
     ----------
-    of_user : (n_users,)
+    of_user : (n_rows,), the stratum each user is in, or all users of a row
     """
 
     of_user: CodeArray
@@ -30,23 +30,23 @@ class Strata:
         return cls(of_user, len(first))
 
     @property
-    def users(self) -> list[IntArray]:
-        """The users of each stratum."""
+    def rows(self) -> list[IntArray]:
+        """The rows of each stratum."""
         order = np.argsort(self.of_user, kind="stable")
         bounds = np.cumsum(np.bincount(self.of_user, minlength=self.n_strata))
         return np.split(order, bounds[:-1])
 
-    def sums(self, per_user: FloatArray | BoolArray) -> FloatArray:
-        """(n_strata,), sums over the users of each stratum."""
-        totals = np.bincount(self.of_user, weights=per_user, minlength=self.n_strata)
+    def sums(self, per_row: FloatArray | BoolArray) -> FloatArray:
+        """(n_strata,), sums over the rows of each stratum."""
+        totals = np.bincount(self.of_user, weights=per_row, minlength=self.n_strata)
         return totals.astype(np.float64, copy=False)
 
-    def means(self, per_user: FloatArray, is_counted: BoolArray) -> FloatArray:
-        """(n_strata,), means over the users who count; 0 where nobody does."""
-        n = self.sums(is_counted)
-        return self.sums(np.where(is_counted, per_user, 0.0)) / np.maximum(n, 1)
+    def means(self, per_row: FloatArray, n: BoolArray | FloatArray) -> FloatArray:
+        """(n_strata,), means over the users of rows, `n` each; 0 where there are none."""
+        total = self.sums(np.where(n > 0, per_row * n, 0.0))
+        return total / np.maximum(self.sums(n), 1)
 
 
-def one_stratum(n_users: int) -> Strata:
+def one_stratum(n_rows: int) -> Strata:
     """Everyone in one stratum: nothing is given."""
-    return Strata(np.zeros(n_users, dtype=np.int32), 1)
+    return Strata(np.zeros(n_rows, dtype=np.int32), 1)

@@ -90,6 +90,46 @@ class StratifiedSide:
         return cls(*np.zeros((len(fields(cls)), *shape)))
 
 
+class RowSums(NamedTuple):
+    """What each row adds to the sums of its group; (n_metrics, n_rows) each.
+
+    Parameters
+    ----------
+    n : users with a value
+    total, squares : sums of their centred values and of the squares of these
+    """
+
+    n: BoolArray | FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+def rows_of(
+    centred: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
+) -> RowSums:
+    """The sums of rows with these values, 0 where there is none.
+
+    Parameters
+    ----------
+    inner : squares of the users of a row around its value; None where a row is a user
+    """
+    if inner is None:
+        return RowSums(n, centred, centred**2)
+    return RowSums(n, centred * n, centred**2 * n + np.where(n > 0, inner, 0.0))
+
+
+def distinct_masks(
+    n: BoolArray | FloatArray,
+) -> tuple[list[BoolArray | FloatArray], list[int]]:
+    """The different rows, and for each row which of them it is.
+
+    Most metrics are defined for the same users, and what is counted for one serves all.
+    """
+    seen: dict[bytes, int] = {}
+    of_row = [seen.setdefault(row.tobytes(), len(seen)) for row in n]
+    return [n[of_row.index(i)] for i in range(len(seen))], of_row
+
+
 class Stratified(NamedTuple):
     """Both sides, and the mean of all users with the same weights of strata.
 
@@ -123,10 +163,8 @@ class _GroupsOfStratum:
 
 
 def stratified(
-    centred: FloatArray,
+    rows: RowSums,
     means: FloatArray,
-    masks: list[BoolArray],
-    mask_of_metric: list[int],
     grouping: Grouping,
     strata: Strata,
     bounds: tuple[FloatArray, BoolArray],
@@ -136,17 +174,17 @@ def stratified(
 
     Parameters
     ----------
-    centred : (n_metrics, n_users), around the means of strata
+    rows : of values centred on the means of strata
     means : (n_metrics, n_strata)
-    masks, mask_of_metric : for whom each metric is defined
     bounds : of the metrics, and which of them are rates
     """
-    shape = (len(centred), len(grouping.lattice))
+    shape = (len(rows.total), len(grouping.lattice))
+    masks, mask_of_metric = distinct_masks(rows.n)
     total, null_variance, own_weight, others_weight, mean = np.zeros((5, *shape))
     own, others = StratifiedSide.empty(shape), StratifiedSide.empty(shape)
     n_all = np.array([strata.sums(mask) for mask in masks])
-    squares_all = np.array([strata.sums(row**2) for row in centred])
-    each = _each_stratum(centred, masks, grouping, strata, threads)
+    squares_all = np.array([strata.sums(row) for row in rows.squares])
+    each = _each_stratum(masks, [*rows.total], [*rows.squares], grouping, strata, threads)
     for stratum, part in enumerate(each):
         for i, mask in enumerate(mask_of_metric):
             n, n_here = part.n[mask], n_all[mask, stratum]
@@ -175,7 +213,7 @@ def stratified(
 
 def _kept(
     total: FloatArray,
-    masks: list[BoolArray],
+    masks: list[BoolArray | FloatArray],
     mask_of_metric: list[int],
     n_all: FloatArray,
     grouping: Grouping,
@@ -190,8 +228,7 @@ def _kept(
         ),
         threads,
     )
-    no_values = np.zeros((0, grouping.n_users))
-    for stratum, part in enumerate(_each_stratum(no_values, masks, grouping, strata, threads)):
+    for stratum, part in enumerate(_each_stratum(masks, [], [], grouping, strata, threads)):
         for i, mask in enumerate(mask_of_metric):
             n, n_here = part.n[mask], n_all[mask, stratum]
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -201,22 +238,21 @@ def _kept(
 
 
 def _each_stratum(
-    centred: FloatArray,
-    masks: list[BoolArray],
+    masks: list[BoolArray | FloatArray],
+    totals: list[FloatArray],
+    squares: list[FloatArray],
     grouping: Grouping,
     strata: Strata,
     threads: int,
 ) -> Iterator[_GroupsOfStratum]:
     """What every group has of one stratum after the other."""
-    cells, n_masks, n_metrics = grouping.cells, len(masks), len(centred)
-    for users in strata.users:
-        of_user = cells.of_user[users]
-        columns = [np.bincount(of_user[mask[users]], minlength=len(cells)) for mask in masks]
-        for power in (1, 2):
-            columns += [
-                np.bincount(of_user, weights=row[users] ** power, minlength=len(cells))
-                for row in centred
-            ]
+    cells, n_masks, n_metrics = grouping.cells, len(masks), len(totals)
+    for rows in strata.rows:
+        of_row = cells.of_user[rows]
+        columns = [
+            np.bincount(of_row, weights=row[rows], minlength=len(cells))
+            for row in (*masks, *totals, *squares)
+        ]
         per_cell = np.array(columns, dtype=np.float64).reshape(-1, len(cells))
         sums = grouping.lattice.sums(per_cell, threads)
         yield _GroupsOfStratum(

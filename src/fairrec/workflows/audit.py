@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.ahead import load_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -28,56 +27,41 @@ from fairrec.core.audit_options import (
     Title,
     Top,
 )
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.options import declared, documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
+from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
-from fairrec.metrics import MetricAtK
-from fairrec.metrics.circumstances import HISTORY_LENGTH, counted_circumstances
+from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
     measure_everyone,
     refuse_undefined,
-    values_in_random_order,
 )
 from fairrec.metrics.reading import read_inputs
-from fairrec.report.page.card import card_html
-from fairrec.report.page.html import page_html
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.circumstances import differing_part, given_part
-from fairrec.result.circumstances_schema import DifferingCircumstance
-from fairrec.result.group_table import RESERVED, group_table
-from fairrec.result.naming import audit_summary
-from fairrec.result.per_user_table import per_user_table
-from fairrec.result.run_file import audit_run
-from fairrec.scoring.models.model import Model, ScoringFunction
+from fairrec.models.runs.loading import LoadingRun, ScoreByRun
+from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
-from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS
-from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.circumstances import Counted, differing_circumstances
-from fairrec.statistics.explained import Explained, no_longer_found
-from fairrec.statistics.inequality import analyse_inequality
-from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
-from fairrec.statistics.missing import Missing, analyse_missing
-from fairrec.statistics.pooled import analyse_pooled
-from fairrec.statistics.ratios import analyse_ratios
-from fairrec.statistics.standing import standing_of
-from fairrec.statistics.strata import Strata
-from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.planned import follows_plan
-from fairrec.workflows.search import measure_by_search
+
+if TYPE_CHECKING:
+    from fairrec.counts.table import Counts
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.models.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
 
 
 @follows_plan
-@documented(AuditOptions, TableOptions, ScorerOptions, AboutOptions)
+@documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions, EngineOptions)
 def audit(
     predictions: Any = None,
     *,
@@ -93,6 +77,8 @@ def audit(
     relevant: Relevant | str = None,
     missing_lists: MissingLists = TableOptions.missing_lists,
     better: Mapping[str, str] | str | None = None,
+    counts: CountsFiles | Counts = CountsOptions.counts,
+    disjoint: Disjoint = CountsOptions.disjoint,
     depth: Depth = AuditOptions.depth,
     min_support: MinSupport | str = AuditOptions.min_support,
     permutations: Permutations = AuditOptions.permutations,
@@ -112,6 +98,10 @@ def audit(
     author: Author = AboutOptions.author,
     plan: str | Path | None = None,
     settings: str | Path | None = None,
+    engine: EngineName = EngineOptions.engine,
+    address: Address = EngineOptions.address,
+    workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> AuditResult:
@@ -126,6 +116,7 @@ def audit(
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, columns, by, given, metrics : see TableOptions
+    counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
@@ -135,6 +126,7 @@ def audit(
     plan : a file that `fairrec.plan` froze. Its options hold where no other value is given; the
         result lists what differs from it
     settings : a settings file, such as `fairrec.toml`; what is given or planned holds before it
+    engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
     command : how to run this again, kept in the result: in full in `run.json`, without the
         auditor's folders elsewhere
@@ -173,33 +165,90 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
+    if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
+        _refuse_tables(
+            predictions, test, values, users, items, history, columns, relevant, search, scorer
+        )
+        from fairrec.workflows.audit_counts import audit_counts
+
+        said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
+        return audit_counts(
+            sources,
+            options,
+            progress,
+            by=said.by,
+            given=said.given,
+            metrics=said.metrics,
+            better=said.better,
+            disjoint=disjoint,
+            command=command,
+            about=about,
+        )
     if values is not None and (scorer is not None or how is not None):
         raise InputError(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
+    tables = {
+        "test": test,
+        "values": values,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "better": better,
+        "users": users,
+        "by": by,
+        "given": given,
+        "items": items,
+        "history": history,
+        "metrics": metrics,
+        "columns": columns,
+    }
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    run = predictions if isinstance(predictions, LoadingRun) else None
+    if where.engine != "local":
+        _refuse_engine(how, scorer)
+        if run is not None:
+            # each worker loads the model, and scores the candidates of its parts
+            predictions, scorer = run.file, ScoreByRun(run.folder)
+    is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
+    if is_cut and _is_of_everyone(how, scorer):
+        from fairrec.workflows.audit_parts import audit_in_parts
+        from fairrec.workflows.scored import as_model
+
+        return audit_in_parts(
+            predictions,
+            tables,
+            options,
+            where,
+            progress,
+            model=as_model(scorer),
+            reserved=(*RESERVED, *RESERVED_NAMES),
+            command=command,
+            about=about,
+        )
+    # all that comes after reading is loaded meanwhile
+    load_ahead("fairrec.workflows.audit_named")
+    # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
-        predictions,
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        metrics=metrics,
-        columns=columns,
-        has_scores=scorer is None,
+        predictions if run is None else run.candidates(),
+        **tables,
+        has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
     )
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+    from fairrec.workflows.search import measure_by_search
+
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
     grouping = grouping_of(inputs.attributes, options)
+    if run is not None:
+        progress("scoring", 0, 0)
+        inputs = run.scored(inputs, progress)
     measured, searched = (
         (_measure_everyone(inputs, wanted, options, progress), None)
         if how is None
@@ -210,12 +259,14 @@ def audit(
     progress("looking for who is missing", 0, 0)
     missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
-    return _named(
-        inputs,
-        wanted,
+    return named_result(
         analysis,
         missing,
-        searched,
+        expected_of(measured, inputs),
+        inputs.described,
+        inputs=inputs,
+        searched=searched,
+        wanted=wanted,
         command=command or _as_call(inputs, wanted, options, how, asked, about),
         about=about,
         started=started,
@@ -232,107 +283,28 @@ def audit_inputs(
     about: AboutOptions = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
+    from fairrec.statistics.analysis import analyse
+    from fairrec.statistics.missing import analyse_missing
+    from fairrec.statistics.standing import expected_of
+    from fairrec.workflows.audit_named import named_result, strata_of
+
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options)
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
     command = command or _as_call(inputs, wanted, options, about=about)
-    return _named(inputs, wanted, analysis, missing, command=command, about=about, started=started)
-
-
-def _named(
-    inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
-    analysis: Analysis,
-    missing: Sequence[Missing],
-    searched: Searched | None = None,
-    *,
-    command: str,
-    about: AboutOptions,
-    started: float,
-) -> AuditResult:
-    """The result: all that was found, by its names."""
-    measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
-    found = analyse_metrics(analysis)
-    standing = standing_of(measured, inputs, missing, options.max_undefined)
-    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
-    pooled = analyse_pooled(wanted, inputs, grouping, options.top)
-    summary = audit_summary(
-        inputs,
+    return named_result(
         analysis,
-        found,
         missing,
-        standing,
-        verdicts,
-        pooled,
-        analyse_ratios(measured, grouping, options),
-        analyse_inequality(measured, grouping, options),
-        searched,
-        given_part(inputs, analysis, _no_longer(analysis)),
-        _differing(inputs, analysis, found),
+        expected_of(measured, inputs),
+        inputs.described,
+        inputs=inputs,
         wanted=wanted,
         command=command,
         about=about,
+        started=started,
     )
-    return AuditResult(
-        summary,
-        group_table(analysis, verdicts, pooled),
-        per_user_table(inputs, measured),
-        audit_run(
-            inputs.tables,
-            searched,
-            command=command,
-            made_at=datetime.now(UTC),
-            seconds=time.perf_counter() - started,
-        ),
-        page_html,
-        card_html,
-        inputs.is_pandas,
-    )
-
-
-def strata_of(inputs: AuditInputs) -> Strata | None:
-    """Users in the same circumstances; None where none are given."""
-    given = inputs.circumstances
-    if not given:
-        return None
-    return Strata.of([one.codes for one in given], [len(one.values) for one in given])
-
-
-def _no_longer(analysis: Analysis) -> tuple[Explained, ...]:
-    """The findings that the circumstances given take away, which takes a test without them."""
-    if not analysis.is_adjusted or analysis.test is None:
-        return ()
-    raw = analyse(analysis.measured, analysis.grouping, analysis.options)
-    return no_longer_found(analyse_metrics(raw), analysis)
-
-
-def _differing(
-    inputs: AuditInputs, analysis: Analysis, found: Sequence[MetricAnalysis]
-) -> tuple[DifferingCircumstance, ...]:
-    """The circumstances that nobody asked about and that make a part of a finding."""
-    measured = analysis.measured
-    findings = [[finding.position for finding in about.findings] for about in found]
-    if not measured.is_complete or not any(findings):
-        return ()
-    counted = counted_circumstances(inputs)
-    # what is recommended stays so in any order, and only candidates have a chance level
-    is_of_candidates = inputs.candidates.labels is not None and inputs.candidates.held_out is None
-
-    def at_random(users: IntArray) -> FloatArray:
-        return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
-
-    differing = differing_circumstances(
-        analysis,
-        findings,
-        [
-            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name != HISTORY_LENGTH)
-            for one in counted
-        ],
-        at_random if is_of_candidates else None,
-    )
-    return differing_part(differing, [one.name for one in counted], analysis)
 
 
 def _measure_everyone(
@@ -343,6 +315,65 @@ def _measure_everyone(
     measured = measure_everyone(inputs, per_user, options.n_threads, progress)
     refuse_undefined(measured, inputs.candidates)
     return measured
+
+
+def _refuse_tables(*given: Any) -> None:
+    """An error where something stands beside counts, which stand for themselves."""
+    names = (
+        "predictions",
+        "test",
+        "values",
+        "users",
+        "items",
+        "history",
+        "columns",
+        "relevant",
+        "search",
+        "scorer",
+    )
+    for name, value in zip(names, given, strict=True):
+        if value is not None:
+            what = "the predictions table" if name == "predictions" else spelled(name)
+            raise InputError(
+                f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
+                f"Leave out {what}."
+            )
+
+
+def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
+    """Whether every user is scored, by nobody who has to be paid."""
+    if how is None:
+        return not _is_endpoint(scorer)
+    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
+
+
+def _has_pooled(metrics: Sequence[str] | str | None) -> bool:
+    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
+    names = metrics.split(",") if isinstance(metrics, str) else metrics or ()
+    known = [name.strip().lower() for name in names]
+    return any(METRICS[name].pooled for name in known if name in METRICS)
+
+
+def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
+    if scorer is None:
+        return False
+    from fairrec.scoring.http.endpoint import Endpoint
+
+    return isinstance(scorer, Endpoint)
+
+
+def _refuse_engine(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> None:
+    """An error where workers would have nothing to do, or would all call one endpoint."""
+    if _is_endpoint(scorer):
+        raise InputError(
+            "An endpoint is asked by one process, which keeps what was paid for. Leave out "
+            f"{spelled('engine')}."
+        )
+    if not _is_of_everyone(how, scorer):
+        raise InputError(
+            "A search scores few users, one batch after the other, so workers have nothing to do. "
+            f"Leave out {spelled('engine')} or {spelled('search')}."
+        )
 
 
 def _refuse_search(how: SearchOptions) -> None:

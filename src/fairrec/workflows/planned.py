@@ -9,20 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, cast
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, from_command_line, spelled
 from fairrec.core.settings import CHECKSUM, Settings, checksum_of, read_settings
 from fairrec.core.told import told_path
-from fairrec.result.audit_result import AuditResult
-from fairrec.result.plan_schema import PlanFacts
-from fairrec.result.run_file import place_of
-from fairrec.result.schema import PlanSummary, SettingsSummary
-from fairrec.workflows.deviations import deviations
 from fairrec.workflows.plan_options import AUDITED, SETTINGS
+
+if TYPE_CHECKING:
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.result.plan_schema import PlanFacts
 
 P = ParamSpec("P")
 
@@ -37,6 +34,10 @@ class Plan:
 
 def read_plan(file: str | Path) -> Plan:
     """The plan in a file; an error where it is none, or another one than was frozen."""
+    from pydantic import ValidationError
+
+    from fairrec.result.plan_schema import PlanFacts
+
     if not isinstance(file, str | Path):
         raise InputError(
             "A plan is followed from the file in which it was frozen. Save it first: "
@@ -123,6 +124,11 @@ class Choices:
         ----------
         loaded : files with own metrics
         """
+        # what a result is made of is loaded while its tables are read, and not before
+        from fairrec.result.run_file import place_of
+        from fairrec.result.schema import PlanSummary, SettingsSummary
+        from fairrec.workflows.deviations import deviations
+
         parts: dict[str, Any] = {}
         if self.settings is not None:
             parts["settings"] = SettingsSummary(

@@ -18,10 +18,9 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.report.words import number
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.features import join_features
-from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
+from fairrec.scoring.models.model import Model
 from fairrec.scoring.models.scorer_options import ScorerOptions
-from fairrec.scoring.scorer import ModelScorer, TableScorer
+from fairrec.scoring.scorer import TableScorer
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
@@ -29,6 +28,7 @@ from fairrec.search.options import SearchOptions
 from fairrec.search.popularity_proxy import popularity_proxy
 from fairrec.search.searched import Searched
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
+from fairrec.workflows.scored import as_model, ledger_of
 
 CALLS_IN_BATCH = 4
 """With calls side by side, users are scored in batches of so many calls for each of them, so
@@ -110,13 +110,6 @@ def _refuse_unknown(measured: Measured) -> None:
             )
 
 
-def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
-    """A function as a model; None where the scores are in the table."""
-    if scorer is None or isinstance(scorer, Model):
-        return scorer
-    return FunctionModel(scorer)
-
-
 def _batch_users(inputs: AuditInputs, model: Model | None) -> int:
     """Users between two looks at the budget."""
     if model is None or model.concurrency == 1:
@@ -179,19 +172,9 @@ def _ledger(
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
         return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
-    features = join_features(model.features, inputs.tables, user_ids, candidates.item_ids)
     if file is not None and not identity:
         raise InputError(
             "A ledger must know whose scores it holds. Name the model, with its version: "
             f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
         )
-    return Ledger(
-        candidates,
-        ModelScorer(model, candidates, user_ids, features),
-        model.rows_per_call,
-        file,
-        identity,
-        user_ids,
-        model.concurrency,
-        model.stop,
-    )
+    return ledger_of(inputs, model, file, identity)

@@ -25,7 +25,7 @@ def test_a_step_holds_from_its_size_to_the_next_and_the_last_for_all_larger_grou
     ]
     assert {
         layer["mark"]["interpolate"]
-        for layer in figure.spec()["layer"]
+        for layer in figure.spec["layer"]
         if layer["mark"]["type"] in ("line", "area")
     } == {"step-after"}
 
@@ -34,7 +34,7 @@ def test_what_spans_thousands_is_on_a_log_scale_and_nothing_is_at_its_foot():
     def of(*steps: tuple[int, float]):
         figure = certificate_curve(certificate(*steps))
         assert "<path" in svg(figure.chart())
-        return figure.spec()["layer"][0]["encoding"]["y"]["scale"], figure.data["steps"]
+        return figure.spec["layer"][0]["encoding"]["y"]["scale"], figure.data["steps"]
 
     scale, _ = of((10, 0.5), (100, 0.2), (1000, 0.0))
     assert (scale["type"], scale["domain"][0]) == ("linear", 0)

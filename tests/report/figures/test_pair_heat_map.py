@@ -46,7 +46,7 @@ def test_numbers_are_printed_where_they_fit():
 def test_a_metric_without_a_better_end_has_no_colour_of_better_or_worse():
     def colours(is_neutral: bool) -> list[str]:
         view = a_map(ramp=replace(a_map().ramp, is_neutral=is_neutral))
-        spec = pair_heat_map(view).spec()
+        spec = pair_heat_map(view).spec
         return spec["layer"][0]["encoding"]["color"]["scale"]["range"]
 
     assert colours(False) == [*DIVERGING]

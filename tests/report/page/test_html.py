@@ -10,8 +10,9 @@ import fairrec
 from fairrec.metrics import METRICS
 from fairrec.report.mitigation.facts import facts
 from fairrec.report.mitigation.words import sentences, standing
+from fairrec.report.page import html
 from fairrec.report.page.build import build_page_view
-from fairrec.report.page.html import page_html
+from fairrec.report.page.html import make_ready, page_html
 from tests.report.mitigation.small_summary import TARGET, WOMEN, ordered, summary_of
 from tests.worlds import random_world
 
@@ -86,3 +87,20 @@ def test_a_mitigation_is_answered_before_it_is_explained():
     assert section.count('data-chart="slope-') == 2 and section.count('class="strip"') == 1
     assert "<b>old" not in section and "x=&lt;b&gt;old" in section
     assert "slope-0" in page.split('id="payload">')[1].split("</script>")[0]
+
+
+def test_what_is_made_ready_is_all_that_a_page_loads(monkeypatch: pytest.MonkeyPatch):
+    result = audit(metrics=["auc"], permutations=0)
+    html._environment.cache_clear()
+    make_ready()
+    loader, loaded = html._environment().loader, []
+
+    def refuse(environment, name, *args):
+        loaded.append(name)
+        raise AssertionError(name)
+
+    monkeypatch.setattr(loader, "load", refuse)
+    assert "</html>" in page_html(result.summary, result.group_table)
+    assert loaded == []
+    with pytest.raises(AssertionError, match=r"trend\.html\.j2"):
+        html.page_template("trend.html.j2")

@@ -50,7 +50,7 @@ def test_every_chart_has_its_specification_and_its_data():
         *zip(payload["pairs"], map(pair_heat_map, view.pairs), strict=True),
     ]
     for packed, figure in figures:
-        assert payload["specs"][packed["spec"]] == json.loads(json.dumps(figure.spec()))
+        assert payload["specs"][packed["spec"]] == json.loads(json.dumps(figure.spec))
         data = {
             name: unpacked(columns, payload["texts"]) for name, columns in packed["data"].items()
         }

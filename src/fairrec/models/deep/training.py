@@ -27,11 +27,10 @@ from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
     build_model,
     hyper_as_dict,
-    load_run_record,
     save_record,
     save_tensors,
 )
-from fairrec.models.runs.record import EpochRecord, RunRecord
+from fairrec.models.runs.record import EpochRecord, RunRecord, load_run_record
 
 
 def train(

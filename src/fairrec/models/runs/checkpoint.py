@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
@@ -18,7 +17,6 @@ from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
 from fairrec.models.deep.registry import MODELS
-from fairrec.models.runs.record import RunRecord
 
 
 def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:
@@ -50,21 +48,6 @@ def save_tensors(tensors: dict[str, Tensor], file: Path) -> None:
 def save_record(record: BaseModel, file: Path) -> None:
     """Write a record in the same way."""
     write_text(file, record.model_dump_json(indent=2) + "\n")
-
-
-def load_run_record(folder: Path) -> RunRecord:
-    """The record of a run; a clear error where the folder is none."""
-    file = folder / "run.json"
-    try:
-        return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(
-            f"{folder}: no run there ({error.strerror}). Make one with fairrec train"
-        ) from error
-    except (ValidationError, ValueError) as error:
-        raise InputError(
-            f"{file}: is damaged or of another version of FairRec. Train again."
-        ) from error
 
 
 def load_weights(model: CTRModel, file: Path) -> None:

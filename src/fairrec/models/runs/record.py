@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fairrec.core.errors import InputError
 
 
 class EpochRecord(BaseModel):
@@ -43,3 +48,48 @@ class RunRecord(BaseModel):
     holdout_auc: float | None = None
     test: dict[str, float] = {}
     bundle_sha256: dict[str, str] = {}
+
+    def tables(self, folder: Path) -> dict[str, Any]:
+        """What an audit needs beside predictions: users, items, history and attributes."""
+        return {
+            "users": folder / "users.parquet",
+            "items": folder / "items.parquet" if self.has_categories else None,
+            "history": folder / "history.parquet",
+            "by": self.attributes,
+        }
+
+
+def load_run_record(folder: Path) -> RunRecord:
+    """The record of a run; a clear error where the folder is none."""
+    file = folder / "run.json"
+    try:
+        return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError(
+            f"{folder}: no run there ({error.strerror}). Make one with fairrec train"
+        ) from error
+    except (ValidationError, ValueError) as error:
+        raise InputError(
+            f"{file}: is damaged or of another version of FairRec. Train again."
+        ) from error
+
+
+def load_finished_record(folder: Path) -> RunRecord:
+    """The record of a run that can be asked; an error where its training has not finished."""
+    record = load_run_record(folder)
+    if not record.finished:
+        raise InputError(
+            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
+            "Give the same fairrec train command again to go on."
+        )
+    return record
+
+
+def read_table(file: Path) -> pl.DataFrame:
+    """A table of a run."""
+    try:
+        # opened here, because Polars takes no path that is not Unicode
+        with file.open("rb") as stream:
+            return pl.read_parquet(stream)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

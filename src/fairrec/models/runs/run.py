@@ -15,8 +15,8 @@ from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device
 from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
-from fairrec.models.runs.checkpoint import build_model, load_run_record, load_weights
-from fairrec.models.runs.record import RunRecord
+from fairrec.models.runs.checkpoint import build_model, load_weights
+from fairrec.models.runs.record import RunRecord, load_finished_record, read_table
 
 VERSION_LETTERS = 12
 
@@ -43,17 +43,11 @@ class Run:
 
     def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
-        return _read(self.folder / f"{target}.parquet")
+        return read_table(self.folder / f"{target}.parquet")
 
     def tables(self) -> dict[str, Any]:
         """What an audit needs beside predictions: users, items, history and attributes."""
-        has_categories = self.record.has_categories
-        return {
-            "users": self.folder / "users.parquet",
-            "items": self.folder / "items.parquet" if has_categories else None,
-            "history": self.folder / "history.parquet",
-            "by": self.record.attributes,
-        }
+        return self.record.tables(self.folder)
 
     def predictions(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `score`, `label`, one row a candidate."""
@@ -79,13 +73,8 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
     ----------
     sha256 : the checksum of the weights as an audit recorded it; others are an error
     """
-    record = load_run_record(folder)
-    if not record.finished:
-        raise InputError(
-            f"{folder}: training has not finished ({len(record.epochs)} epochs done). "
-            "Give the same fairrec train command again to go on."
-        )
-    users, items = _read(folder / "users.parquet"), _read(folder / "items.parquet")
+    record = load_finished_record(folder)
+    users, items = read_table(folder / "users.parquet"), read_table(folder / "items.parquet")
     missing = {"user_id", *record.attributes} - set(users.columns)
     if missing or "item_id" not in items.columns:
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
@@ -102,12 +91,3 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
         )
     # for good: threads that score side by side would switch it for each other
     return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)
-
-
-def _read(file: Path) -> pl.DataFrame:
-    try:
-        # opened here, because Polars takes no path that is not Unicode
-        with file.open("rb") as stream:
-            return pl.read_parquet(stream)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{file}: cannot be read ({error}). Train again.") from error

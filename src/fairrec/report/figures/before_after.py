@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from fairrec.report.figures.figure import Figure
+from fairrec.report.figures.figure import Figure, channel, layer, layered
 from fairrec.report.figures.palette import BETTER, GROUP, WORSE
 from fairrec.report.mitigation.slopes import Slope
 from fairrec.report.words import number
@@ -18,58 +18,57 @@ SHAPES = {"better": "triangle-up", "worse": "triangle-down", "neutral": "circle"
 
 def before_after(slope: Slope, height: int = 220) -> Figure:
     """A line from before to after, the interval of the change at its end, and dashed levels."""
-    import altair as alt
-
     colour = COLOURS[slope.tone]
     low, high = _span(slope)
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[low, high], zero=False), axis=None)
-    x = alt.X(
+    y = channel("value:Q", title=None, scale={"domain": [low, high], "zero": False}, axis=None)
+    bare = {"labelAngle": 0, "domain": False, "ticks": False}
+    x = channel(
         "when:O",
         title=None,
         sort=ENDS,
-        scale=alt.Scale(domain=ENDS, type="point", padding=0.62),
-        axis=alt.Axis(labelAngle=0, domain=False, ticks=False, labelPadding=6, labelFontSize=12.5),
+        scale={"domain": ENDS, "type": "point", "padding": 0.62},
+        axis={**bare, "labelPadding": 6, "labelFontSize": 12.5},
     )
-    ends = alt.Chart(alt.NamedData("ends")).encode(x=x, y=y, tooltip=_tooltip(alt, slope.metric))
-    levels = alt.Chart(alt.NamedData("levels"))
+    at = {"x": x, "y": y}
+    text = channel("label:N")
+    tooltip = [channel("when:N", title="lists"), channel("label:N", title=slope.metric)]
+    shown = {**at, "tooltip": tooltip}
+    form: dict[str, Any] = {"filled": True, "size": 110, "opacity": 1, "shape": SHAPES[slope.tone]}
+    dashed: dict[str, Any] = {"strokeDash": [6, 4], "strokeWidth": 1.4, "color": GROUP}
     layers = [
         # between the ends, so that no line runs through the numbers beside them
-        levels.mark_line(strokeDash=[6, 4], strokeWidth=1.4, color=GROUP, aria=False).encode(
-            x=x, y=y, detail="label:N"
-        ),
-        ends.mark_line(strokeWidth=3.2, color=colour, aria=False),
-        ends.mark_point(
-            filled=True, size=110, opacity=1, color=colour, shape=SHAPES[slope.tone], aria=False
-        ),
+        layer("line", {**at, "detail": text}, data="levels", **dashed),
+        layer("line", shown, data="ends", strokeWidth=3.2, color=colour),
+        layer("point", shown, data="ends", color=colour, **form),
     ]
     for when, is_above in product(ENDS, (True, False)):
         layers.append(
-            levels.transform_filter(
-                f"datum.at === '{when}' && datum.when === datum.at "
-                f"&& datum.above === {int(is_above)}"
-            )
-            .mark_text(
+            layer(
+                "text",
+                {**at, "text": text},
+                data="levels",
+                only=f"datum.at === '{when}' && datum.when === datum.at "
+                f"&& datum.above === {int(is_above)}",
                 align="left" if when == "before" else "right",
                 dx=10 if when == "before" else -10,
                 dy=-8 if is_above else 9,
                 baseline="middle",
                 fontSize=12,
-                aria=False,
             )
-            .encode(x=x, y=y, text="label:N")
         )
     for when, side in (("before", -1), ("after", 1)):
         layers.append(
-            ends.transform_filter(f"datum.when === '{when}'")
-            .mark_text(
+            layer(
+                "text",
+                {**shown, "text": text},
+                data="ends",
+                only=f"datum.when === '{when}'",
                 align="right" if side < 0 else "left",
                 dx=11 * side,
                 baseline="middle",
                 fontSize=14,
                 fontWeight="bold",
-                aria=False,
             )
-            .encode(text="label:N")
         )
     data: dict[str, list[dict[str, Any]]] = {
         "ends": [
@@ -85,21 +84,13 @@ def before_after(slope: Slope, height: int = 220) -> Figure:
     }
     if slope.low is not None and slope.high is not None:
         data["interval"] = [{"when": ENDS[1], "value": slope.low, "to": slope.high}]
-        interval = alt.Chart(alt.NamedData("interval")).encode(x=x)
-        layers.append(
-            interval.mark_rule(strokeWidth=1.6, color=colour, aria=False).encode(y=y, y2="to:Q")
-        )
-        for field in ("value", "to"):
-            cap = y if field == "value" else alt.Y("to:Q")
-            layers.append(
-                interval.mark_tick(
-                    orient="horizontal", width=12, thickness=1.6, color=colour, aria=False
-                ).encode(y=cap)
-            )
-    layered = alt.layer(*layers).properties(
-        width="container", height=height, autosize={"type": "fit", "contains": "padding"}
-    )
-    return Figure(layered, data)
+        span = {**at, "y2": {"field": "to"}}
+        layers.append(layer("rule", span, data="interval", strokeWidth=1.6, color=colour))
+        cap: dict[str, Any] = {"orient": "horizontal", "width": 12, "thickness": 1.6}
+        for end in (y, channel("to:Q")):
+            encoding = {"x": x, "y": end}
+            layers.append(layer("tick", encoding, data="interval", color=colour, **cap))
+    return Figure(layered(layers, height), data)
 
 
 def _span(slope: Slope) -> tuple[float, float]:
@@ -123,7 +114,3 @@ def _words_at(slope: Slope, at: int) -> dict[str, Any]:
         is_above = level.value >= (slope.before + slope.after) / 2
     is_rising = slope.after >= slope.before
     return {"above": int(is_above), "at": ENDS[0] if is_above == is_rising else ENDS[1]}
-
-
-def _tooltip(alt: Any, metric: str) -> list[Any]:
-    return [alt.Tooltip("when:N", title="lists"), alt.Tooltip("label:N", title=metric)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from fairrec.report.figures.figure import Figure, fields_of
+from fairrec.report.figures.figure import Figure, channel, fields_of, layer, layered
 from fairrec.report.figures.palette import GROUP, INK_STYLE, WORSE
 from fairrec.report.page.chart_view import Certificate
 
@@ -15,8 +15,6 @@ WIDE = 20
 
 def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     """Everything above the line is ruled out, at once for all groups that are not shown worse."""
-    import altair as alt
-
     first = view.steps[0].size
     end = max(view.largest, first + 1)
     harms = [step.harm for step in view.steps]
@@ -25,19 +23,18 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     least = min(filter(None, harms), default=1.0)
     top = 1.12 * max(*harms, view.matters or 0.0) or 1.0
     low = min(least, view.matters or least) / 1.5 if is_log else 0.0
-    x = alt.X(
+    x = channel(
         "size:Q",
         title=f"{view.size_name}, at least (log scale)",
-        scale=alt.Scale(type="log", domain=[first, end], nice=False),
-        axis=alt.Axis(format="~s", tickCount=6, grid=False),
+        scale={"type": "log", "domain": [first, end], "nice": False},
+        axis={"format": "~s", "tickCount": 6, "grid": False},
     )
-    y = alt.Y(
+    scale = {"type": "log" if is_log else "linear", "domain": [low, top]}
+    y = channel(
         "harm:Q",
         title=view.harm_name,
-        scale=alt.Scale(
-            type="log" if is_log else "linear", domain=[low, top], nice=False, clamp=True
-        ),
-        axis=alt.Axis(tickCount=5, grid=not is_log),
+        scale={**scale, "nice": False, "clamp": True},
+        axis={"tickCount": 5, "grid": not is_log},
     )
     # the last step holds for all larger groups
     steps = [{**fields_of(step), "harm": max(low, step.harm), "low": low} for step in view.steps]
@@ -46,29 +43,25 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
         "steps": line,
         "matters": [] if view.matters is None else [{"harm": view.matters, "text": "matters"}],
     }
-    base = alt.Chart(alt.NamedData("steps")).encode(x=x, y=y)
-    look: dict[str, Any] = {"interpolate": "step-after", "aria": False}
+    at = {"x": x, "y": y}
+    tooltip = [
+        channel("size:Q", title="users, at least", format=","),
+        channel("harm:Q", title="not ruled out, up to", format=".3~r"),
+        channel("n_groups:Q", title="groups", format=","),
+    ]
+    stepwise = {"interpolate": "step-after"}
     layers = [
-        base.mark_area(color=GROUP, opacity=0.2, **look).encode(y2="low:Q"),
-        base.mark_line(strokeWidth=2, style=INK_STYLE, **look),
+        layer("area", {**at, "y2": {"field": "low"}}, color=GROUP, opacity=0.2, **stepwise),
+        layer("line", at, strokeWidth=2, style=INK_STYLE, **stepwise),
         # wide targets for the pointer
-        base.mark_point(filled=True, size=140, opacity=0, aria=False).encode(
-            tooltip=[
-                alt.Tooltip("size:Q", title="users, at least", format=","),
-                alt.Tooltip("harm:Q", title="not ruled out, up to", format=".3~r"),
-                alt.Tooltip("n_groups:Q", title="groups", format=","),
-            ]
-        ),
+        layer("point", {**at, "tooltip": tooltip}, filled=True, size=140, opacity=0),
     ]
     if view.matters is not None:
-        rule = alt.Chart(alt.NamedData("matters")).encode(y=y)
+        rule: dict[str, Any] = {"color": WORSE, "strokeWidth": 2, "strokeDash": [6, 4]}
+        word: dict[str, Any] = {"align": "right", "baseline": "bottom", "dy": -4, "x": "width"}
+        named = {"y": y, "text": channel("text:N")}
         layers += [
-            rule.mark_rule(color=WORSE, strokeWidth=2, strokeDash=[6, 4], aria=False),
-            rule.mark_text(
-                align="right", baseline="bottom", dy=-4, x="width", fontSize=11.5, aria=False
-            ).encode(text="text:N"),
+            layer("rule", {"y": y}, data="matters", **rule),
+            layer("text", named, data="matters", fontSize=11.5, **word),
         ]
-    drawing = alt.layer(*layers).properties(
-        width="container", height=height, autosize={"type": "fit", "contains": "padding"}
-    )
-    return Figure(drawing, data)
+    return Figure(layered(layers, height, data="steps"), data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairrec.report.figures.figure import Figure, fields_of
+from fairrec.report.figures.figure import Figure, Spec, channel, fields_of, layer, layered, where
 from fairrec.report.figures.palette import (
     BETTER,
     CHANCE,
@@ -24,6 +24,21 @@ COLOURS = {"worse": WORSE, "better": BETTER, "neutral": GROUP}
 SHAPES = {"diamond": "diamond", "up": "triangle-up", "down": "triangle-down", "dot": "circle"}
 CORNERS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
 """Of a hexagon, from its centre: in halves of its width and quarters of its height."""
+ENDS = "ends"
+ZOOM = {
+    "name": "grid",
+    "bind": "scales",
+    "select": {
+        "type": "interval",
+        "encodings": ["x", "y"],
+        # a wheel alone scrolls the page
+        "zoom": "wheel![event.ctrlKey || event.metaKey]",
+        # and so does a finger: the browser takes it away in mid-drag, and the drag would never end
+        "translate": "[pointerdown[event.pointerType === 'mouse'], window:pointerup]"
+        " > window:pointermove!",
+    },
+    "views": [ENDS],
+}
 
 
 def group_chart(chart: GroupChart, height: int = 320) -> Figure:
@@ -31,29 +46,17 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
 
     The parameter `chosen` is the number of the group to mark; `grid` holds what is zoomed to.
     """
-    import altair as alt
-
-    zoom = alt.selection_interval(
-        name="grid",
-        bind="scales",
-        encodings=["x", "y"],
-        # a wheel alone scrolls the page
-        zoom="wheel![event.ctrlKey || event.metaKey]",
-        # and so does a finger: the browser takes it away in mid-drag, and the drag would never end
-        translate="[pointerdown[event.pointerType === 'mouse'], window:pointerup]"
-        " > window:pointermove!",
-    )
-    x = alt.X(
+    x = channel(
         "size:Q",
         title="users in the group (log scale)",
-        scale=alt.Scale(type="log", domain=list(chart.size_range), nice=False),
-        axis=alt.Axis(format="~s", tickCount=6, grid=False),
+        scale={"type": "log", "domain": list(chart.size_range), "nice": False},
+        axis={"format": "~s", "tickCount": 6, "grid": False},
     )
-    y = alt.Y(
+    y = channel(
         "value:Q",
         title=chart.metric,
-        scale=alt.Scale(domain=list(chart.value_range), nice=True, zero=False),
-        axis=alt.Axis(tickCount=6),
+        scale={"domain": list(chart.value_range), "nice": True, "zero": False},
+        axis={"tickCount": 6},
     )
     data = {
         "points": [_row(point) for point in map(fields_of, chart.points)],
@@ -69,13 +72,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     edge: dict[str, Any] = {"fillOpacity": 0, "stroke": CHANCE, "strokeWidth": 1.2}
     halo: dict[str, Any] = {"fillOpacity": 0, "style": HALO_STYLE}
     bands, edges = (
-        [
-            alt.Chart(alt.NamedData(name))
-            .mark_area(clip=True, color=CHANCE, aria=False, interpolate="monotone", **look)
-            .encode(x=alt.X("size:Q"), y=alt.Y("low:Q"), y2="high:Q")
-            for name, look in looks
-            if data[name]
-        ]
+        [_band(name, look) for name, look in looks if data[name]]
         for looks in (
             (("funnel", {"fillOpacity": 0.16}), ("funnel_fully_scored", {"fillOpacity": 0.05})),
             (
@@ -85,108 +82,96 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
             ),
         )
     )
-    mean = (
-        alt.Chart(alt.NamedData("mean"))
-        .mark_rule(strokeDash=[6, 4], strokeWidth=1.2, color=CHANCE, clip=True, aria=False)
-        .encode(y="value:Q")
-    )
-    base = alt.Chart(alt.NamedData("points")).encode(
-        x=x,
-        y=y,
-        fill=alt.Fill("tone:N", scale=_scale(alt, COLOURS), legend=None),
-        fillOpacity=alt.condition("datum.known === 'fully scored'", alt.value(1), alt.value(0)),
-        shape=alt.Shape("shape:N", scale=_scale(alt, SHAPES), legend=None),
-        tooltip=_tooltip(alt),
-    )
-    look: dict[str, Any] = {
-        "filled": False,
-        "clip": True,
-        "aria": False,
-        "cursor": "pointer",
-        "opacity": 1,
+    dashed: dict[str, Any] = {"strokeDash": [6, 4], "strokeWidth": 1.2, "color": CHANCE}
+    mean = layer("rule", {"y": channel("value:Q")}, data="mean", clip=True, **dashed)
+    tone = channel("tone:N", scale=_scale(COLOURS), legend=None)
+    encoding = {
+        "x": x,
+        "y": y,
+        "fill": tone,
+        "fillOpacity": where("datum.known === 'fully scored'", 1, 0),
+        "shape": channel("shape:N", scale=_scale(SHAPES), legend=None),
+        "tooltip": _tooltip(),
     }
+
+    def points(role: str, encoding: Spec, **look: Any) -> Spec:
+        shown = {"filled": False, "clip": True, "cursor": "pointer", "opacity": 1, **look}
+        return layer("point", encoding, data="points", only=role, **shown)
+
     everyone = (
-        _hexagons(alt, chart.density)
+        _hexagons(chart.density)
         if chart.density
-        else base.transform_filter("datum.role === 'group'").mark_point(
-            **look, size=34, stroke=GROUP, strokeWidth=1.2
-        )
+        else points("datum.role === 'group'", encoding, size=34, stroke=GROUP, strokeWidth=1.2)
     )
     below = [everyone, *edges] if chart.density else [*edges, everyone]
-    ends = (
-        base.transform_filter("datum.role === 'best end' || datum.role === 'worst end'")
-        .mark_point(**look, size=125, strokeWidth=1.6)
-        .encode(stroke=alt.Stroke("tone:N", scale=_scale(alt, COLOURS), legend=None))
+    at_ends = "datum.role === 'best end' || datum.role === 'worst end'"
+    ends = points(at_ends, {**encoding, "stroke": tone}, size=125, strokeWidth=1.6)
+    is_finding = "datum.role === 'finding'"
+    findings = points(is_finding, encoding, size=125, strokeWidth=1.6, style=INK_STYLE)
+    ring: dict[str, Any] = {"filled": False, "size": 420, "strokeWidth": 3.2, "color": CHOSEN}
+    chosen = layer("point", {"x": x, "y": y}, data="points", only=IS_CHOSEN, clip=True, **ring)
+    spec = layered(
+        [*bands, *below, mean, {"name": ENDS, **ends}, findings, chosen],
+        height,
+        resolve={"scale": {"color": "independent"}},
+        params=[ZOOM, {"name": "chosen", "value": NOBODY}],
     )
-    findings = base.transform_filter("datum.role === 'finding'").mark_point(
-        **look, size=125, strokeWidth=1.6, style=INK_STYLE
-    )
-    chosen = (
-        alt.Chart(alt.NamedData("points"))
-        .transform_filter(IS_CHOSEN)
-        .mark_point(filled=False, size=420, strokeWidth=3.2, color=CHOSEN, clip=True, aria=False)
-        .encode(x=x, y=y)
-    )
-    layered = (
-        alt.layer(*bands, *below, mean, ends.add_params(zoom), findings, chosen)
-        .resolve_scale(color="independent")
-        .add_params(alt.param(name="chosen", value=NOBODY))
-        .properties(
-            width="container", height=height, autosize={"type": "fit", "contains": "padding"}
-        )
-    )
-    return Figure(layered, data)
+    return Figure(spec, data)
 
 
-def _hexagons(alt: Any, density: Density) -> Any:
+def _band(name: str, look: Spec) -> Spec:
+    """What chance keeps groups within."""
+    encoding = {"x": channel("size:Q"), "y": channel("low:Q"), "y2": {"field": "high"}}
+    return layer(
+        "area", encoding, data=name, clip=True, color=CHANCE, interpolate="monotone", **look
+    )
+
+
+def _hexagons(density: Density) -> Spec:
     """The hexagons of a density, as outlines: they keep tiling whatever is zoomed to."""
     most = max(cell.n for cell in density.cells)
     across, up = ([corner[axis] for corner in CORNERS] for axis in (0, 1))
-    return (
-        alt.Chart(alt.NamedData("density"))
-        .transform_calculate(corner=str([*range(len(CORNERS))]))
-        .transform_flatten(["corner"])
-        .transform_calculate(
-            at_size=f"datum.size * pow(10, {density.width / 2} * {across}[datum.corner])",
-            at_value=f"datum.value + {density.height / 4} * {up}[datum.corner]",
-        )
-        .mark_line(
-            filled=True,
-            interpolate="linear-closed",
-            clip=True,
-            aria=False,
-            style=[HALO_STYLE, COUNT_STYLE],
-            strokeWidth=0.6,
-        )
-        .encode(
-            x="at_size:Q",
-            y="at_value:Q",
-            order="corner:Q",
-            detail="cell:N",
-            opacity=alt.Opacity(
-                "n:Q",
-                scale=alt.Scale(type="log", range=list(COUNTED)),
-                legend=alt.Legend(
-                    title="groups here",
-                    orient="top",
-                    titleOrient="left",
-                    symbolType="M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-                    symbolStrokeWidth=0,
-                    format=",",
-                    values=[10**power for power in range(len(str(most)))],
-                ),
-            ),
-            tooltip=[
-                alt.Tooltip("n:Q", title="groups here", format=","),
-                alt.Tooltip("size:Q", title="users, about", format=",.3~r"),
-                alt.Tooltip("value:Q", title="value, about", format=".3~r"),
-            ],
-        )
-    )
+    at_size = f"datum.size * pow(10, {density.width / 2} * {across}[datum.corner])"
+    at_value = f"datum.value + {density.height / 4} * {up}[datum.corner]"
+    encoding = {
+        "x": channel("at_size:Q"),
+        "y": channel("at_value:Q"),
+        "order": channel("corner:Q"),
+        "detail": channel("cell:N"),
+        "opacity": channel(
+            "n:Q",
+            scale={"type": "log", "range": list(COUNTED)},
+            legend={
+                "title": "groups here",
+                "orient": "top",
+                "titleOrient": "left",
+                "symbolType": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+                "symbolStrokeWidth": 0,
+                "format": ",",
+                "values": [10**power for power in range(len(str(most)))],
+            },
+        ),
+        "tooltip": [
+            channel("n:Q", title="groups here", format=","),
+            channel("size:Q", title="users, about", format=",.3~r"),
+            channel("value:Q", title="value, about", format=".3~r"),
+        ],
+    }
+    look: dict[str, Any] = {"filled": True, "interpolate": "linear-closed", "clip": True}
+    styles = [HALO_STYLE, COUNT_STYLE]
+    return {
+        **layer("line", encoding, data="density", style=styles, strokeWidth=0.6, **look),
+        "transform": [
+            {"calculate": str([*range(len(CORNERS))]), "as": "corner"},
+            {"flatten": ["corner"]},
+            {"calculate": at_size, "as": "at_size"},
+            {"calculate": at_value, "as": "at_value"},
+        ],
+    }
 
 
-def _scale(alt: Any, looks: dict[str, str]) -> Any:
-    return alt.Scale(domain=[*looks], range=[*looks.values()])
+def _scale(looks: dict[str, str]) -> Spec:
+    return {"domain": [*looks], "range": [*looks.values()]}
 
 
 def _row(point: dict[str, Any]) -> dict[str, Any]:
@@ -196,12 +181,12 @@ def _row(point: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "known": "fully scored" if is_fully_scored else "from a sample"}
 
 
-def _tooltip(alt: Any) -> list[Any]:
+def _tooltip() -> list[Spec]:
     return [
-        alt.Tooltip("label:N", title="group"),
-        alt.Tooltip("size:Q", title="users", format=","),
-        alt.Tooltip("value:Q", title="value", format=".3~r"),
-        alt.Tooltip("difference:Q", title="difference to others", format="+.3~r"),
-        alt.Tooltip("p_adjusted:Q", title="p adjusted", format=".3~f"),
-        alt.Tooltip("mark:N", title="marked as"),
+        channel("label:N", title="group"),
+        channel("size:Q", title="users", format=","),
+        channel("value:Q", title="value", format=".3~r"),
+        channel("difference:Q", title="difference to others", format="+.3~r"),
+        channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
+        channel("mark:N", title="marked as"),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.report.figures.figure import Figure, fields_of
+from fairrec.report.figures.figure import Figure, channel, fields_of, layer, layered
 from fairrec.report.figures.palette import DIVERGING_NEUTRAL, TEXT_ON_MAP
 from fairrec.report.page.chart_view import Correlation
 
@@ -11,46 +11,32 @@ CELL = 44
 
 def correlation_map(view: Correlation) -> Figure:
     """Every two metrics, the number in each square."""
-    import altair as alt
-
     order = list(view.metrics)
-    base = alt.Chart(alt.NamedData("cells")).encode(
-        x=alt.X(
-            "column:N",
-            title=None,
-            sort=order,
-            axis=alt.Axis(labelAngle=-45, labelLimit=110, domain=False, ticks=False, grid=False),
-        ),
-        y=alt.Y(
-            "row:N",
-            title=None,
-            sort=order,
-            axis=alt.Axis(labelLimit=110, domain=False, ticks=False, grid=False),
-        ),
-    )
-    squares = base.mark_rect(cornerRadius=3, aria=False).encode(
-        color=alt.Color(
-            "correlation:Q",
-            scale=alt.Scale(domain=[-1, 0, 1], range=list(DIVERGING_NEUTRAL), interpolate="rgb"),
-            legend=None,
-        ),
-        tooltip=[
-            alt.Tooltip("row:N", title="metric"),
-            alt.Tooltip("column:N", title="against"),
-            alt.Tooltip("text:N", title="correlation"),
+    bare = {"labelLimit": 110, "domain": False, "ticks": False, "grid": False}
+    at = {
+        "x": channel("column:N", title=None, sort=order, axis={"labelAngle": -45, **bare}),
+        "y": channel("row:N", title=None, sort=order, axis=bare),
+    }
+    colours = {"domain": [-1, 0, 1], "range": [*DIVERGING_NEUTRAL], "interpolate": "rgb"}
+    squares = {
+        **at,
+        "color": channel("correlation:Q", scale=colours, legend=None),
+        "tooltip": [
+            channel("row:N", title="metric"),
+            channel("column:N", title="against"),
+            channel("text:N", title="correlation"),
         ],
-    )
+    }
     # the squares are light or mid-toned on any ground, so the ink on them stays dark
-    numbers = base.mark_text(fontSize=12, color=TEXT_ON_MAP, aria=False, tooltip=None).encode(
-        text="text:N"
+    numbers = {**at, "text": channel("text:N")}
+    spec = layered(
+        [
+            layer("rect", squares, cornerRadius=3),
+            layer("text", numbers, fontSize=12, color=TEXT_ON_MAP, tooltip=None),
+        ],
+        CELL * len(order),
+        data="cells",
+        autosize={"type": "fit-x", "contains": "padding"},
+        config={"scale": {"bandPaddingInner": 0.06}},
     )
-    layered = (
-        alt.layer(squares, numbers)
-        .properties(
-            width="container",
-            height=CELL * len(order),
-            autosize={"type": "fit-x", "contains": "padding"},
-        )
-        .configure_scale(bandPaddingInner=0.06)
-    )
-    return Figure(layered, {"cells": [fields_of(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": [fields_of(cell) for cell in view.cells]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +26,7 @@ from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
@@ -163,15 +164,31 @@ def own_file(name: str) -> str:
     return (files("fairrec.report.page") / "templates" / name).read_text(encoding="utf-8")
 
 
-@cache
 def page_template(name: str) -> Template:
     """A template that escapes all text and refuses names it does not know."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         loader=FunctionLoader(own_file),
     )
-    return environment.get_template(name)
+
+
+def make_ready() -> None:
+    """Load and compile what every page of an audit needs, which takes longer than to write one."""
+    from fairrec.report.page.vega_bundle import vega_bundle
+
+    vega_bundle()
+    waiting, seen = ["page.html.j2"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        page_template(name)
+        waiting += {*re.findall(r'"(\w+\.html\.j2)"', own_file(name))} - seen

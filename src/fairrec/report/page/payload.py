@@ -23,25 +23,21 @@ from fairrec.report.words import plural
 
 def chart_payload(view: PageView) -> str:
     """All charts of a view, as JSON that may stand inside a script element."""
-    from altair.utils.schemapi import debug_mode
-
     packer = _Packer()
-    # the specifications are ours and tested: checking them again takes longer than making them
-    with debug_mode(False):
-        figures = {chart.anchor: group_chart(chart) for chart in view.charts}
-        for certificate in view.certificates:
-            if certificate.steps:
-                figures[certificate.anchor] = certificate_curve(certificate)
-        for at, history in enumerate(view.histories):
-            figures[f"history-{at}"] = search_history(history)
-        for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
-            figures[f"trade-off-{at}"] = trade_off(part)
-        for at, slope in enumerate(view.mitigation.slopes if view.mitigation else ()):
-            figures[f"slope-{at}"] = before_after(slope)
-        if view.correlation:
-            figures["correlation"] = correlation_map(view.correlation)
-        charts = {name: packer.chart(figure) for name, figure in figures.items()}
-        pairs = _pairs(view, packer)
+    figures = {chart.anchor: group_chart(chart) for chart in view.charts}
+    for certificate in view.certificates:
+        if certificate.steps:
+            figures[certificate.anchor] = certificate_curve(certificate)
+    for at, history in enumerate(view.histories):
+        figures[f"history-{at}"] = search_history(history)
+    for at, part in enumerate(view.mitigation.trade_offs if view.mitigation else ()):
+        figures[f"trade-off-{at}"] = trade_off(part)
+    for at, slope in enumerate(view.mitigation.slopes if view.mitigation else ()):
+        figures[f"slope-{at}"] = before_after(slope)
+    if view.correlation:
+        figures["correlation"] = correlation_map(view.correlation)
+    charts = {name: packer.chart(figure) for name, figure in figures.items()}
+    pairs = _pairs(view, packer)
     content = {
         "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
         "charts": charts,
@@ -116,7 +112,7 @@ class _Packer:
     _seen: dict[str, int] = field(default_factory=dict)
 
     def chart(self, figure: Figure) -> dict[str, Any]:
-        spec = figure.spec()
+        spec = figure.spec
         key = json.dumps(spec, sort_keys=True)
         if key not in self._seen:
             self._seen[key] = len(self.specs)

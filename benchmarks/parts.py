@@ -1,0 +1,176 @@
+"""A billion rows on one machine: 20 million users with 50 candidates each, read in parts.
+
+The table is a folder of Parquet files of about 7 GB below the system's folder for scratch files,
+made for this run and removed after it. Each part is read and measured; the values are discarded.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import N_CANDIDATES, N_ITEMS, N_USERS, SEED
+from benchmarks.measure import Child, Row, call_in_child, in_gigabytes, in_seconds
+
+N_ALL = 20_000_000
+N_SCATTERED = 2_000_000
+PER_FILE = 100_000
+"""Users in a file."""
+METRICS = ("auc", "mrr@5", "ndcg@5")
+MAX_BYTES = 2e9
+MAX_RATIO = 1.3
+
+
+def run(shrink: int) -> Iterator[Row]:
+    """Rows that stand together beside the table in memory, then scattered ones."""
+    home = Path(tempfile.mkdtemp(prefix="fairrec-bench-parts-"))
+    try:
+        yield from _together(home, shrink)
+        shutil.rmtree(home / "rows")
+        yield from _scattered(home, shrink)
+    finally:
+        shutil.rmtree(home)
+
+
+def _together(home: Path, shrink: int) -> Iterator[Row]:
+    n_users = N_ALL // shrink
+    call_in_child(make, str(home / "rows"), n_users)
+    call_in_child(make, str(home / "small"), N_USERS)
+    # before and after, because the machine may be shared; the quicker counts, as the harder bar
+    _, before = call_in_child(whole, str(home / "small"))
+    child, told = call_in_child(in_parts, str(home / "rows"))
+    _, after = call_in_child(whole, str(home / "small"))
+    yield from _rows("rows together", n_users, child, told)
+    in_memory = min(before["processor"], after["processor"]) / N_USERS
+    ratio = told["processor"] / n_users / in_memory
+    yield Row(
+        "parts",
+        f"processor time a row beside {N_USERS * N_CANDIDATES:,} rows in memory",
+        f"{ratio:.2f} x",
+        f"{MAX_RATIO:g} x",
+        ratio <= MAX_RATIO,
+    )
+
+
+def _scattered(home: Path, shrink: int) -> Iterator[Row]:
+    n_users = N_SCATTERED // shrink
+    call_in_child(make, str(home / "rows"), n_users, True)
+    child, told = call_in_child(in_parts, str(home / "rows"))
+    yield from _rows("rows scattered", n_users, child, told)
+
+
+def _rows(what: str, n_users: int, child: Child, told: dict[str, Any]) -> Iterator[Row]:
+    n_rows, peak = n_users * N_CANDIDATES, child.peak_bytes
+    speed = n_rows / told["seconds"] / 1e6
+    measured = f"{in_seconds(told['seconds'])}, {speed:.2f} million rows a second"
+    yield Row("parts", f"{n_rows:,} {what}, {told['n_parts']:,} parts: all", measured)
+    yield Row("parts", f"{what}: before the first part", in_seconds(told["opening"]))
+    for one in told["dealt"]:
+        written = f"{in_seconds(one['seconds'])}, {in_gigabytes(one['n_bytes'])} of scratch disk"
+        yield Row("parts", f"{what}: {one['n_rows']:,} rows of {one['table']} dealt out", written)
+    is_met = peak <= MAX_BYTES
+    yield Row("parts", f"{what}: peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
+
+
+def make(home: str, n_users: int, is_scattered: bool = False) -> None:
+    """Users with three attributes in no order, and their candidates in files."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED)
+    Path(home).mkdir(parents=True)
+    (Path(home) / "predictions").mkdir()
+    countries = np.array([f"C{code:03}" for code in range(239)])
+    users = np.arange(n_users)
+    pl.DataFrame(
+        {
+            "user_id": rng.permutation(_ids(users, n_users)),
+            "gender": pl.Series(rng.integers(2, size=n_users, dtype=np.int8)).replace_strict(
+                {0: "F", 1: "M"}
+            ),
+            "age": rng.integers(111, size=n_users, dtype=np.int16),
+            "country": pl.Series(countries).gather(rng.integers(239, size=n_users)),
+        }
+    ).write_parquet(Path(home) / "users.parquet")
+    places = np.arange(N_CANDIDATES)
+    n_files = -(-n_users // PER_FILE)
+    for number in range(n_files):
+        if is_scattered:
+            # each file has rows of all users, one after the other
+            pairs = np.arange(number, n_users * N_CANDIDATES, n_files)
+            owner, place = pairs % n_users, pairs // n_users
+        else:
+            some = users[number * PER_FILE : (number + 1) * PER_FILE]
+            owner, place = np.repeat(some, N_CANDIDATES), np.tile(places, len(some))
+        step = 1 + owner * 48_271 % (N_ITEMS - 1)
+        label = (owner * 69_621 % 9_973 % N_CANDIDATES == place).astype(np.int8)
+        score = rng.standard_normal(len(owner), dtype=np.float32) + label
+        pl.DataFrame(
+            {
+                "user_id": _ids(owner, n_users),
+                "item_id": ((owner + step * place) % N_ITEMS).astype(np.int32),
+                "score": score,
+                "label": label,
+            }
+        ).write_parquet(Path(home) / "predictions" / f"{number:05}.parquet")
+
+
+def _ids(users: Any, n_users: int) -> Any:
+    """Ids in no order and with gaps."""
+    return users * 7_919 % (10 * n_users + 1) + 1_000_000_000
+
+
+def whole(home: str) -> dict[str, Any]:
+    """The table in memory, measured again and again: the quickest after all is compiled."""
+    import time
+
+    took = []
+    for _ in range(4):
+        started = time.process_time()
+        _measure(_tables(home))
+        took.append(time.process_time() - started)
+    return {"processor": min(took)}
+
+
+def in_parts(home: str) -> dict[str, Any]:
+    """The table in parts, measured one after the other."""
+    import time
+
+    from fairrec.inputs.parts.opening import open_parts
+
+    started, processor = time.perf_counter(), time.process_time()
+    with open_parts(**_tables(home)) as parts:
+        opening = time.perf_counter() - started
+        for part in parts:
+            _measure({**_tables(home), **part.tables()})
+        return {
+            "opening": opening,
+            "n_parts": len(parts),
+            "dealt": [
+                {name: getattr(one, name) for name in ("table", "n_rows", "seconds", "n_bytes")}
+                for one in parts.dealt
+            ],
+            "seconds": time.perf_counter() - started,
+            "processor": time.process_time() - processor,
+        }
+
+
+def _measure(tables: dict[str, Any]) -> None:
+    from fairrec.core.threads import available_threads
+    from fairrec.metrics.measured import measure_everyone
+    from fairrec.metrics.reading import read_inputs
+
+    inputs, metrics = read_inputs(**tables)
+    measure_everyone(inputs, metrics, available_threads())
+
+
+def _tables(home: str) -> dict[str, Any]:
+    return {
+        "predictions": str(Path(home) / "predictions"),
+        "users": str(Path(home) / "users.parquet"),
+        "by": ["gender", "age", "country"],
+        "metrics": METRICS,
+    }

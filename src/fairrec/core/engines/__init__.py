@@ -1,0 +1,1 @@
+"""Where the work on parts of a table is done: in this process, or on the workers of Ray."""

@@ -1,0 +1,209 @@
+"""What of counts is audited: some of their attributes, circumstances and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.core.version import __version__
+from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
+from fairrec.counts.splitting import split_families
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
+from fairrec.metrics import Metric
+from fairrec.metrics.registry import parse_metric
+
+
+def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
+    """The same with what its columns tell, where another tool has made it.
+
+    Parameters
+    ----------
+    better : which end of a metric is better that nobody knows
+    """
+    if counts.info is not None:
+        return counts
+    rows, keys = counts.rows, counts.keys
+    families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
+    metrics: dict[str, MetricInfo] = {}
+    missing: dict[str, OutcomeInfo] = {}
+    who_is_missing = []
+    for family, names in families.items():
+        mine = rows.filter(pl.col(FAMILY) == family)
+        for name in names:
+            if name not in counts.values:
+                raise InputError(
+                    f"{counts.where}: the family '{plain(family)}' has no column "
+                    f"'{plain(name)}' with the sums over its users and "
+                    f"'{plain(squares_of(name))}' with the squares."
+                )
+            if name in metrics:
+                raise InputError(f"{counts.where}: '{plain(name)}' is in two families.")
+            n_users = float(mine[USERS].sum())
+            n_undefined = float(mine.filter(pl.col(name).is_null())[USERS].sum())
+            metrics[name] = _metric_info(name, better, n_users, n_undefined)
+            outcome = f"undefined: {name}"
+            missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
+            who_is_missing.append(_undefined(mine, name, outcome, keys))
+    attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
+    info = CountsInfo(
+        fairrec_version=__version__,
+        by=tuple(attributes),
+        attributes=attributes,
+        families=tuple(families.values()),
+        metrics=metrics,
+        missing=missing,
+    )
+    rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
+    return replace(counts, rows=rows, info=info)
+
+
+def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> pl.DataFrame:
+    """Who has no value of a metric, as an outcome of its own."""
+    is_undefined = pl.col(name).is_null().cast(pl.Int64)
+    total = (pl.col(USERS) * is_undefined).cast(pl.Float64)
+    return rows.select(
+        pl.lit(outcome).alias(FAMILY),
+        *keys,
+        is_undefined.cast(pl.String).alias(LEVEL),
+        USERS,
+        total.alias(SHARE),
+        total.alias(squares_of(SHARE)),
+    )
+
+
+def _metric_info(
+    name: str, better: Mapping[str, bool], n_users: float, n_undefined: float
+) -> MetricInfo:
+    about: Metric | None = None
+    try:
+        about = parse_metric(name).metric
+    except FairRecError:
+        about = None
+    if about is None:
+        return MetricInfo(
+            definition=f"Column {name} of the counts.",
+            higher_is_better=better.get(name),
+            n_expected=n_users,
+            n_undefined=n_undefined,
+        )
+    return MetricInfo(
+        definition=about.definition,
+        called=about.called,
+        higher_is_better=about.higher_is_better,
+        bounds=about.bounds,
+        ratio_scale=about.ratio_scale,
+        n_expected=n_users,
+        n_undefined=n_undefined,
+    )
+
+
+def _kind(dtype: pl.DataType) -> ValueKind:
+    if dtype == pl.Boolean:
+        return "true or false"
+    if dtype.is_integer():
+        return "whole number"
+    return "number" if dtype.is_float() else "text"
+
+
+def chosen(
+    counts: Counts,
+    by: Sequence[str],
+    given: Sequence[str],
+    metrics: Sequence[str] | None,
+) -> Counts:
+    """The counts of these attributes, circumstances and metrics; all of them where none is named.
+
+    What is not named is added up over.
+    """
+    info = counts.info
+    assert info is not None
+    keys = {**info.attributes, **info.circumstances}
+    said = {**_specs(info.attributes, info.by), **_specs(info.circumstances, info.given)}
+    attributes = _named("by", by, [*info.attributes], said, counts.where)
+    circumstances = _named("given", given, [*info.circumstances], said, counts.where)
+    if both := [name for name in attributes if name in circumstances]:
+        if not given:
+            circumstances = [name for name in circumstances if name not in both]
+        else:
+            raise InputError(
+                f"'{plain(both[0])}' is in {spelled('by')} and in {spelled('given')}: users who "
+                "are alike in it cannot be compared by it. Leave it out of one of them."
+            )
+    wanted = [*info.metrics] if metrics is None else _metrics(metrics, [*info.metrics])
+    families = [one for one in info.families if any(name in wanted for name in one)]
+    if any(name not in wanted for one in families for name in one):
+        counts = split_families(counts)
+        assert counts.info is not None
+        info = counts.info
+        families = [one for one in info.families if one[0] in wanted]
+    columns = [FAMILY, *attributes, *circumstances, LEVEL, USERS]
+    sums = [n for name in (*wanted, SHARE) for n in (name, squares_of(name))]
+    names = {",".join(one) for one in families} | {*info.missing}
+    outcomes = {
+        name: about.model_copy(update={"metrics": kept})
+        for name, about in info.missing.items()
+        if (kept := tuple(one for one in about.metrics if one in wanted))
+    }
+    rows = counts.rows.filter(pl.col(FAMILY).is_in([*names])).select(
+        name for name in columns + sums if name in counts.rows.columns
+    )
+    told = info.model_copy(
+        update={
+            "by": tuple(said[name] for name in attributes),
+            "given": tuple(said[name] for name in circumstances),
+            "attributes": {name: keys[name] for name in attributes},
+            "circumstances": {name: keys[name] for name in circumstances},
+            "families": tuple(families),
+            "metrics": {name: info.metrics[name] for name in wanted},
+            "levels": {name: row for name, row in info.levels.items() if name in wanted},
+            "missing": outcomes,
+        }
+    )
+    return replace(counts, rows=rows, info=told).summed()
+
+
+def _specs(keys: Iterable[str], asked: Sequence[str]) -> dict[str, str]:
+    """How each was named: with its bins, or one attribute of several of a column."""
+    return {
+        key: next((spec for spec in asked if key in (spec, spec.rpartition(":")[0])), key)
+        for key in keys
+    }
+
+
+def _named(
+    option: str, asked: Sequence[str], usual: list[str], said: Mapping[str, str], where: str
+) -> list[str]:
+    """The keys that are asked for, by their names; those that are usual where none is."""
+    if not asked:
+        return usual
+    found = []
+    for text in asked:
+        name = next((key for key, spec in said.items() if text in (key, spec)), None)
+        if name is None:
+            plain_name = text.rpartition(":")[0]
+            if plain_name in said:
+                raise InputError(
+                    f"{where}: '{plain(plain_name)}' was counted as {plain(said[plain_name])}, and "
+                    f"cannot be cut as {plain(text)}. Count again, or take it as it is: "
+                    f"{spelled(option, [plain_name])}"
+                )
+            raise InputError(f"{where}: {unknown_name('attribute', text, said)}")
+        found.append(name)
+    return [*dict.fromkeys(found)]
+
+
+def _metrics(asked: Iterable[str], known: list[str]) -> list[str]:
+    found = []
+    for text in asked:
+        same = [name for name in known if name.lower() == text.lower()]
+        with_cutoff = [name for name in known if name.partition("@")[0].lower() == text.lower()]
+        if len(same or with_cutoff) != 1:
+            raise unknown_name("metric in these counts", text, known)
+        found.append((same or with_cutoff)[0])
+    if not found:
+        raise InputError(f"No metric is named. Example: {spelled('metrics', Blank(known[0]))}")
+    return [*dict.fromkeys(found)]

@@ -1,0 +1,168 @@
+"""Users -> counts of those who are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.version import __version__
+from fairrec.counts.families import families_of
+from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.users import MISSING, Attribute
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import Measured
+from fairrec.statistics.missing import UNDEFINED, Outcome, possible_outcomes
+from fairrec.statistics.standing import Expected, expected_of
+
+
+def count_users(
+    inputs: AuditInputs, measured: Measured, edges: Mapping[str, FloatArray], part: str = ""
+) -> Counts:
+    """The counts of audited users.
+
+    Parameters
+    ----------
+    edges : between the levels of each metric
+    part : whose counts these are
+    """
+    keys = (*inputs.attributes, *inputs.circumstances)
+    families = families_of(measured, edges)
+    names = [metric.name for metric in measured.metrics]
+    outcomes = possible_outcomes(measured, inputs)
+    frames = []
+    for family in families:
+        values = {names[i]: measured.values[i] for i in family.metrics}
+        name = family_name(tuple(values))
+        frames.append(_counted(name, keys, family.level, family.labels, values))
+    for outcome in outcomes:
+        (share,) = outcome.share.values
+        is_known = ~np.isnan(share)
+        attributes = inputs.attributes if outcome.attributes is None else outcome.attributes
+        frames.append(
+            _counted(
+                outcome_name(outcome),
+                attributes,
+                share[is_known].astype("int64"),
+                pl.Series(["0", "1"]),
+                {SHARE: share[is_known]},
+                is_known,
+            )
+        )
+    rows = pl.concat(frames, how="diagonal")
+    order = [FAMILY, *(key.name for key in keys), LEVEL, USERS]
+    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
+    described = inputs.described
+    info = CountsInfo(
+        fairrec_version=__version__,
+        parts=(part,) if part else (),
+        by=described.by,
+        given=described.given,
+        attributes={one.name: _attribute_info(one) for one in inputs.attributes},
+        circumstances={one.name: _attribute_info(one) for one in inputs.circumstances},
+        families=tuple(tuple(names[i] for i in family.metrics) for family in families),
+        metrics={
+            metric.name: _metric_info(metric, expected)
+            for metric, expected in zip(
+                measured.metrics, expected_of(measured, inputs), strict=True
+            )
+        },
+        levels={
+            names[family.metrics[0]]: tuple(edges[names[family.metrics[0]]].tolist())
+            for family in families
+            if family.is_cut
+        },
+        missing={outcome_name(one): _outcome_info(one) for one in outcomes},
+        relevant=described.relevant,
+        missing_lists=described.missing_lists,
+        columns=described.columns,
+        n_candidates=described.n_candidates,
+        warnings=described.warnings,
+    )
+    return Counts(rows.select(order + numbers), info).summed()
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """The same in all parts, whatever was found there."""
+    kind = "undefined" if outcome.kind in UNDEFINED else outcome.kind
+    zero = ", counted as 0" if outcome.counts_as_zero else ""
+    return f"{kind}{zero}: {family_name(outcome.metrics)}"
+
+
+def _counted(
+    name: str,
+    keys: Sequence[Attribute],
+    level: IntArray,
+    labels: pl.Series,
+    values: Mapping[str, FloatArray],
+    is_counted: BoolArray | None = None,
+) -> pl.DataFrame:
+    """One family: users by codes first, which become texts where they are few."""
+    codes = {key.name: key.codes if is_counted is None else key.codes[is_counted] for key in keys}
+    sums = [pl.col(value).fill_nan(None) for value in values]
+    counted = (
+        pl.DataFrame({**codes, LEVEL: level, **values})
+        .lazy()
+        .group_by([*codes, LEVEL], maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias(USERS),
+            *(
+                pl.when(one.count() > 0).then(one.sum()).alias(n)
+                for n, one in zip(values, sums, strict=True)
+            ),
+            *(
+                pl.when(one.count() > 0).then((one * one).sum()).alias(squares_of(n))
+                for n, one in zip(values, sums, strict=True)
+            ),
+        )
+        # in the order of users: that of threads would change the last digits from run to run
+        .collect(engine="in-memory")
+    )
+    texts = [
+        pl.Series(key.name, [str(value) for value in key.values], pl.String).gather(
+            counted[key.name]
+        )
+        for key in keys
+    ]
+    return counted.with_columns(
+        *texts, labels.gather(counted[LEVEL]).alias(LEVEL), pl.lit(name).alias(FAMILY)
+    )
+
+
+def _attribute_info(attribute: Attribute) -> AttributeInfo:
+    return AttributeInfo(kind=_kind(attribute), binning=attribute.binning)
+
+
+def _kind(attribute: Attribute) -> ValueKind:
+    known = [value for value in attribute.values if value != MISSING]
+    if known and all(isinstance(value, bool) for value in known):
+        return "true or false"
+    if known and all(isinstance(value, int) for value in known):
+        return "whole number"
+    return "number" if known and all(isinstance(v, float) for v in known) else "text"
+
+
+def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
+    about = metric.metric
+    return MetricInfo(
+        definition=about.definition,
+        called=about.called,
+        higher_is_better=about.higher_is_better,
+        bounds=about.bounds,
+        ratio_scale=about.ratio_scale,
+        n_expected=expected.n_users,
+        n_undefined=expected.n_undefined,
+    )
+
+
+def _outcome_info(outcome: Outcome) -> OutcomeInfo:
+    return OutcomeInfo(
+        kind=outcome.kind,
+        metrics=outcome.metrics,
+        counts_as_zero=outcome.counts_as_zero,
+        is_no_fault=outcome.is_no_fault,
+    )

@@ -1,0 +1,283 @@
+"""Counts -> what an audit works on, with rows that stand for many users."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError, plain
+from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
+from fairrec.groups.cells import number_combinations
+from fairrec.inputs.described import Described
+from fairrec.inputs.users import MISSING, Attribute, Value
+from fairrec.metrics import Metric, MetricAtK
+from fairrec.metrics.measured import Alike, Measured
+from fairrec.statistics.missing import Outcome, share_of, together
+from fairrec.statistics.standing import Expected
+from fairrec.statistics.strata import Strata
+
+_SAME = 1e-11
+"""Squares around a mean that are so small beside the squares themselves are rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What an audit works on.
+
+    Parameters
+    ----------
+    n_users : (n_rows,), users of each row in the first family, which holds everyone once
+    strata : None where no circumstances are given
+    outcomes : the ways in which somebody is missing
+    expected : who is expected to have a value, for each metric
+    """
+
+    measured: Measured
+    attributes: tuple[Attribute, ...]
+    n_users: IntArray
+    strata: Strata | None
+    outcomes: tuple[Outcome, ...]
+    expected: tuple[Expected, ...]
+    described: Described
+
+
+def counted_users(counts: Counts) -> Counted:
+    """The users of counts that say all of themselves."""
+    info = counts.info
+    assert info is not None
+    names = [*info.attributes, *info.circumstances]
+    families = [_family(family_name(one), one, names, counts) for one in info.families]
+    _refuse_unequal(families, counts.where)
+    about = {**info.attributes, **info.circumstances}
+    keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
+    n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
+    assert n_users is not None
+    attributes = tuple(_with_missing(key, n_users) for key in keys[: len(info.attributes)])
+    given = tuple(_with_missing(key, n_users) for key in keys[len(info.attributes) :])
+    strata = (
+        Strata.of([one.codes for one in given], [len(one.values) for one in given])
+        if given
+        else None
+    )
+    outcomes = [one for one in _outcomes(info, counts) if one.is_anybody]
+    described = Described(
+        {},
+        int(n_users.sum()),
+        info.n_candidates,
+        info.by,
+        info.given,
+        info.columns,
+        info.relevant,
+        info.missing_lists,
+        attributes,
+        given,
+        info.warnings,
+    )
+    expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
+    return Counted(
+        measured, attributes, n_users, strata, tuple(together(outcomes)), expected, described
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of one family, the users of one place together."""
+
+    name: str
+    metrics: tuple[str, ...]
+    rows: pl.DataFrame
+
+
+def _family(name: str, metrics: tuple[str, ...], keys: Sequence[str], counts: Counts) -> _Rows:
+    rows = counts.rows.filter(pl.col(FAMILY) == name)
+    if not rows.height:
+        raise InputError(f"{counts.where}: has no rows of the family '{plain(name)}'. Count again.")
+    rows = rows.with_columns(pl.col(keys).cast(pl.String).fill_null(MISSING))
+    return _Rows(name, metrics, rows.sort([*keys, LEVEL], nulls_last=True))
+
+
+def _refuse_unequal(families: Sequence[_Rows], where: str) -> None:
+    """Every family is about the same users."""
+    first, *others = families
+    n_users = first.rows[USERS].sum()
+    for other in others:
+        if other.rows[USERS].sum() != n_users:
+            raise InputError(
+                f"{where}: has {n_users:,} users for '{plain(first.name)}' and "
+                f"{other.rows[USERS].sum():,} for '{plain(other.name)}'. Every family is about the "
+                "same users, those without a value included: their level is empty."
+            )
+
+
+def _in_rows(
+    families: Sequence[_Rows],
+    keys: Mapping[str, AttributeInfo],
+    metrics: Mapping[str, MetricInfo],
+) -> tuple[list[Attribute], Measured]:
+    """All families in one set of rows: the first row of a place holds the first level of each."""
+    every_row = pl.concat([one.rows.select([*keys]) for one in families])
+    attributes = [_attribute(every_row[name], about) for name, about in keys.items()]
+    n_values = [len(one.values) for one in attributes]
+    _, place = number_combinations([one.codes for one in attributes], n_values)
+    ends = np.cumsum([one.rows.height for one in families])
+    places = np.split(place.astype(np.int64), ends[:-1])
+    n_places = int(place.max()) + 1
+    n_slots = np.max([np.bincount(one, minlength=n_places) for one in places], axis=0)
+    start = np.cumsum(n_slots) - n_slots
+    shape = (len(metrics), int(n_slots.sum()))
+    values, n, inner = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape)
+    level = np.zeros(shape, dtype=np.int64)
+    position = {name: i for i, name in enumerate(metrics)}
+    for family, at in zip(families, places, strict=True):
+        row = start[at] + _number_within(at, n_places)
+        users = family.rows[USERS].to_numpy().astype(np.float64)
+        codes = family.rows[LEVEL].fill_null("").rank("dense").to_numpy().astype(np.int64)
+        for name in family.metrics:
+            i = position[name]
+            mean, squares = _mean_and_inner(family.rows, name, users, codes)
+            values[i, row], n[i, row], inner[i, row], level[i, row] = mean, users, squares, codes
+    # a code of each place, seen at one of its users
+    first = np.full(n_places, -1, dtype=np.int64)
+    first[place] = np.arange(len(place))
+    at_row = np.repeat(first, n_slots)
+    made = [
+        Attribute(one.name, one.codes[at_row], one.values, 0, one.binning) for one in attributes
+    ]
+    everyone = np.ones(shape[1], dtype=bool)
+    known = tuple(_metric(name, about) for name, about in metrics.items())
+    return made, Measured(known, values, everyone, everyone, Alike(n, inner, level))
+
+
+def _number_within(place: IntArray, n_places: int) -> IntArray:
+    """0, 1, 2, ... for the rows of each place, in their order."""
+    order = np.argsort(place, kind="stable")
+    size = np.bincount(place, minlength=n_places)
+    number = np.empty(len(place), dtype=np.int64)
+    number[order] = np.arange(len(place)) - np.repeat(np.cumsum(size) - size, size)
+    return number
+
+
+def _mean_and_inner(
+    rows: pl.DataFrame, name: str, users: FloatArray, level: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """The mean of each row, NaN where undefined, and the squares around it."""
+    total = rows[name].to_numpy().astype(np.float64)
+    squares = rows[squares_of(name)].to_numpy().astype(np.float64)
+    mean = total / users
+    inner = np.nan_to_num(squares - total * mean)
+    inner = np.where(inner > _SAME * np.nan_to_num(squares), inner, 0.0)
+    # users of a level with one value have it to the last digit, however many were added up
+    is_known = ~np.isnan(mean)
+    n, sums, spread = (
+        np.bincount(level[is_known], weights=one[is_known], minlength=level.max() + 1)
+        for one in (users, total, inner)
+    )
+    lowest, highest = np.full((2, len(n)), np.nan)
+    np.fmin.at(lowest, level, mean)
+    np.fmax.at(highest, level, mean)
+    is_one = (spread == 0) & (highest - lowest <= _SAME * np.abs(highest))
+    of_level = sums / np.maximum(n, 1.0)
+    return np.where(is_known & is_one[level], of_level[level], mean), inner
+
+
+def _metric(name: str, about: MetricInfo) -> MetricAtK:
+    """A metric that cannot be computed again."""
+    return MetricAtK(
+        Metric(
+            name=name,
+            compute=lambda lists: None,
+            higher_is_better=about.higher_is_better,
+            needs=frozenset(),
+            definition=about.definition,
+            has_cutoff=False,
+            bounds=about.bounds,
+            called=about.called,
+            ratio_scale=about.ratio_scale,
+        ),
+        None,
+    )
+
+
+def _attribute(texts: pl.Series, about: AttributeInfo) -> Attribute:
+    """The codes of rows with these texts, values in their natural order."""
+    distinct = texts.unique().to_list()
+    known = sorted((text for text in distinct if text != MISSING), key=_order_of(about))
+    ordered = known + [MISSING] * (MISSING in distinct)
+    codes = texts.cast(pl.Enum(ordered)).to_physical().to_numpy().astype(np.int32)
+    values = tuple(_value(text, about) for text in ordered)
+    return Attribute(texts.name, codes, values, 0, about.binning)
+
+
+def _value(text: str, about: AttributeInfo) -> Value:
+    if text == MISSING:
+        return text
+    if about.kind == "true or false" and text in ("True", "False", "true", "false"):
+        return text.lower() == "true"
+    try:
+        if about.kind == "whole number":
+            return int(text)
+        if about.kind == "number":
+            return float(text)
+    except ValueError:
+        return text
+    return text
+
+
+def _order_of(about: AttributeInfo) -> Callable[[str], tuple[float, str]]:
+    """The order of texts: that of numbers where they are or begin with one."""
+
+    def key(text: str) -> tuple[float, str]:
+        if about.kind == "text" and about.binning is None:
+            return (0.0, text)
+        found = re.search(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", text)
+        number = float(found[0]) if found else np.inf
+        return (-np.inf if text.startswith("<") else number, text)
+
+    return key
+
+
+def _with_missing(attribute: Attribute, n_users: IntArray) -> Attribute:
+    """The same with how many users it is unknown of."""
+    if MISSING not in attribute.values:
+        return attribute
+    is_missing = attribute.codes == attribute.values.index(MISSING)
+    n_missing = int(n_users[is_missing].sum())
+    note = (
+        f"attribute '{attribute.name}' is missing for {n_missing:,} of {n_users.sum():,} users; "
+        f"they form the value '{MISSING}'"
+    )
+    return Attribute(
+        attribute.name, attribute.codes, attribute.values, n_missing, attribute.binning, (note,)
+    )
+
+
+def _outcomes(info: CountsInfo, counts: Counts) -> list[Outcome]:
+    """Who is missing, each as a metric of ones and zeros."""
+    outcomes = []
+    for name, about in info.missing.items():
+        rows = _family(name, (SHARE,), [*info.attributes], counts)
+        share = {SHARE: MetricInfo(bounds=(0.0, 1.0), n_expected=0, n_undefined=0)}
+        attributes, measured = _in_rows([rows], info.attributes, share)
+        alike = measured.alike
+        assert alike is not None
+        named = share_of(about.kind, about.metrics)
+        outcomes.append(
+            Outcome(
+                about.kind,
+                about.metrics,
+                Measured(
+                    (named,), measured.values, measured.is_scored, measured.is_reference, alike
+                ),
+                tuple(attributes),
+                alike.n[0].astype(np.int64),
+                about.counts_as_zero,
+                about.is_no_fault,
+            )
+        )
+    return outcomes

@@ -1,0 +1,38 @@
+"""What a result tells of the tables it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from fairrec.inputs.tables import Table
+from fairrec.inputs.users import Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Who was audited, and how the tables were read.
+
+    Parameters
+    ----------
+    tables : those that were read, by the parts they play
+    by, given : attributes and circumstances as they were named, with their binning
+    columns : other names of columns
+    attributes, circumstances : of the audited users
+    warnings : what the reader should know
+    is_pandas : whether results go out as frames of pandas
+    """
+
+    tables: Mapping[str, Table]
+    n_users: int
+    n_candidates: int
+    by: tuple[str, ...]
+    given: tuple[str, ...]
+    columns: dict[str, str]
+    relevant: str | None
+    missing_lists: Literal["zero", "drop"]
+    attributes: tuple[Attribute, ...]
+    circumstances: tuple[Attribute, ...]
+    warnings: tuple[str, ...]
+    is_pandas: bool = False

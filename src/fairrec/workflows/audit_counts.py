@@ -1,0 +1,118 @@
+"""An audit of users who were counted, here or by somebody else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.engines.engine import Engine
+from fairrec.core.errors import InputError
+from fairrec.core.options import declared, invalid, spelled
+from fairrec.core.progress import Progress
+from fairrec.core.told import told_path
+from fairrec.counts.choosing import chosen, with_info
+from fairrec.counts.merging import merged
+from fairrec.counts.rows import Counted, counted_users
+from fairrec.counts.table import Counts, read_counts
+from fairrec.groups.grouping import grouping_of
+from fairrec.inputs.tables import Table
+from fairrec.metrics.matters import matters_of, refuse_unfit_to
+from fairrec.result.audit_result import AuditResult
+from fairrec.statistics.analysis import analyse
+from fairrec.statistics.missing import analyse_outcomes
+from fairrec.workflows.audit_named import named_result
+
+
+def audit_counts(
+    counts: Sequence[Counts | Path],
+    options: AuditOptions,
+    progress: Progress = lambda stage, done, total: None,
+    *,
+    by: Sequence[str] = (),
+    given: Sequence[str] = (),
+    metrics: Sequence[str] | None = None,
+    better: Mapping[str, bool] | None = None,
+    disjoint: bool = False,
+    command: str | None = None,
+    about: AboutOptions,
+) -> AuditResult:
+    """The audit of all users in these counts."""
+    started = time.perf_counter()
+    progress("reading counts", 0, 0)
+    for one in counts:
+        if not isinstance(one, Counts | Path):
+            raise invalid("counts", "a path or what fairrec.count gives, or several", one)
+    files = [one for one in counts if isinstance(one, Path)]
+    read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
+    if better and all(one.info is not None for one in read):
+        raise InputError(
+            f"{spelled('better')}: these counts say which end of each metric is better. Leave it "
+            "out, or count again."
+        )
+    known = [with_info(one, better or {}) for one in read]
+    counted = counted_users(chosen(merged(known, disjoint=disjoint), by, given, metrics))
+    described = replace(counted.described, tables=_tables(files))
+    return audit_counted(
+        replace(counted, described=described),
+        options,
+        progress,
+        command=command or _as_call(files, counted, options, about),
+        about=about,
+        started=started,
+    )
+
+
+def audit_counted(
+    counted: Counted,
+    options: AuditOptions,
+    progress: Progress,
+    *,
+    command: str,
+    about: AboutOptions,
+    started: float,
+    engine: Engine | None = None,
+) -> AuditResult:
+    """The audit of users who were counted."""
+    measured, wanted = counted.measured, counted.measured.metrics
+    options = replace(options, matters=matters_of(options.matters, wanted))
+    refuse_unfit_to(options.matters, measured)
+    grouping = grouping_of(counted.attributes, options, counted.n_users)
+    analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
+    progress("looking for who is missing", 0, 0)
+    missing = analyse_outcomes(counted.outcomes, grouping, options)
+    progress("reporting", 0, 0)
+    return named_result(
+        analysis,
+        missing,
+        counted.expected,
+        counted.described,
+        wanted=wanted,
+        command=command,
+        about=about,
+        started=started,
+    )
+
+
+def _tables(files: Sequence[Path]) -> dict[str, Table]:
+    names = ["counts", *(f"counts {at}" for at in range(2, len(files) + 1))]
+    return {name: Table(file, "counts") for name, file in zip(names, files, strict=False)}
+
+
+def _as_call(
+    files: Sequence[Path], counted: Counted, options: AuditOptions, about: AboutOptions
+) -> str:
+    """The call that repeats an audit made from Python."""
+    parts = [f"counts={[str(told_path(file)) for file in files]!r}" if files else "counts=counts"]
+    parts.append(f"by={list(counted.described.by)!r}")
+    parts += [
+        f"{name}={getattr(options, name)!r}"
+        for name in declared(AuditOptions)
+        if name not in ("threads", "matters")
+    ]
+    if options.matters is not None:
+        parts.append(f"matters={str(options.matters)!r}")
+    parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
+    return f"fairrec.audit({', '.join(parts)})"

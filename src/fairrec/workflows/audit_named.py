@@ -1,0 +1,138 @@
+"""The last steps of every audit: what was found, by its names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.audit_options import AboutOptions
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.described import Described
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.circumstances import HISTORY_LENGTH, counted_circumstances
+from fairrec.metrics.measured import values_in_random_order
+from fairrec.report.page.card import card_html
+from fairrec.report.page.html import page_html
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.circumstances import differing_part, given_part
+from fairrec.result.circumstances_schema import DifferingCircumstance
+from fairrec.result.group_table import group_table
+from fairrec.result.naming import audit_summary
+from fairrec.result.per_user_table import per_user_table
+from fairrec.result.run_file import audit_run
+from fairrec.search.searched import Searched
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.circumstances import Counted, differing_circumstances
+from fairrec.statistics.explained import Explained, no_longer_found
+from fairrec.statistics.inequality import analyse_inequality
+from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
+from fairrec.statistics.missing import Missing
+from fairrec.statistics.pooled import analyse_pooled
+from fairrec.statistics.ratios import analyse_ratios
+from fairrec.statistics.standing import Expected, standing_of
+from fairrec.statistics.strata import Strata
+from fairrec.statistics.verdict import verdicts_of
+
+
+def named_result(
+    analysis: Analysis,
+    missing: Sequence[Missing],
+    expected: Sequence[Expected],
+    described: Described,
+    *,
+    inputs: AuditInputs | None = None,
+    searched: Searched | None = None,
+    wanted: Sequence[MetricAtK],
+    command: str,
+    about: AboutOptions,
+    started: float,
+) -> AuditResult:
+    """The result: all that was found, by its names.
+
+    Parameters
+    ----------
+    inputs : None where users were counted, and nobody's lists and values are at hand
+    wanted : all metrics, in the order they were asked for
+    """
+    measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    found = analyse_metrics(analysis)
+    standing = standing_of(measured, expected, missing, options.max_undefined)
+    verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])
+    pooled = () if inputs is None else analyse_pooled(wanted, inputs, grouping, options.top)
+    summary = audit_summary(
+        described,
+        analysis,
+        found,
+        missing,
+        standing,
+        verdicts,
+        pooled,
+        analyse_ratios(measured, grouping, options),
+        analyse_inequality(measured, grouping, options),
+        searched,
+        given_part(described, analysis, _no_longer(analysis)),
+        () if inputs is None else _differing(inputs, analysis, found),
+        wanted=wanted,
+        command=command,
+        about=about,
+    )
+    return AuditResult(
+        summary,
+        group_table(analysis, verdicts, pooled),
+        None if inputs is None else per_user_table(inputs, measured),
+        audit_run(
+            described.tables,
+            searched,
+            command=command,
+            made_at=datetime.now(UTC),
+            seconds=time.perf_counter() - started,
+        ),
+        page_html,
+        card_html,
+        described.is_pandas,
+    )
+
+
+def strata_of(inputs: AuditInputs) -> Strata | None:
+    """Users in the same circumstances; None where none are given."""
+    given = inputs.circumstances
+    if not given:
+        return None
+    return Strata.of([one.codes for one in given], [len(one.values) for one in given])
+
+
+def _no_longer(analysis: Analysis) -> tuple[Explained, ...]:
+    """The findings that the circumstances given take away, which takes a test without them."""
+    if not analysis.is_adjusted or analysis.test is None:
+        return ()
+    raw = analyse(analysis.measured, analysis.grouping, analysis.options)
+    return no_longer_found(analyse_metrics(raw), analysis)
+
+
+def _differing(
+    inputs: AuditInputs, analysis: Analysis, found: Sequence[MetricAnalysis]
+) -> tuple[DifferingCircumstance, ...]:
+    """The circumstances that nobody asked about and that make a part of a finding."""
+    measured = analysis.measured
+    findings = [[finding.position for finding in about.findings] for about in found]
+    if not measured.is_complete or not any(findings):
+        return ()
+    counted = counted_circumstances(inputs)
+    # what is recommended stays so in any order, and only candidates have a chance level
+    is_of_candidates = inputs.candidates.labels is not None and inputs.candidates.held_out is None
+
+    def at_random(users: IntArray) -> FloatArray:
+        return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
+
+    differing = differing_circumstances(
+        analysis,
+        findings,
+        [
+            Counted(one.numbers, one.bins.codes, len(one.bins.values), one.name != HISTORY_LENGTH)
+            for one in counted
+        ],
+        at_random if is_of_candidates else None,
+    )
+    return differing_part(differing, [one.name for one in counted], analysis)

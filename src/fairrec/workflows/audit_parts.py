@@ -1,0 +1,95 @@
+"""An audit of tables that are too large to be read at once."""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import EngineOptions
+from fairrec.core.progress import Progress
+from fairrec.counts.rows import counted_users
+from fairrec.inputs.audit_inputs import open_tables
+from fairrec.inputs.parts.part import Parts
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.users import Attribute
+from fairrec.result.audit_result import AuditResult
+from fairrec.scoring.models.model import Model
+from fairrec.workflows.audit_counts import audit_counted
+from fairrec.workflows.count_parts import counted_in_parts
+
+NOT_LOOKED_AT = (
+    "read in parts, so that circumstances which differ between groups were not looked at unasked"
+)
+
+
+def audit_in_parts(
+    predictions: Any,
+    given: Mapping[str, Any],
+    options: AuditOptions,
+    where: EngineOptions,
+    progress: Progress,
+    *,
+    model: Model | None,
+    reserved: tuple[str, ...],
+    command: str | None,
+    about: AboutOptions,
+) -> AuditResult:
+    """The audit of large tables: users are counted part by part, and the counts audited.
+
+    Parameters
+    ----------
+    given : the options about tables, as they were given
+    where : who works on the parts
+    model : who gives the scores; None where they are in the table
+    """
+    started = time.perf_counter()
+    # kept until the program ends: the result is written from it
+    scratch = tempfile.TemporaryDirectory(
+        prefix="fairrec-users-", dir=where.scratch, ignore_cleanup_errors=True
+    )
+    atexit.register(scratch.cleanup)
+    per_user = Path(scratch.name)
+    with (
+        open_engine(where) as engine,
+        counted_in_parts(
+            predictions,
+            given,
+            engine,
+            {},
+            progress,
+            reserved=reserved,
+            per_user=per_user,
+            model=model,
+            folder=where.scratch,
+        ) as (counts, parts),
+    ):
+        counted = counted_users(counts)
+        tables = open_tables(predictions, TableOptions.of(**given))
+        notes = (*counted.described.warnings, *_notes(parts, counted.attributes), NOT_LOOKED_AT)
+        described = replace(counted.described, tables=tables, warnings=notes)
+        result = audit_counted(
+            replace(counted, described=described),
+            options,
+            progress,
+            command=command or "fairrec.audit(...)",
+            about=about,
+            started=started,
+            engine=None if where.engine == "local" else engine,
+        )
+    return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
+
+
+def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
+    """What the reader should know of columns, beside what their counts tell."""
+    told = {note for attribute in attributes for note in attribute.warnings}
+    notes = (note for attribute in parts.attributes for note in attribute.warnings)
+    return [note for note in notes if note not in told]

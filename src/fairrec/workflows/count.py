@@ -1,0 +1,158 @@
+"""Counts of users who are alike: from tables to what an audit needs, without a row of any user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.audit_options import AuditOptions, MinShown, SharingOptions, Threads
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
+from fairrec.core.errors import InputError
+from fairrec.core.files import write_text
+from fairrec.core.options import Blank, documented, spelled
+from fairrec.core.progress import Progress
+from fairrec.counts.counting import count_users
+from fairrec.counts.levels import has_steps, levels_of, levels_text, read_levels, suggested_levels
+from fairrec.counts.merging import named
+from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, MakeLevels, PartName
+from fairrec.counts.small_cells import without_small_cells
+from fairrec.counts.table import Counts
+from fairrec.inputs.parts.large import is_large
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import Measured, measure_everyone
+from fairrec.metrics.reading import read_inputs
+from fairrec.workflows.count_parts import counted_in_parts
+
+
+@documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
+def count(
+    predictions: Any = None,
+    *,
+    test: Any = None,
+    values: Any = None,
+    users: Any = None,
+    by: Sequence[str] | str = (),
+    given: Sequence[str] | str = (),
+    items: Any = None,
+    history: Any = None,
+    metrics: Sequence[str] | str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    relevant: Relevant | str = None,
+    missing_lists: MissingLists = TableOptions.missing_lists,
+    better: Mapping[str, str] | str | None = None,
+    part: PartName = CountOptions.part,
+    levels: LevelsFile | str = CountOptions.levels,
+    make_levels: MakeLevels | str = CountOptions.make_levels,
+    min_shown: MinShown = SharingOptions.min_shown,
+    threads: Threads = AuditOptions.threads,
+    engine: EngineName = EngineOptions.engine,
+    address: Address = EngineOptions.address,
+    workers: Workers = EngineOptions.workers,
+    scratch: Scratch = EngineOptions.scratch,
+    progress: Progress | None = None,
+) -> Counts:
+    """Count the users who are alike: all that `fairrec.audit(counts=...)` needs.
+
+    Parameters
+    ----------
+    predictions : as of `fairrec.audit`
+    test, relevant, missing_lists, values, better : see TableOptions
+    users, items, history, columns, by, given, metrics : see TableOptions
+    part, levels, make_levels : see CountOptions
+    min_shown : merge smaller combinations of attributes into `(other)`
+    threads : see AuditOptions
+    engine, address, workers, scratch : see EngineOptions
+    progress : called with stage, steps done and steps in all
+
+    Examples
+    --------
+    >>> import fairrec, polars as pl
+    >>> users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
+    >>> values = pl.DataFrame({"user_id": [1, 2, 3, 4], "watched": [0.0, 1.0, 1.0, 1.0]})
+    >>> counts = fairrec.count(values=values, users=users, by="gender")
+    >>> counts.rows.filter(family="watched").select("gender", "level", "users").rows()
+    [('F', '0.0', 1), ('F', '1.0', 1), ('M', '1.0', 2)]
+    """
+    asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
+    sharing = SharingOptions.of(min_shown=min_shown)
+    options = AuditOptions.of(threads=threads)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
+    progress = progress or (lambda stage, done, total: None)
+    given_tables = {
+        "test": test,
+        "values": values,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "better": better,
+        "users": users,
+        "by": by,
+        "given": given,
+        "items": items,
+        "history": history,
+        "metrics": metrics,
+        "columns": columns,
+    }
+    own = read_levels(asked.levels)
+    if where.engine == "local" and not is_large(predictions, given_tables):
+        progress("reading", 0, 0)
+        inputs, wanted = read_inputs(predictions, **given_tables, reserved=RESERVED_NAMES)
+        refuse_pooled(wanted)
+        measured = measure_everyone(inputs, wanted, options.n_threads, progress)
+        if asked.make_levels is not None:
+            own |= _written_levels(asked.make_levels, measured)
+        counts = count_users(inputs, measured, levels_of(wanted, own))
+    else:
+        if asked.make_levels is not None:
+            raise InputError(
+                f"{spelled('make_levels')} looks at all values of a table, and this one is read in "
+                "parts. Make the levels from one file of it."
+            )
+        with (
+            open_engine(where) as working,
+            counted_in_parts(
+                predictions,
+                given_tables,
+                working,
+                own,
+                progress,
+                reserved=RESERVED_NAMES,
+                folder=where.scratch,
+            ) as (counts, _),
+        ):
+            pass
+    if asked.part:
+        counts = named(counts, asked.part)
+    return without_small_cells(counts, sharing.min_shown)
+
+
+def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
+    """An error for a metric that is no mean over users, which counts do not tell."""
+    for metric in wanted:
+        if metric.metric.pooled:
+            raise InputError(
+                f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
+                f"Name others: {spelled('metrics', Blank('NAMES'))}"
+            )
+
+
+def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
+    """Levels that suit these users, for metrics without bounds."""
+    edges = {
+        metric.name: suggested_levels(values)
+        for metric, values in zip(measured.metrics, measured.values, strict=True)
+        if not has_steps(metric)
+    }
+    edges = {name: row for name, row in edges.items() if row}
+    if not edges:
+        raise InputError(
+            f"Every metric has bounds, or one value for everyone, so no levels are needed. Leave "
+            f"out {spelled('make_levels')}."
+        )
+    write_text(file, levels_text(edges))
+    return {name: np.array(row) for name, row in edges.items()}

@@ -1,0 +1,149 @@
+"""Large tables, part by part: what is done with one part, and all of them added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairrec.core.arrays import FloatArray
+from fairrec.core.engines.engine import Engine, steps
+from fairrec.core.engines.local import LocalEngine
+from fairrec.core.errors import InputError, plain
+from fairrec.core.files import put_table, whole_file
+from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
+from fairrec.counts.counting import count_users
+from fairrec.counts.levels import levels_of
+from fairrec.counts.merging import merged
+from fairrec.counts.table import Counts
+from fairrec.inputs.parts.doubts import Doubts
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.parts.part import Part, Parts
+from fairrec.inputs.tables import Table
+from fairrec.metrics import METRICS
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
+from fairrec.result.per_user_table import per_user_table
+from fairrec.scoring.models.model import Model
+from fairrec.workflows.scored import with_scores_of
+
+TABLES = ("predictions", "test", "values", "users", "items", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPart:
+    """What comes of a part, or of several."""
+
+    counts: Counts
+    doubts: Doubts
+
+    def __add__(self, other: CountedPart) -> CountedPart:
+        """Both together: users are in one part each."""
+        return CountedPart(
+            merged([self.counts, other.counts], disjoint=True), self.doubts + other.doubts
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CountPart:
+    """The one function that parts go through, whoever works on them.
+
+    Parameters
+    ----------
+    said : the options about tables that are no tables, the metrics among them
+    edges : between the levels of metrics that were said
+    per_user : a folder for the values of users; None where they are not wanted
+    model : who gives the scores; None where they are in the table
+    users : the whole table of users, where features of a model are
+    """
+
+    said: Mapping[str, Any]
+    edges: Mapping[str, FloatArray]
+    threads: int
+    reserved: tuple[str, ...] = ()
+    per_user: Path | None = None
+    model: Model | None = None
+    users: Any = None
+
+    def __call__(self, part: Part) -> CountedPart:
+        """Read, rank, measure and count a part."""
+        inputs, wanted = read_inputs(
+            **part.tables(), **self.said, reserved=self.reserved, has_scores=self.model is None
+        )
+        if self.model is not None:
+            tables = {**inputs.tables, "users": Table(self.users, "users", inputs.columns)}
+            inputs = with_scores_of(self.model, inputs, tables)
+        measured = measure_everyone(inputs, wanted, self.threads)
+        counts = count_users(inputs, measured, levels_of(wanted, self.edges))
+        if self.per_user is not None and inputs.n_users:
+            table = per_user_table(inputs, measured)
+            number = part.name.split()[1].replace(",", "")
+            # a part that is worked on twice writes the same file
+            with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
+                put_table(table, file, compression_level=1)
+        return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
+
+
+def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
+    """The counts of all parts, added in an order that they alone determine."""
+    done = steps(progress, "measuring and counting rows", parts.n_rows, lambda part: part.n_rows)
+    found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
+    found.doubts.refuse()
+    return replace(found.counts, where="the counts")
+
+
+def _add(one: CountedPart, other: CountedPart) -> CountedPart:
+    return one + other
+
+
+@contextmanager
+def counted_in_parts(
+    predictions: Any,
+    given: Mapping[str, Any],
+    engine: Engine,
+    edges: Mapping[str, FloatArray],
+    progress: Progress,
+    *,
+    reserved: tuple[str, ...] = (),
+    per_user: Path | None = None,
+    folder: Path | None = None,
+    model: Model | None = None,
+) -> Iterator[tuple[Counts, Parts]]:
+    """The counts of large tables, and the parts they were read in.
+
+    Parameters
+    ----------
+    given : the options about tables, as they were given
+    per_user : a folder for the values of users
+    folder : for scratch files
+    model : who gives the scores; None where they are in the table
+    """
+    tables = {name: one for name, one in given.items() if one is not None}
+    with open_parts(predictions, folder=folder, progress=progress, **tables) as parts:
+        said = {name: one for name, one in tables.items() if name not in TABLES}
+        if said.get("metrics") is None:
+            # what the tables allow must be the same in all parts
+            first = next(iter(parts)).tables()
+            _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
+            said["metrics"] = [metric.name for metric in wanted]
+        if not isinstance(engine, LocalEngine):
+            _refuse_own(said["metrics"])
+        counting = CountPart(
+            said, edges, engine.threads, reserved, per_user, model, given.get("users")
+        )
+        yield count_in_parts(parts, counting, engine, progress), parts
+
+
+def _refuse_own(names: Sequence[str] | str) -> None:
+    """An error for metrics that workers in other processes do not know."""
+    wanted = names.split(",") if isinstance(names, str) else names
+    for name in wanted:
+        known = name.partition("@")[0].strip().lower()
+        if known in METRICS and not METRICS[known].compute.__module__.startswith("fairrec."):
+            raise InputError(
+                f"Metric '{plain(name)}' is your own, and the workers do not know it. Leave out "
+                f"{spelled('engine')}, or measure it first and give it as {spelled('values')}."
+            )

@@ -1,0 +1,56 @@
+"""Candidates scored by a model, all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.tables import Table
+from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.models.features import join_features
+from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
+from fairrec.scoring.scorer import ModelScorer
+
+
+def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
+    """A function as a model; None where the scores are in the table."""
+    if scorer is None or isinstance(scorer, Model):
+        return scorer
+    return FunctionModel(scorer)
+
+
+def ledger_of(
+    inputs: AuditInputs,
+    model: Model,
+    file: Path | None = None,
+    identity: str = "",
+    tables: Mapping[str, Table] | None = None,
+) -> Ledger:
+    """A ledger of the scores of a model, which are paid for as they are needed.
+
+    Parameters
+    ----------
+    tables : where features are read; None for those of the inputs
+    """
+    candidates, user_ids = inputs.candidates, inputs.ids_of_lists
+    features = join_features(model.features, tables or inputs.tables, user_ids, candidates.item_ids)
+    return Ledger(
+        candidates,
+        ModelScorer(model, candidates, user_ids, features),
+        model.rows_per_call,
+        file,
+        identity,
+        user_ids,
+        model.concurrency,
+        model.stop,
+    )
+
+
+def with_scores_of(model: Model, inputs: AuditInputs, tables: Mapping[str, Table]) -> AuditInputs:
+    """The same with the scores that a model gives to all candidates."""
+    model.open()
+    with ledger_of(inputs, model, tables=tables) as ledger:
+        return inputs.with_scores(ledger.pay_for(np.arange(inputs.candidates.n_users)))

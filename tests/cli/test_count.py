@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+import fairrec
+from fairrec.cli import app
+from tests.counts.small_counts import BY, halves, tables
+
+
+def run(*words: object):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def files(tmp_path):
+    given = tables()
+    for name in ("predictions", "users"):
+        given[name].write_parquet(tmp_path / f"{name}.parquet")
+    return tmp_path
+
+
+def counting(folder, *more):
+    return run(
+        "count", folder / "predictions.parquet", "--users", folder / "users.parquet", "--by", BY,
+        "--metrics", "auc,mrr@8", "--out", folder / "counts.parquet", *more,
+    )  # fmt: skip
+
+
+def test_counts_are_written_and_audited(files):
+    made = counting(files, "--part", "all")
+    assert made.exit_code == 0
+    assert "580 users in" in made.stderr
+    found = run("audit", "--counts", files / "counts.parquet", "--out", files / "audit", "--quiet")
+    assert found.exit_code == 0
+    assert "gender=F is served worse" in found.stdout
+    assert (files / "audit" / "report.html").exists()
+    assert not (files / "audit" / "per_user.parquet").exists()
+    assert "per_user" not in found.stderr
+
+
+def test_parts_are_audited_together(files):
+    for name, half in zip(("a", "b"), halves(tables()), strict=True):
+        folder = files / name
+        folder.mkdir()
+        for table in ("predictions", "users"):
+            half[table].write_parquet(folder / f"{table}.parquet")
+        assert counting(folder, "--part", name).exit_code == 0
+    both = [word for name in "ab" for word in ("--counts", files / name / "counts.parquet")]
+    found = run("audit", *both, "--format", "json", "--quiet")
+    assert found.exit_code == 0
+    assert '"n_users": 580' in found.stdout
+    again = run("audit", *both, *both[:2])
+    assert again.exit_code != 0
+    assert "counted twice" in again.stderr
+
+
+def test_counts_that_do_not_say_whose_they_are_are_told_of(files):
+    assert "--part NAME" in counting(files).stderr
+    assert "--part NAME" not in counting(files, "--part", "all").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["audit", "--counts", "{}/counts.parquet", "--users", "{}/users.parquet"], "themselves"),
+        (["audit", "--disjoint", "{}/predictions.parquet"], "--disjoint is about --counts"),
+        (["count", "--out", "{}/other.parquet"], "fairrec count PREDICTIONS"),
+        (
+            ["count", "{}/predictions.parquet", "--out", "{}/predictions.parquet",
+             "--users", "{}/users.parquet", "--by", "gender"],
+            "--out",
+        ),
+        (["count", "{}/predictions.parquet", "--out", "{}/o.parquet", "--by", "gender"], "--users"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(files, words, message):
+    before = (files / "predictions.parquet").read_bytes()
+    counting(files)
+    found = run(*(word.format(files) for word in words))
+    assert found.exit_code != 0
+    assert message in found.stderr
+    assert (files / "predictions.parquet").read_bytes() == before
+
+
+def test_small_cells_are_merged_on_request(files):
+    assert counting(files, "--min-shown", "30").exit_code == 0
+    result = fairrec.audit(counts=files / "counts.parquet", permutations=0)
+    assert any("(other)" in note for note in result.summary.warnings)

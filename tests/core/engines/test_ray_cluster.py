@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import EngineOptions
+from fairrec.core.engines.ray_cluster import Cluster
+from fairrec.core.errors import InputError
+from fairrec.core.options import from_command_line
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    """What a fresh process prints, which has no other cluster and no threads left over."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def join(address: str) -> None:
+    with open_engine(EngineOptions(engine="ray", address=address)):
+        pass
+
+
+def test_where_ray_is_not_installed_it_is_said_how_to(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with from_command_line(), pytest.raises(InputError, match=r"--engine ray.*'fairrec\[ray\]'"):
+        join("auto")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "nobody.invalid:{}"])
+def test_where_nobody_listens_it_is_said_at_once(address):
+    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = address.format(taken.getsockname()[1])
+        with pytest.raises(InputError, match="no Ray cluster answers there") as caught:
+            join(address)
+    assert address in str(caught.value)
+    assert "ray start --head" in str(caught.value)
+
+
+def test_an_address_that_is_none_is_refused():
+    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    with pytest.raises(InputError, match=re.escape("address='here:port'")):
+        join("here:port")
+
+
+OTHER_SERVICE = """
+import socket
+from fairrec.core.engines import engine, options, ray_cluster
+
+ray_cluster.JOINS_WITHIN = 1.0
+with socket.socket() as listening:
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    address = "127.0.0.1:%d" % listening.getsockname()[1]
+    try:
+        with engine.open_engine(options.EngineOptions(engine="ray", address=address)):
+            pass
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_what_answers_and_is_no_ray_is_not_waited_for():
+    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    ran = run_python(OTHER_SERVICE)
+    assert "no Ray cluster answers there (no answer within 1 s)" in ran.stdout, ran.stderr
+    assert ran.returncode == 0, ran.stderr
+
+
+STARTED = """
+import os
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import EngineOptions
+from tests.core.engines.pieces import pieces, squared
+
+os.environ.pop("RAY_ADDRESS", None)
+with open_engine(EngineOptions(engine="ray", workers=1)) as engine:
+    import ray
+    print([*engine.map(squared, pieces(3))], ray.cluster_resources()["CPU"])
+    print(os.environ["RAY_USAGE_STATS_ENABLED"])
+    # a program that has joined one keeps it
+    with open_engine(EngineOptions(engine="ray")) as same:
+        print([*same.map(squared, pieces(2))])
+    print(ray.is_initialized())
+    try:
+        with open_engine(EngineOptions(engine="ray", address="auto")):
+            pass
+    except ValueError as error:
+        print(error)
+print(ray.is_initialized())
+"""
+
+
+def test_workers_are_started_here_without_noise_and_ended_again():
+    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    ran = run_python(STARTED)
+    *said, joined, ended = ran.stdout.splitlines()
+    assert said == ["[0, 1, 4] 1.0", "0", "[0, 1]", "True"], ran.stderr
+    assert "joined a Ray cluster already" in joined
+    assert ended == "False"
+    assert ran.stderr == ""
+
+
+def test_a_start_that_fails_is_said_in_words(monkeypatch):
+    ray = pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+
+    def init(*_, **__):
+        raise RuntimeError("The current node timed out during startup.")
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with (
+        pytest.raises(InputError, match=r"could not be started here .*timed out during startup"),
+        open_engine(EngineOptions(engine="ray")),
+    ):
+        pass
+
+
+def cluster_of(resources: dict[str, float], **how: object) -> Cluster:
+    return Cluster(SimpleNamespace(cluster_resources=lambda: resources), **how)
+
+
+def test_as_many_parts_are_begun_as_there_is_room_for():
+    assert cluster_of({"CPU": 8.0}).room == 16
+    assert cluster_of({}).room == 2
+    assert cluster_of({"CPU": 8.0}, workers=3).room == 3
+    assert cluster_of({"CPU": 3.0}, workers=3, is_ours=True).room == 6
+
+
+def test_a_cluster_that_grows_is_seen_to(monkeypatch):
+    resources = {"CPU": 1.0}
+    growing = cluster_of(resources)
+    assert growing.room == 2
+    resources["CPU"] = 5.0
+    assert growing.room == 2
+    monkeypatch.setattr("fairrec.core.engines.ray_cluster.LOOKS_AGAIN", -1.0)
+    assert growing.room == 10
+
+
+def test_gpus_are_asked_for_where_there_are_some():
+    assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.5) == 0.5
+    assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.0) == 0.0
+    assert cluster_of({"CPU": 8.0}).gpus(0.5) == 0.0

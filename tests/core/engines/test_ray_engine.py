@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.local import LocalEngine
+from fairrec.core.engines.options import EngineOptions
+from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
+from fairrec.core.engines.ray_engine import RayEngine
+from fairrec.core.errors import InputError, PartError
+from fairrec.core.options import from_command_line
+from tests.core.engines.pieces import (
+    Noted,
+    Piece,
+    added,
+    broken,
+    pieces,
+    refused,
+    sensitive,
+    squared,
+)
+
+pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+
+STORE_BYTES = 80_000_000
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """Three nodes: the first has no CPU, so that tasks run on the two others."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    from ray import cluster_utils
+
+    head = {
+        "num_cpus": 0,
+        "object_store_memory": STORE_BYTES,
+        "include_dashboard": False,
+        # a lost node is noticed within about two seconds instead of twenty
+        "_system_config": {"health_check_period_ms": 500, "health_check_failure_threshold": 4},
+    }
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+    for n_gpus in (0, 1):
+        # a GPU that is only said to be there
+        made.add_node(num_cpus=1, num_gpus=n_gpus, object_store_memory=STORE_BYTES)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def engine(nodes: Any) -> Iterator[RayEngine]:
+    with open_engine(EngineOptions(engine="ray", address=nodes.address)) as joined:
+        yield joined
+
+
+def without_cluster(error: Exception) -> RayEngine:
+    """An engine whose tasks all end with an error of Ray."""
+    import ray
+
+    def fail(reference: object) -> None:
+        raise error
+
+    stand_in = SimpleNamespace(
+        **{name: getattr(ray, name) for name in ("cloudpickle", "exceptions")},
+        put=lambda value: value,
+        remote=lambda function: SimpleNamespace(
+            options=lambda **_: SimpleNamespace(remote=lambda *_: (0, 1))
+        ),
+        get=fail,
+    )
+    return RayEngine(Cluster(stand_in, workers=1))
+
+
+def test_a_worker_without_fairrec_is_named_as_that():
+    from ray.exceptions import RayTaskError
+
+    cause = RuntimeError("failed to import\nModuleNotFoundError: No module named 'fairrec'\n")
+    engine = without_cluster(RayTaskError("run", "traceback", cause))
+    message = r"a worker cannot load FairRec \(ModuleNotFoundError: No module named 'fairrec'\)"
+    with pytest.raises(InputError, match=message):
+        [*engine.map(squared, pieces(1))]
+
+
+def test_a_part_that_needs_too_much_memory_is_refused_with_what_to_do():
+    from ray.exceptions import OutOfMemoryError
+
+    engine = without_cluster(OutOfMemoryError("1 worker(s) were killed.\nObject store: full"))
+    message = r"^part-000.parquet: failed 3 times.*were killed\. Give fewer workers, or a cluster"
+    with pytest.raises(PartError, match=message):
+        [*engine.map(squared, pieces(1))]
+
+
+def test_results_come_in_the_order_of_the_parts(engine):
+    assert [*engine.map(squared, pieces(12))] == [number**2 for number in range(12)]
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 13])
+def test_sums_are_those_of_the_local_engine_bit_by_bit(engine, n_parts):
+    here = LocalEngine().fold(sensitive, pieces(n_parts), added)
+    there = engine.fold(sensitive, pieces(n_parts), added)
+    assert here.tobytes() == there.tobytes()
+
+
+def test_parts_are_begun_only_a_little_ahead_and_told_in_order(engine):
+    drawn, told = [], []
+
+    def parts():
+        for piece in pieces(1000):
+            drawn.append(piece)
+            yield piece
+
+    results = engine.map(squared, parts(), told.append)
+    for taken in range(10):
+        assert next(results) == taken**2
+        assert len(told) == taken + 1
+        assert len(drawn) <= taken + 2 + 2 * 2
+    results.close()
+    assert told == pieces(10)
+
+
+def test_results_can_be_written_to_and_lambdas_are_sent(engine):
+    (result,) = engine.map(lambda piece: np.zeros(200_000), pieces(1))
+    result += 1
+    assert result.sum() == 200_000
+
+
+def test_a_gpu_is_given_to_parts_that_want_one(engine):
+    def given(piece: Piece) -> list[int]:
+        import ray
+
+        return ray.get_gpu_ids()
+
+    assert [*engine.map(given, pieces(2), gpus=0.5)] == [[0], [0]]
+    assert [*engine.map(given, pieces(1))] == [[]]
+
+
+def test_a_part_has_a_thread_as_it_has_a_cpu(engine):
+    def n_threads(piece: Piece) -> int:
+        import polars as pl
+
+        return pl.thread_pool_size()
+
+    assert [*engine.map(n_threads, pieces(2))] == [engine.threads] * 2
+
+
+def test_an_error_of_ours_comes_out_as_itself_and_is_not_tried_again(engine, tmp_path):
+    noted = Noted(tmp_path, refused)
+    with from_command_line(), pytest.raises(InputError, match="--min-support 5") as caught:
+        [*engine.map(noted, pieces(5))]
+    assert type(caught.value) is InputError
+    assert noted.calls(Piece(3)) == 1
+    with pytest.raises(InputError, match="min_support=5"):
+        engine.fold(refused, pieces(5), added)
+
+
+def test_what_fails_three_times_is_refused_with_the_name_of_the_part(engine, tmp_path):
+    noted = Noted(tmp_path, broken)
+    message = r"^part-003.parquet: failed 3 times, the last time with KeyError: 'no such thing'$"
+    with pytest.raises(PartError, match=message):
+        [*engine.map(noted, pieces(5))]
+    assert noted.calls(Piece(3)) == N_ATTEMPTS
+
+
+def test_a_sum_that_fails_names_its_parts(engine):
+    def refuse(left, right):
+        raise ValueError("apples and pears")
+
+    message = r"sum of part-000.parquet to part-001.parquet: failed 3 times.*ValueError: apples"
+    with pytest.raises(PartError, match=message):
+        engine.fold(squared, pieces(2), refuse)
+
+
+def die_once(folder: Path, piece: Piece) -> int:
+    if piece.number == 2 and not (folder / "died").exists():
+        (folder / "died").touch()
+        os.kill(os.getpid(), 9)
+    return squared(piece)
+
+
+def test_a_worker_that_is_killed_is_replaced(engine, tmp_path, capfd):
+    results = engine.map(lambda piece: die_once(tmp_path, piece), pieces(6))
+    assert [*results] == [number**2 for number in range(6)]
+    assert (tmp_path / "died").exists()
+    assert capfd.readouterr().out == ""
+
+
+def test_a_part_that_kills_its_workers_is_refused_by_name(engine, tmp_path):
+    def kill(piece: Piece) -> int:
+        if piece.number == 1:
+            os._exit(1)
+        return piece.number
+
+    noted = Noted(tmp_path, kill)
+    with pytest.raises(PartError, match=r"^part-001.parquet: failed 3 times.*WorkerCrashedError"):
+        [*engine.map(noted, pieces(3))]
+    assert noted.calls(Piece(1)) == N_ATTEMPTS
+
+
+def this_node() -> str:
+    import ray
+
+    return ray.get_runtime_context().get_node_id()
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Ends when two nodes are at work."""
+
+    folder: Path
+
+    def __call__(self, piece: Piece) -> None:
+        (self.folder / this_node()).touch()
+        while len([*self.folder.iterdir()]) < 2:
+            time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Says where it runs, and takes long enough to be interrupted."""
+
+    folder: Path
+
+    def __call__(self, piece: Piece) -> np.ndarray[Any, Any]:
+        (self.folder / f"{piece.number} {this_node()}").touch()
+        time.sleep(0.3)
+        # too large to be sent at once, so that it stays on its node
+        return np.full(50_000, piece.number)
+
+    def ran(self) -> list[tuple[int, str]]:
+        """Numbers of parts and where they were worked on."""
+        names = [file.name.split() for file in self.folder.iterdir()]
+        return [(int(number), node) for number, node in names]
+
+
+def test_no_part_is_lost_or_counted_twice_when_a_node_is_lost(engine, nodes, tmp_path):
+    """The last test: the nodes are one fewer afterwards."""
+    for name in ("meeting", "slow"):
+        (tmp_path / name).mkdir()
+    assert [*engine.map(Meet(tmp_path / "meeting"), pieces(2))] == [None] * 2
+    victim = min(nodes.worker_nodes, key=lambda node: node.node_id)
+    slow, n_parts = Slow(tmp_path / "slow"), 12
+    lost: list[int] = []
+
+    def kill_when_busy(part: Piece) -> None:
+        later = [n for n, node in slow.ran() if node == victim.node_id and n > part.number]
+        if later and not lost:
+            # begun there, or done and not taken yet
+            lost.extend(later)
+            nodes.remove_node(victim, allow_graceful=False)
+
+    total = engine.fold(slow, pieces(n_parts), added, kill_when_busy)
+    assert total.tolist() == [sum(range(n_parts))] * 50_000
+    assert lost
+    for number in lost:
+        assert sum(n == number for n, _ in slow.ran()) == 2

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.counts.choosing import chosen, with_info
+from fairrec.counts.rows import counted_users
+from fairrec.counts.table import Counts
+from tests.counts.small_counts import counts_of, tables
+
+SQL = {
+    "family": ["watched"] * 3,
+    "gender": ["F", "F", "M"],
+    "age": [20, 30, 20],
+    "level": ["0", "1", None],
+    "users": [2, 3, 4],
+    "watched": [0.0, 3.0, None],
+    "watched^2": [0.0, 3.0, None],
+}
+
+
+def test_columns_tell_what_another_tool_did_not():
+    counts = with_info(Counts(pl.DataFrame(SQL), None), {"watched": False})
+    info = counts.info
+    assert info.by == ("gender", "age")
+    assert info.attributes["age"].kind == "whole number"
+    about = info.metrics["watched"]
+    assert (about.higher_is_better, about.n_expected, about.n_undefined) == (False, 9, 4)
+    assert with_info(counts, {}) is counts
+
+
+def test_known_metrics_keep_their_meaning():
+    renamed = {name.replace("watched", "ndcg@7"): row for name, row in SQL.items()}
+    renamed["family"] = ["ndcg@7"] * 3
+    about = with_info(Counts(pl.DataFrame(renamed), None), {}).info.metrics["ndcg@7"]
+    assert about.higher_is_better is True
+    assert about.bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"family": ["watched,liked"] * 3}, "no column 'liked'"),
+        ({"family": ["watched", "watched", "watched,watched"]}, "in two families"),
+    ],
+)
+def test_families_that_do_not_fit_their_columns_are_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        with_info(Counts(pl.DataFrame({**SQL, **changed}), None), {})
+
+
+def test_what_is_not_named_is_added_up_over():
+    counts = counts_of(tables())
+    some = chosen(counts, ["gender"], [], None)
+    assert some.keys == ["gender"]
+    assert some.info.by == ("gender",)
+    assert some.rows["users"].sum() == counts.rows["users"].sum()
+    assert some.rows.height < counts.rows.height
+    both = chosen(counts, ["age:20", "gender"], [], ["auc"])
+    assert both.info.by == ("age:20", "gender")
+    assert [*both.info.metrics] == ["auc"]
+    assert "mrr@8" not in both.rows.columns
+    assert all(one.metrics == ("auc",) for one in both.info.missing.values())
+
+
+def test_an_attribute_may_become_a_circumstance():
+    some = chosen(counts_of(tables()), ["gender"], ["age"], None)
+    assert [*some.info.circumstances] == ["age"]
+    assert some.info.given == ("age:20",)
+    with pytest.raises(InputError, match="alike in it"):
+        chosen(counts_of(tables()), ["gender"], ["gender"], None)
+
+
+def test_metrics_are_found_in_any_case_and_without_their_cut_off():
+    counts = counts_of(tables())
+    assert [*chosen(counts, [], [], ["NDCG"]).info.metrics] == ["ndcg@5"]
+    with pytest.raises(InputError, match="No metric is named"):
+        chosen(counts, [], [], [])
+
+
+def test_who_has_no_value_is_told_by_group():
+    counts = with_info(Counts(pl.DataFrame(SQL), None), {})
+    rows = counts.rows.filter(family="undefined: watched")
+    assert rows.select("gender", "users", "missing").rows() == [
+        ("F", 2, 0.0),
+        ("F", 3, 0.0),
+        ("M", 4, 4.0),
+    ]
+    (outcome,) = counted_users(chosen(counts, [], [], None)).outcomes
+    assert (outcome.kind, outcome.metrics) == ("undefined", ("watched",))

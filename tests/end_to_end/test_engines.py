@@ -1,0 +1,75 @@
+"""A table that is counted in parts gives the same bits, whoever works on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.core.engines.engine import Engine, open_engine
+from fairrec.core.engines.options import EngineOptions
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.workflows.count_parts import CountPart, count_in_parts
+
+N_USERS, N_CANDIDATES = 40_000, 8
+SAID = {"by": "gender", "metrics": "auc,ndcg@5"}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    users = {
+        "user_id": np.arange(N_USERS),
+        "gender": rng.choice(["F", "M"], N_USERS),
+    }
+    n_rows = N_USERS * N_CANDIDATES
+    rows = {
+        "user_id": np.arange(N_USERS).repeat(N_CANDIDATES),
+        "item_id": np.tile(np.arange(N_CANDIDATES), N_USERS),
+        "score": rng.normal(size=n_rows),
+        "label": (rng.random(n_rows) < 0.2).astype(np.int64),
+    }
+    files = {"users": folder / "users.parquet", "predictions": folder / "predictions.parquet"}
+    pl.DataFrame(users).write_parquet(files["users"])
+    pl.DataFrame(rows).write_parquet(files["predictions"], row_group_size=20_000)
+    return files
+
+
+def counted(tables: dict[str, Path], engine: Engine, folder: Path) -> pl.DataFrame:
+    told: list[int] = []
+    by = {"by": SAID["by"]}
+    with open_parts(
+        tables["predictions"], users=tables["users"], n_rows=80_000, folder=folder, **by
+    ) as parts:
+        assert len([*parts]) > 3
+        counting = CountPart(SAID, {}, engine.threads)
+        counts = count_in_parts(parts, counting, engine, lambda _, done, total: told.append(done))
+        assert told[-1] == parts.n_rows == N_USERS * N_CANDIDATES
+    return counts.rows
+
+
+@pytest.fixture(scope="module")
+def here(tables: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    with open_engine(EngineOptions()) as engine:
+        return counted(tables, engine, tmp_path_factory.mktemp("here"))
+
+
+@pytest.fixture(params=["again", "two at once", "ray"])
+def other(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param == "ray":
+        pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    options = {
+        "again": EngineOptions(),
+        "two at once": EngineOptions(workers=2),
+        "ray": EngineOptions(engine="ray", workers=2),
+    }
+    with open_engine(options[request.param]) as engine:
+        yield engine
+
+
+def test_counts_are_the_same_bit_by_bit(tables, here, other, tmp_path):
+    assert here.equals(counted(tables, other, tmp_path))

@@ -1,0 +1,415 @@
+"""Parts of a table give every user the values that the whole table gives."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.parts.doubts import Doubts
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading import read_inputs
+
+BY = ["gender", "age:10", "income:q3"]
+LABELS = ["auc", "mrr@3", "ndcg@3", "urp@3", "urd@3"]
+HELD_OUT = ["recall@3", "ndcg@3", "map@3", "coverage@3", "urp@3"]
+
+
+def made(folder: Path, seed: int, order: str, ids: str = "numbers") -> dict[str, Path]:
+    """All tables of an audit of a few users, some of whom have nothing but attributes."""
+    rng = np.random.default_rng(seed)
+    n_users, n_items = 14, 12
+    numbers = rng.permutation(100)[:n_users]
+    names = numbers if ids == "numbers" else np.array([f"u{n}" for n in numbers])
+    if order == "sorted":
+        names = np.sort(names)
+    users = pl.DataFrame(
+        {
+            "user_id": names,
+            "gender": rng.choice(["F", "M", None], n_users).tolist(),
+            "age": rng.integers(10, 60, n_users) + rng.choice([0.0, 0.5], n_users),
+            "income": rng.integers(0, 50, n_users).astype(float),
+        }
+    )
+    audited = names[: n_users - 3]
+
+    def rows(of: Any, n_most: int) -> pl.DataFrame:
+        n_each = rng.integers(1, n_most, len(of))
+        items = np.concatenate([rng.permutation(n_items)[:n] for n in n_each])
+        return pl.DataFrame({"user_id": np.repeat(of, n_each), "item_id": items})
+
+    candidates = rows(audited, 9)
+    n = len(candidates)
+    candidates = candidates.with_columns(
+        score=pl.Series(rng.normal(size=n)), label=pl.Series(rng.integers(0, 3, n))
+    )
+    test, history = rows(rng.permutation(names)[:-2], 5), rows(names[1:], 6)
+    if order == "scattered":
+        candidates, test, history = (
+            table[rng.permutation(len(table))] for table in (candidates, test, history)
+        )
+    items = pl.DataFrame(
+        {"item_id": np.arange(n_items), "categories": rng.choice(["a", "b", "a|b"], n_items)}
+    )
+    tables = {
+        "candidates": candidates,
+        "recommended": candidates.drop("label"),
+        "test": test,
+        "history": history,
+        "users": users[rng.permutation(n_users)],
+        "items": items,
+    }
+    paths = {}
+    for name, table in tables.items():
+        paths[name] = folder / f"{name}.parquet"
+        table.write_parquet(paths[name], row_group_size=7)
+    # one table in several files, of which borders cut through users
+    at = folder / "in-files"
+    at.mkdir()
+    for number, start in enumerate(range(0, n, 11)):
+        candidates[start : start + 11].write_parquet(at / f"{number:03}.parquet")
+    return {**paths, "files": at}
+
+
+def measured(tables: dict[str, Any], metrics: list[str], **options: Any) -> pl.DataFrame:
+    """One row a user: values and attributes."""
+    inputs, wanted = read_inputs(**tables, **{"by": BY, "metrics": metrics, **options})
+    return as_frame(inputs, wanted)
+
+
+def as_frame(inputs: AuditInputs, wanted: Any) -> pl.DataFrame:
+    values = measure_everyone(inputs, wanted)
+    labels = {one.name: one.labels for one in inputs.attributes}
+    columns = {metric.name: row for metric, row in zip(wanted, values.values, strict=True)}
+    about = {"is_expected": inputs.is_expected, "is_without_list": inputs.is_without_list}
+    return pl.DataFrame({"user_id": inputs.user_ids, **columns, **labels, **about})
+
+
+def in_parts(
+    tables: dict[str, Any], metrics: list[str], n_rows: int, **options: Any
+) -> tuple[pl.DataFrame, int]:
+    """The same by parts, and the number of users who are not audited."""
+    options = {"by": BY, "metrics": metrics, **options}
+    frames, n_others = [], 0
+    with open_parts(**tables, n_rows=n_rows, **options) as parts:
+        for part in pickle.loads(pickle.dumps(parts.parts)):
+            inputs, wanted = read_inputs(**part.tables(), **options)
+            frames.append(as_frame(inputs, wanted))
+            n_others += len(inputs.absent) + len(inputs.unseen)
+    return pl.concat(frames), n_others
+
+
+@pytest.mark.parametrize("order", ["sorted", "together", "scattered"])
+@pytest.mark.parametrize("ids", ["numbers", "text"])
+def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
+    tmp_path: Path, order: str, ids: str
+):
+    paths = made(tmp_path, len(order + ids), order, ids)
+    shared = {"users": paths["users"], "history": paths["history"]}
+    with_labels = {"predictions": paths["candidates"], "items": paths["items"], **shared}
+    in_files = {**with_labels, "predictions": paths["files"]}
+    held_out = {"predictions": paths["recommended"], "test": paths["test"], **shared}
+    for tables, metrics in ((with_labels, LABELS), (in_files, LABELS), (held_out, HELD_OUT)):
+        inputs, wanted = read_inputs(**tables, by=BY, metrics=metrics)
+        whole = as_frame(inputs, wanted)
+        for n_rows in (1, 2, 5, 13, 1000):
+            found, n_others = in_parts(tables, metrics, n_rows)
+            assert found.sort("user_id").equals(whole), n_rows
+            assert n_others == len(inputs.absent) + len(inputs.unseen)
+
+
+def agree(tables: dict[str, Any], metrics: Any, n_rows: int, **options: Any) -> pl.DataFrame:
+    whole = measured(tables, metrics, **options)
+    found, _ = in_parts(tables, metrics, n_rows, **options)
+    assert found.sort("user_id").equals(whole.sort("user_id"))
+    return whole
+
+
+def test_lists_that_are_missing_can_be_left_out(tmp_path: Path):
+    paths = made(tmp_path, 3, "together")
+    tables = {name: paths[name] for name in ("test", "users")}
+    tables["predictions"] = paths["recommended"]
+    dropped = agree(tables, ["recall@3"], 5, missing_lists="drop")
+    assert len(dropped) < len(agree(tables, ["recall@3"], 5))
+
+
+def test_default_metrics_are_as_deep_as_the_longest_list_of_all(tmp_path: Path):
+    paths = made(tmp_path, 3, "scattered")
+    tables = {name: paths[name] for name in ("test", "users")}
+    tables["predictions"] = paths["recommended"]
+    longest = pl.read_parquet(paths["recommended"]).group_by("user_id").len()["len"].max()
+    whole = agree(tables, None, 1)
+    assert f"ndcg@{longest}" in whole.columns
+
+
+def test_one_row_a_user_gives_the_same(tmp_path: Path):
+    paths = made(tmp_path, 4, "together")
+    lists = tmp_path / "lists.parquet"
+    flat = pl.read_parquet(paths["candidates"])
+    flat.group_by("user_id", maintain_order=True).all().write_parquet(lists)
+    agree({"predictions": lists, "users": paths["users"]}, ["auc", "ndcg@3"], 4)
+
+
+def test_values_are_cut_as_well_and_may_hold_the_attributes(tmp_path: Path):
+    paths = made(tmp_path, 5, "together")
+    rng = np.random.default_rng(0)
+    users = pl.read_parquet(paths["users"])
+    churn = pl.Series("churn", rng.normal(size=len(users)))
+    users.with_columns(churn).write_parquet(tmp_path / "values.parquet")
+    with_attributes = {"values": tmp_path / "values.parquet"}
+    agree({**with_attributes, "users": paths["users"]}, ["churn"], 3)
+    agree(with_attributes, ["churn"], 3)
+
+
+def test_ids_are_compared_as_in_whole_tables(tmp_path: Path):
+    """Text here and numbers there, and numbers as text among which is one that is none."""
+    paths = made(tmp_path, 6, "together")
+    users, candidates = (pl.read_parquet(paths[name]) for name in ("users", "candidates"))
+    as_text = pl.col("user_id").cast(pl.String)
+    candidates.with_columns(as_text).write_parquet(tmp_path / "text.parquet")
+    agree({"predictions": tmp_path / "text.parquet", "users": paths["users"]}, ["auc"], 1)
+    odd = (as_text + ".0").replace({f"{users['user_id'][0]}.0": "x1"})
+    candidates.with_columns(odd).write_parquet(tmp_path / "odd.parquet")
+    users.with_columns(odd).write_parquet(tmp_path / "odd-users.parquet")
+    tables = {"predictions": tmp_path / "odd.parquet", "users": tmp_path / "odd-users.parquet"}
+    whole = agree(tables, ["auc"], 1)
+    assert whole["user_id"].dtype == pl.String
+
+
+def test_users_whose_ids_might_be_the_same_are_told_apart(tmp_path: Path):
+    rows = [("7", 1, 0.5, 1), ("7", 2, 0.1, 0), ("x", 1, 0.2, 1), ("x", 2, 0.9, 0)]
+    candidates = pl.DataFrame(rows, schema=["user_id", "item_id", "score", "label"], orient="row")
+    candidates.write_parquet(tmp_path / "rows.parquet")
+    users = pl.DataFrame({"user_id": ["7.0", "7", "x"], "gender": ["F", "M", "F"]})
+    for order in ([0, 1, 2], [1, 0, 2]):
+        users[order].write_parquet(tmp_path / "users.parquet")
+        tables = {"predictions": tmp_path / "rows.parquet", "users": tmp_path / "users.parquet"}
+        whole = agree(tables, ["auc"], 1, by=["gender"])
+        assert whole["gender"].to_list() == ["M", "F"]
+
+
+def test_values_that_folders_name_are_columns(tmp_path: Path):
+    paths = made(tmp_path, 7, "sorted")
+    for number, file in enumerate(sorted(paths["files"].iterdir())):
+        folder = tmp_path / "named" / f"label={number % 2}"
+        folder.mkdir(parents=True, exist_ok=True)
+        pl.read_parquet(file).drop("label").write_parquet(folder / file.name)
+    agree({"predictions": tmp_path / "named", "users": paths["users"]}, ["ndcg@3"], 6)
+
+
+def test_attributes_have_the_codes_of_all_audited_users_in_every_part(tmp_path: Path):
+    paths = made(tmp_path, 8, "together")
+    tables = {"predictions": paths["candidates"], "users": paths["users"]}
+    inputs, _ = read_inputs(**tables, by=BY, metrics=["auc"])
+    with open_parts(**tables, by=BY, metrics=["auc"], n_rows=3) as parts:
+        assert len(parts) > 4
+        assert [one.values for one in parts.attributes] == [a.values for a in inputs.attributes]
+        assert [one.n_missing for one in parts.attributes] == [
+            a.n_missing for a in inputs.attributes
+        ]
+        counts = [np.zeros(len(one.values), dtype=int) for one in parts.attributes]
+        for part in parts:
+            mine, _ = read_inputs(**part.tables(), by=BY, metrics=["auc"])
+            for at, attribute in enumerate(mine.attributes):
+                assert attribute.values == parts.attributes[at].values
+                counts[at] += np.bincount(attribute.codes, minlength=len(counts[at]))
+    for count, attribute in zip(counts, inputs.attributes, strict=True):
+        assert count.tolist() == np.bincount(attribute.codes).tolist()
+
+
+def test_who_is_not_evaluated_is_in_the_last_parts(tmp_path: Path):
+    paths = made(tmp_path, 9, "together")
+    tables = {"predictions": paths["candidates"], "users": paths["users"]}
+    with open_parts(**tables, by=["gender"], n_rows=10) as parts:
+        n_absent = []
+        for part in parts:
+            inputs, _ = read_inputs(**part.tables(), by=["gender"])
+            n_absent.append(len(inputs.absent))
+            # attributes of everyone are known, audited or not
+            everyone, (gender,) = inputs.everyone()
+            assert len(everyone) == len(gender.codes) == inputs.n_users + len(inputs.absent)
+    assert n_absent == [0] * (len(n_absent) - 1) + [3]
+
+
+def test_parts_are_fixed_by_the_tables_and_their_size(tmp_path: Path):
+    paths = made(tmp_path, 10, "scattered")
+    tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}
+
+    def told() -> list[Any]:
+        with open_parts(**tables, n_rows=7) as parts:
+            return [
+                (part.name, part.n_rows, read_inputs(**part.tables(), by=["gender"])[0].user_ids)
+                for part in parts
+            ]
+
+    once, again = told(), told()
+    assert [part[:2] for part in once] == [part[:2] for part in again]
+    assert all(a[2].equals(b[2]) for a, b in zip(once, again, strict=True))
+    assert once[0][0] == f"part 1 of {len(once)} of candidates.parquet"
+
+
+@pytest.mark.parametrize("order", ["together", "scattered"])
+def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path, order: str):
+    paths = made(tmp_path, 11, order)
+    tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}
+    home = tmp_path / "home"
+    home.mkdir()
+    with open_parts(**tables, folder=home) as parts:
+        assert [*home.iterdir()]
+        dealt = {one.table: one for one in parts.dealt}
+        assert parts.is_together is (order == "together") is ("predictions" not in dealt)
+        if dealt:
+            assert dealt["predictions"].n_rows == parts.n_rows
+            assert dealt["predictions"].n_bytes > 0
+    assert not [*home.iterdir()]
+    with pytest.raises(ZeroDivisionError), open_parts(**tables, folder=home):
+        _ = 1 / 0
+    # a row of which nobody knows before all other rows have been written
+    rows = pl.read_parquet(paths["candidates"])
+    rows.with_columns(at_row(len(rows), pl.lit(None), "user_id")).write_parquet(
+        tmp_path / "broken.parquet"
+    )
+    tables["predictions"] = tmp_path / "broken.parquet"
+    with pytest.raises(InputError), open_parts(**tables, folder=home):
+        pass
+    assert not [*home.iterdir()]
+
+
+def refusals(tables: dict[str, Any], **options: Any) -> tuple[str, str]:
+    """What is said about whole tables, and about parts of them."""
+    with pytest.raises(InputError) as whole:
+        read_inputs(**tables, **options)
+    with pytest.raises(InputError) as by_parts, open_parts(**tables, **options, n_rows=3) as parts:
+        doubts = Doubts()
+        for part in parts:
+            inputs, _ = read_inputs(**part.tables(), **options)
+            doubts += Doubts.of(inputs)
+        doubts.refuse()
+    return str(whole.value), str(by_parts.value)
+
+
+def changed(tmp_path: Path, paths: dict[str, Path], **columns: pl.Expr) -> dict[str, Any]:
+    at = tmp_path / "changed.parquet"
+    pl.read_parquet(paths["candidates"]).with_columns(**columns).write_parquet(at)
+    return {"predictions": at, "users": paths["users"]}
+
+
+def at_row(row: int, value: Any, column: str) -> pl.Expr:
+    return pl.when(pl.int_range(pl.len()) == row - 1).then(value).otherwise(column).alias(column)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("score", float("nan")), ("score", None), ("user_id", None), ("item_id", None), ("label", -1)],
+)
+def test_what_is_wrong_in_a_row_is_told_with_the_row_it_has_in_the_table(
+    tmp_path: Path, column: str, value: Any
+):
+    paths = made(tmp_path, 12, "together")
+    broken = {column: at_row(30, pl.lit(value), column)}
+    whole, by_parts = refusals(changed(tmp_path, paths, **broken), by=["gender"])
+    assert whole == by_parts
+    assert column == "label" or "row 30" in whole
+
+
+def test_rows_that_were_dealt_out_are_told_without_a_number(tmp_path: Path):
+    paths = made(tmp_path, 13, "scattered")
+    broken = {"score": at_row(30, pl.lit(float("nan")), "score")}
+    whole, by_parts = refusals(changed(tmp_path, paths, **broken), by=["gender"])
+    assert whole.replace(", row 30", "") == by_parts
+
+
+def test_ids_that_cannot_be_are_refused_in_the_same_words(tmp_path: Path):
+    paths = made(tmp_path, 14, "together")
+    tables = changed(tmp_path, paths, user_id=pl.col("user_id") + 0.5)
+    whole, by_parts = refusals(tables, by=["gender"])
+    assert whole == by_parts
+    assert "ids are fractions" in whole
+
+
+def test_users_without_attributes_and_users_twice_are_refused(tmp_path: Path):
+    paths = made(tmp_path, 15, "together")
+    users = pl.read_parquet(paths["users"])
+    known = pl.read_parquet(paths["candidates"])["user_id"][0]
+    users.filter(pl.col("user_id") != known).write_parquet(tmp_path / "fewer.parquet")
+    tables = {"predictions": paths["candidates"], "users": tmp_path / "fewer.parquet"}
+    whole, by_parts = refusals(tables, by=["gender"])
+    assert whole == by_parts
+    assert f"user {known} not in fewer.parquet" in whole
+    pl.concat([users, users[3:4]]).write_parquet(tmp_path / "twice.parquet")
+    whole, by_parts = refusals({**tables, "users": tmp_path / "twice.parquet"}, by=["gender"])
+    assert whole == by_parts
+    assert "appears more than once" in whole
+
+
+def test_an_item_twice_in_a_list_is_refused(tmp_path: Path):
+    paths = made(tmp_path, 16, "scattered")
+    rows = pl.read_parquet(paths["candidates"])
+    pl.concat([rows, rows[:1]]).write_parquet(tmp_path / "again.parquet")
+    tables = {"predictions": tmp_path / "again.parquet", "users": paths["users"]}
+    whole, by_parts = refusals(tables, by=["gender"])
+    assert whole.replace("in all", "or more") == by_parts
+
+
+def test_what_all_rows_would_have_to_be_is_refused_once_all_parts_are_seen(tmp_path: Path):
+    paths = made(tmp_path, 17, "together")
+    place = pl.int_range(pl.len()).over("user_id") + 1
+    tables = changed(tmp_path, paths, score=place.cast(pl.Float64))
+    options = {"by": ["gender"], "metrics": ["auc"]}
+    with open_parts(**tables, **options, n_rows=40) as parts:
+        assert len(parts) > 1
+        found = [Doubts.of(read_inputs(**part.tables(), **options)[0]) for part in parts]
+    with pytest.raises(InputError, match="counts up in every user's list"):
+        sum(found, Doubts()).refuse()
+    # the same in some parts only is no more than chance
+    some = pl.when(pl.int_range(pl.len()) < 30).then(place.cast(pl.Float64)).otherwise("score")
+    agree(changed(tmp_path, paths, score=some), ["auc"], 5)
+    tables = changed(tmp_path, paths, label=pl.col("label") + pl.int_range(pl.len()) % 3 + 1)
+    whole, by_parts = refusals(tables, by=["gender"], metrics=["auc"])
+    assert "look like ratings" in whole
+    assert "look like ratings" in by_parts
+
+
+def test_circumstances_need_bins_of_their_own(tmp_path: Path):
+    paths = made(tmp_path, 18, "together")
+    tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}
+    for given in ("list_length", "list_length:q5", "n_relevant", "income"):
+        with (
+            pytest.raises(InputError, match="need bins that do not depend on all users"),
+            open_parts(**tables, given=[given]),
+        ):
+            pass
+    options = {"by": ["gender"], "given": ["list_length:3", "age:20", "income:q3"]}
+    inputs, _ = read_inputs(**{**tables, **options})
+    whole = pl.DataFrame([one.labels for one in inputs.circumstances]).with_columns(
+        user_id=inputs.user_ids
+    )
+    found = []
+    with open_parts(**{**tables, **options}, n_rows=5) as parts:
+        for part in parts:
+            mine, _ = read_inputs(**part.tables(), **options)
+            labels = pl.DataFrame([one.labels for one in mine.circumstances])
+            found.append(labels.with_columns(user_id=mine.user_ids))
+    assert pl.concat(found).sort("user_id").equals(whole)
+
+
+def test_only_parquet_is_read_in_parts(tmp_path: Path):
+    paths = made(tmp_path, 19, "together")
+    pl.read_parquet(paths["candidates"]).write_csv(tmp_path / "candidates.csv")
+    with (
+        pytest.raises(InputError, match=r"candidates.csv: is not in Parquet files"),
+        open_parts(tmp_path / "candidates.csv", users=paths["users"], by=["gender"]),
+    ):
+        pass
+    # users may be in any file, or in memory
+    users = pl.read_parquet(paths["users"])
+    users.write_csv(tmp_path / "users.csv")
+    for given in (tmp_path / "users.csv", users):
+        agree({"predictions": paths["candidates"], "users": given}, ["auc"], 5)

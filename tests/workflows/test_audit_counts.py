@@ -1,0 +1,206 @@
+"""The audit of counts beside the audit of the same users."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import fairrec
+from fairrec.core.errors import InputError
+from tests.counts.small_counts import counts_of, halves, tables, values
+
+DRAWN = {
+    *("critical", "critical_tails", "chance", "detectable", "p_value", "p_adjusted"),
+    *("simultaneous", "certificate", "share_by_chance", "by_chance", "n_folded", "because_of"),
+    *("n_significant", "outcome", "ruled_out_from", "n_open", "n_ruled_out", "n_worse"),
+    *("n_worse_by_more", "open_share", "n_better", "varying", "is_conclusive"),
+}
+"""Numbers that rest on permutations, which are others."""
+MADE = {"command", "inputs", "versions", "n_candidates"}
+
+
+def differences(mine: Any, other: Any, place: str = "") -> list[str]:
+    """Where two results differ that ought to be the same."""
+    if isinstance(mine, dict):
+        return [
+            found
+            for name, value in mine.items()
+            if name not in DRAWN | MADE
+            for found in differences(value, other[name], f"{place}.{name}")
+        ]
+    if isinstance(mine, list):
+        if len(mine) != len(other):
+            return [f"{place}: {len(mine)} and {len(other)}"]
+        pairs = zip(mine, other, strict=True)
+        return [
+            found
+            for at, (one, its) in enumerate(pairs)
+            for found in differences(one, its, f"{place}[{at}]")
+        ]
+    if isinstance(mine, float) and isinstance(other, float | int):
+        return (
+            []
+            if mine == pytest.approx(other, rel=1e-9, abs=1e-11)
+            else [f"{place}: {mine} {other}"]
+        )
+    return [] if mine == other else [f"{place}: {mine} {other}"]
+
+
+def as_data(result: fairrec.AuditResult) -> Any:
+    return json.loads(result.to_json())
+
+
+@pytest.mark.parametrize("given", [tables(), tables(5, n_users=400)], ids=["600", "400"])
+def test_the_audit_of_counts_is_that_of_the_users(given):
+    # both ends of the search for findings rest on the same cut-off where it is far from any group
+    users = fairrec.audit(**given, permutations=200)
+    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    assert differences(as_data(users), as_data(counted)) == []
+    names = ["metric", "gender", "age", "country", "support", "value", "difference"]
+    names += ["value_low", "value_high", "difference_low", "difference_high"]
+    mine, its = (one.group_table.select(names).sort(names[:4]) for one in (users, counted))
+    assert_frame_equal(mine, its, rel_tol=1e-9)
+    assert counted.per_user is None
+
+
+def test_permutations_of_counts_and_of_users_find_the_same_chance():
+    given = tables(2, n_users=1500)
+    users = fairrec.audit(**given, permutations=600)
+    counted = fairrec.audit(counts=counts_of(given), permutations=600)
+    for name, about in users.metrics.items():
+        other = counted.metrics[name]
+        assert other.critical == pytest.approx(about.critical, rel=0.06)
+        assert other.chance.mean == pytest.approx(about.chance.mean, rel=0.05)
+        assert [one.group for one in other.findings] == [one.group for one in about.findings]
+        assert other.verdict.outcome == about.verdict.outcome
+
+
+def test_several_positives_are_cut_on_levels_with_exact_means():
+    given = tables(4, n_users=1200, n_positive=3)
+    users = fairrec.audit(**given, permutations=200)
+    counts = counts_of(given)
+    counted = fairrec.audit(counts=counts, permutations=200)
+    key = ["metric", "gender", "age", "country"]
+    both = users.group_table.join(counted.group_table, on=key, suffix="_counted", nulls_equal=True)
+    assert both.height == users.group_table.height
+    for name in ("value", "difference", "difference_low", "difference_high"):
+        assert both[f"{name}_counted"].to_numpy() == pytest.approx(
+            both[name].to_numpy(), abs=1e-9, nan_ok=True
+        )
+    assert users.gap("ndcg@5").size == pytest.approx(counted.gap("ndcg@5").size)
+    assert counted.metrics["ndcg@5"].sd == pytest.approx(users.metrics["ndcg@5"].sd)
+
+
+def test_values_without_bounds_need_levels_and_keep_their_means(tmp_path):
+    given = values()
+    with pytest.raises(InputError, match=r"revenue has more than 256 different values.*levels"):
+        counts_of(given)
+    file = tmp_path / "levels.toml"
+    counts = counts_of(given, make_levels=file)
+    assert_frame_equal(counts.rows, counts_of(given, levels=file).rows)
+    users = fairrec.audit(**given, permutations=200)
+    counted = fairrec.audit(counts=counts, permutations=200)
+    for name, about in users.metrics.items():
+        assert counted.metrics[name].mean == pytest.approx(about.mean)
+        assert counted.metrics[name].sd == pytest.approx(about.sd)
+        assert counted.metrics[name].gap == pytest.approx(about.gap)
+        assert counted.metrics[name].higher_is_better is True
+
+
+def test_levels_keep_nearly_all_of_the_statistic():
+    given = tables(7, n_users=2000, n_positive=3)
+    from fairrec.counts.rows import counted_users
+
+    measured = counted_users(counts_of(given)).measured
+    cut = measured.on_levels
+    for i in range(len(measured.metrics)):
+        column, coarse = measured.column(i), cut.column(i)
+        squares = ((column.filled - column.mean) ** 2 * column.n + column.inner).sum()
+        kept = ((coarse.filled - coarse.mean) ** 2 * coarse.n).sum()
+        assert coarse.mean == pytest.approx(column.mean)
+        assert 0.995 < kept / squares <= 1 + 1e-12
+
+
+def test_parts_of_different_users_add_up_to_all_of_them():
+    given = tables(3)
+    first, second = halves(given)
+    parts = [counts_of(first, part="1/2"), counts_of(second, part="2/2")]
+    whole = fairrec.audit(counts=counts_of(given), permutations=100)
+    together = fairrec.audit(counts=parts, permutations=100)
+    assert differences(as_data(whole), as_data(together)) == []
+    assert together.summary.n_users == whole.summary.n_users
+
+
+def test_circumstances_are_a_part_of_the_counts():
+    given = {**tables(6, n_users=900), "by": "gender,country", "given": "age:20"}
+    users = fairrec.audit(**given, permutations=200)
+    counted = fairrec.audit(counts=counts_of(given), permutations=200)
+    assert differences(as_data(users), as_data(counted)) == []
+    assert counted.summary.given is not None
+    assert counted.summary.given.n_strata == users.summary.given.n_strata
+
+
+def test_attributes_and_metrics_may_be_some_of_those_counted():
+    given = tables(1)
+    counts = counts_of(given)
+    users = fairrec.audit(**{**given, "by": "gender", "metrics": "auc"}, permutations=100)
+    counted = fairrec.audit(counts=counts, by="gender", metrics="auc", permutations=100)
+    assert differences(as_data(users), as_data(counted)) == []
+    with pytest.raises(
+        InputError, match=r"'age' was counted as age:20, and cannot be cut as age:5"
+    ):
+        fairrec.audit(counts=counts, by="age:5")
+    with pytest.raises(InputError, match="income"):
+        fairrec.audit(counts=counts, by="income")
+    with pytest.raises(fairrec.FairRecError, match="map"):
+        fairrec.audit(counts=counts, metrics="map@5")
+
+
+def test_counts_stand_for_themselves():
+    given = tables(1)
+    counts = counts_of(given)
+    for name in ("predictions", "users"):
+        with pytest.raises(InputError, match="stand for themselves"):
+            fairrec.audit(counts=counts, **{name: given[name]})
+    with pytest.raises(InputError, match="Leave out search"):
+        fairrec.audit(counts=counts, search="adaptive")
+    with pytest.raises(InputError, match="say which end"):
+        fairrec.audit(counts=counts, better="auc=lower")
+
+
+def test_a_world_with_nothing_to_find_is_found_empty():
+    rng = np.random.default_rng(0)
+    n = 4000
+    table = pl.DataFrame(
+        {
+            "user_id": np.arange(n),
+            "a": rng.choice(["x", "y", "z"], n),
+            "b": rng.choice(["u", "v"], n),
+            "hit": (rng.random(n) < 0.3).astype(float),
+        }
+    )
+    counts = fairrec.count(values=table, by="a,b", better="hit=higher")
+    result = fairrec.audit(counts=counts, permutations=300)
+    assert result.metrics["hit"].findings == ()
+    assert counts.rows.height < 40
+
+
+def test_a_saved_audit_of_counts_is_loaded_and_gated(tmp_path):
+    given = tables(1)
+    file = tmp_path / "counts.parquet"
+    from fairrec.counts.table import write_counts
+
+    write_counts(counts_of(given), file)
+    result = fairrec.audit(counts=file, permutations=200)
+    result.save(tmp_path / "audit")
+    loaded = fairrec.load(tmp_path / "audit")
+    assert loaded.summary.is_aggregates_only
+    assert loaded.summary.inputs["counts"].sha256
+    assert loaded.to_json() == result.to_json().replace(
+        '"is_aggregates_only": false', '"is_aggregates_only": true'
+    )

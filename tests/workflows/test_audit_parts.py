@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.inputs.parts.opening import open_parts
+from fairrec.workflows import audit, count_parts
+from tests.counts.small_counts import BY, tables
+from tests.workflows.test_audit_counts import differences
+
+
+@pytest.fixture
+def in_parts(tmp_path, monkeypatch):
+    """Files that are taken for large."""
+    given = tables()
+    for name in ("predictions", "users"):
+        given[name].write_parquet(tmp_path / f"{name}.parquet")
+    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=900))
+    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    return {
+        "predictions": tmp_path / "predictions.parquet",
+        "users": tmp_path / "users.parquet",
+        "by": BY,
+        "metrics": "auc,mrr@8",
+        "permutations": 100,
+    }
+
+
+def test_an_audit_in_parts_is_that_of_the_whole(in_parts, tmp_path, monkeypatch):
+    found = fairrec.audit(**in_parts)
+    monkeypatch.undo()
+    whole = fairrec.audit(**in_parts)
+    mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
+    (note,) = [one for one in its["warnings"] if "read in parts" in one]
+    its["warnings"].remove(note)
+    assert sorted(its.pop("warnings")) == sorted(mine.pop("warnings"))
+    assert differences(mine, its) == []
+    assert its["inputs"].keys() == {"predictions", "users"}
+
+
+def test_its_users_are_saved_and_loaded(in_parts, tmp_path):
+    result = fairrec.audit(**in_parts)
+    assert result.per_user is None
+    result.save(tmp_path / "audit")
+    loaded = fairrec.load(tmp_path / "audit")
+    assert loaded.per_user.height == loaded.summary.n_users == 580
+    assert not loaded.summary.is_aggregates_only
+    result.save(tmp_path / "shared", aggregates_only=True)
+    assert not (tmp_path / "shared" / "per_user.parquet").exists()
+    assert isinstance(result.per_user_parts, pl.LazyFrame)
+
+
+def test_metrics_are_those_that_the_tables_allow(in_parts, monkeypatch):
+    del in_parts["metrics"]
+    result = fairrec.audit(**in_parts)
+    monkeypatch.undo()
+    assert [*result.metrics] == [*fairrec.audit(**in_parts).metrics]

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from tests.counts.small_counts import tables, values
+
+
+def test_metrics_that_are_no_mean_over_users_are_refused():
+    with pytest.raises(InputError, match="pooled_auc is no mean over users"):
+        fairrec.count(**{**tables(), "metrics": "auc,pooled_auc"})
+
+
+@pytest.mark.parametrize("name", ["family", "level", "users", "missing"])
+def test_an_attribute_cannot_have_the_name_of_a_column_of_counts(name):
+    given = tables()
+    given["users"] = given["users"].rename({"gender": name})
+    with pytest.raises(InputError, match=f"Attribute '{name}' has the name"):
+        fairrec.count(**{**given, "by": name})
+
+
+def test_levels_are_made_only_where_they_are_needed(tmp_path):
+    with pytest.raises(InputError, match="Every metric has bounds"):
+        fairrec.count(**tables(), make_levels=tmp_path / "levels.toml")
+    assert not (tmp_path / "levels.toml").exists()
+    fairrec.count(**values(), make_levels=tmp_path / "levels.toml")
+    assert "revenue" in (tmp_path / "levels.toml").read_text()
+
+
+def test_it_says_whose_counts_they_are():
+    assert fairrec.count(**tables(), part="asia").info.parts == ("asia",)
+    assert fairrec.count(**tables()).info.parts == ()
+
+
+def test_counts_are_the_same_whatever_the_order_of_rows():
+    given = tables()
+    mixed = {**given, "predictions": given["predictions"].sample(fraction=1, shuffle=True, seed=1)}
+    first, second = fairrec.count(**given), fairrec.count(**mixed)
+    assert first.rows.select(pl.col("users", "level", "family")).equals(
+        second.rows.select(pl.col("users", "level", "family"))
+    )
