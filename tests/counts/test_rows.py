@@ -57,7 +57,7 @@ def test_families_of_other_users_are_refused():
             "mrr@5^2": [None, 3.0],
         }
     )
-    with pytest.raises(InputError, match="2 users for 'hit@5' and 3 for 'mrr@5'"):
+    with pytest.raises(InputError, match="2 users of gender=F for 'hit@5' and 3 for 'mrr@5'"):
         counted_users(counts)
 
 
@@ -111,3 +111,11 @@ def test_outcomes_are_those_with_somebody_missing():
     kinds = {(one.kind, one.metrics) for one in found.outcomes}
     every = ("auc", "ndcg@5", "mrr@8")
     assert kinds == {("no list", every), ("no relevant item", every)}
+
+
+def test_families_with_other_users_of_a_combination_are_refused():
+    counts = counts_of({**tables(n_positive=3), "metrics": "auc,coverage@3"})
+    is_one = (pl.col("family") == "auc") & (pl.col("gender") == "F")
+    swapped = pl.when(is_one).then(pl.lit("M")).otherwise(pl.col("gender")).alias("gender")
+    with pytest.raises(InputError, match=r"users of gender=F.* for 'auc' and .* for 'coverage@3'"):
+        counted_users(replace(counts, rows=counts.rows.with_columns(swapped)).summed())

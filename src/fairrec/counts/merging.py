@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
 from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
+from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
 
@@ -40,6 +41,8 @@ def merged(counts: Sequence[Counts], *, disjoint: bool = False) -> Counts:
         edges = {name: row for info in infos for name, row in info.levels.items()}
         counts = [split_families(one, edges) for one in counts]
         infos = [_info(one) for one in counts]
+    counts = with_same_labels(counts)
+    infos = [_info(one) for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     return Counts(rows, _added(infos), where).summed()
@@ -81,7 +84,8 @@ def _overlap(one: str, other: str) -> bool:
     first, second = _range(one), _range(other)
     if first is None or second is None:
         # a range of everyone and a region may share users
-        return one == other or (first is None) != (second is None)
+        is_same = one.strip().casefold() == other.strip().casefold()
+        return is_same or (first is None) != (second is None)
     return first[0] < second[1] and second[0] < first[1]
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.counts.coarseness import notes_on_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
@@ -53,7 +54,7 @@ def counted_users(counts: Counts) -> Counted:
     assert info is not None
     names = [*info.attributes, *info.circumstances]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
-    _refuse_unequal(families, counts.where)
+    _refuse_unequal(families, names, counts.where)
     about = {**info.attributes, **info.circumstances}
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
     n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
@@ -77,7 +78,7 @@ def counted_users(counts: Counts) -> Counted:
         info.missing_lists,
         attributes,
         given,
-        info.warnings,
+        (*info.warnings, *notes_on_levels(measured, counts.where)),
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(
@@ -102,16 +103,19 @@ def _family(name: str, metrics: tuple[str, ...], keys: Sequence[str], counts: Co
     return _Rows(name, metrics, rows.sort([*keys, LEVEL], nulls_last=True))
 
 
-def _refuse_unequal(families: Sequence[_Rows], where: str) -> None:
+def _refuse_unequal(families: Sequence[_Rows], keys: Sequence[str], where: str) -> None:
     """Every family is about the same users."""
-    first, *others = families
-    n_users = first.rows[USERS].sum()
-    for other in others:
-        if other.rows[USERS].sum() != n_users:
+    first, *others = (one.rows.group_by(keys).agg(pl.col(USERS).sum()) for one in families)
+    for name, other in zip((one.name for one in families[1:]), others, strict=True):
+        both = first.join(other, on=[*keys], how="full", coalesce=True).fill_null(0)
+        differ = both.filter(pl.col(USERS) != pl.col(f"{USERS}_right")).sort([*keys])
+        if differ.height:
+            here = ", ".join(f"{key}={differ[key][0]}" for key in keys)
+            n, its = differ.select(USERS, f"{USERS}_right").row(0)
             raise InputError(
-                f"{where}: has {n_users:,} users for '{plain(first.name)}' and "
-                f"{other.rows[USERS].sum():,} for '{plain(other.name)}'. Every family is about the "
-                "same users, those without a value included: their level is empty."
+                f"{where}: has {n:,} users of {plain(here)} for '{plain(families[0].name)}' and "
+                f"{its:,} for '{plain(name)}' ({differ.height:,} such combinations). Every family "
+                "is about the same users, those without a value included: their level is empty."
             )
 
 

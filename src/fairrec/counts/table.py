@@ -21,6 +21,8 @@ FAMILY, LEVEL, USERS = "family", "level", "users"
 SHARE = "missing"
 """The value that is counted where it is about who is missing."""
 OWN = (FAMILY, LEVEL, USERS, SHARE)
+_ROUNDING = 1e-9
+"""Sums of many values may be off by so much."""
 
 
 def squares_of(name: str) -> str:
@@ -155,4 +157,36 @@ def _checked(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     for name in sums:
         if (rows[name].is_infinite() | rows[name].is_nan()).any():
             raise InputError(f"{where}: '{plain(name)}' has sums that are no finite numbers.")
+    _refuse_impossible(rows, values, where)
     return rows
+
+
+def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
+    """Sums that no users have."""
+    for name in values:
+        total, squares = pl.col(name), pl.col(squares_of(name))
+        if rows.filter(total.is_null() != squares.is_null()).height:
+            raise InputError(
+                f"{where}: '{plain(name)}' and '{plain(squares_of(name))}' must be empty in the "
+                "same rows, those of users without a value."
+            )
+        # a mean of squares is never below the square of the mean
+        less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
+        if less.height:
+            n, sum_, squared = less.select(USERS, total, squares).row(0)
+            raise InputError(
+                f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
+                f"{squared:g} in '{plain(squares_of(name))}', the sum of their squares "
+                f"({less.height:,} such rows)."
+            )
+        mixed = (
+            rows.group_by(FAMILY, LEVEL)
+            .agg(total.is_null().any().alias("some"), total.is_null().all().alias("all"))
+            .filter(pl.col("some") & ~pl.col("all"))
+        )
+        if mixed.height:
+            raise InputError(
+                f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with "
+                f"and without a value ({mixed.height:,} such levels). Leave the level of users "
+                "without a value empty."
+            )

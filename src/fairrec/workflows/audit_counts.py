@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import Engine
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
@@ -46,6 +46,7 @@ def audit_counts(
         if not isinstance(one, Counts | Path):
             raise invalid("counts", "a path or what fairrec.count gives, or several", one)
     files = [one for one in counts if isinstance(one, Path)]
+    _refuse_twice(counts)
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
     if better and all(one.info is not None for one in read):
         raise InputError(
@@ -94,6 +95,15 @@ def audit_counted(
         about=about,
         started=started,
     )
+
+
+def _refuse_twice(counts: Sequence[Counts | Path]) -> None:
+    """Whatever is said of parts, counts have all their users in common with themselves."""
+    seen = [one.resolve() if isinstance(one, Path) else one for one in counts]
+    for at, one in enumerate(seen):
+        if any(one is other or (isinstance(one, Path) and one == other) for other in seen[:at]):
+            where = plain(counts[at], 300) if isinstance(one, Path) else one.where
+            raise InputError(f"{where}: is named twice in {spelled('counts')}. Leave one out.")
 
 
 def _tables(files: Sequence[Path]) -> dict[str, Table]:
