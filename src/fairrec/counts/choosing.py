@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import polars as pl
 
-from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
-from fairrec.metrics import Metric
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.value_columns import metric_named
 
 
 def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
@@ -27,6 +26,10 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
     if counts.info is not None:
         return counts
     rows, keys = counts.rows, counts.keys
+    if not keys:
+        raise InputError(
+            f"{counts.where}: has no attribute, so there are no groups. Give each a column."
+        )
     families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
     metrics: dict[str, MetricInfo] = {}
     missing: dict[str, OutcomeInfo] = {}
@@ -48,6 +51,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
             outcome = f"undefined: {name}"
             missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
             who_is_missing.append(_undefined(mine, name, outcome, keys))
+    _refuse_aside(counts, metrics, better)
     attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
     info = CountsInfo(
         fairrec_version=__version__,
@@ -59,6 +63,31 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
     )
     rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
     return replace(counts, rows=rows, info=info)
+
+
+def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, bool]) -> None:
+    """Refuse what would be left aside: sums of no family, and ends of metrics that are known."""
+    for name in counts.rows.columns:
+        of = name.removesuffix("^2")
+        if of != name and of not in counts.rows.columns:
+            raise InputError(f"{counts.where}: '{plain(name)}' has no column '{plain(of)}'.")
+        if name in counts.values and name not in metrics:
+            raise InputError(
+                f"{counts.where}: '{plain(name)}' is in no family, so its sums would be left out. "
+                "Give it rows of its own, or drop the column."
+            )
+        if name in counts.keys and metric_named(name) is not None:
+            raise InputError(
+                f"{counts.where}: '{plain(name)}' has no column '{plain(squares_of(name))}' with "
+                "the squares of each user's value. Add it, or drop the column."
+            )
+    for name in better:
+        if name not in metrics:
+            raise unknown_name("metric in these counts", name, metrics)
+        if metric_named(name) is not None:
+            raise InputError(
+                f"{spelled('better')}: which end of {plain(name)} is better is known. Leave it out."
+            )
 
 
 def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> pl.DataFrame:
@@ -78,11 +107,7 @@ def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> 
 def _metric_info(
     name: str, better: Mapping[str, bool], n_users: float, n_undefined: float
 ) -> MetricInfo:
-    about: Metric | None = None
-    try:
-        about = parse_metric(name).metric
-    except FairRecError:
-        about = None
+    about = metric_named(name)
     if about is None:
         return MetricInfo(
             definition=f"Column {name} of the counts.",

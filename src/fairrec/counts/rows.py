@@ -11,6 +11,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.counts.families import LevelsError, finer_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
@@ -24,6 +25,10 @@ from fairrec.statistics.strata import Strata
 
 _SAME = 1e-11
 """Squares around a mean that are so small beside the squares themselves are rounding."""
+
+
+_ENOUGH = 0.5
+"""Share of the spread of a metric that its levels should tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,10 @@ def counted_users(counts: Counts) -> Counted:
     assert info is not None
     names = [*info.attributes, *info.circumstances]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
-    _refuse_unequal(families, counts.where)
+    _refuse_unequal(families, names, counts.where)
     about = {**info.attributes, **info.circumstances}
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
+    coarse = _coarse_levels(measured, counts.where)
     n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
     assert n_users is not None
     attributes = tuple(_with_missing(key, n_users) for key in keys[: len(info.attributes)])
@@ -77,7 +83,7 @@ def counted_users(counts: Counts) -> Counted:
         info.missing_lists,
         attributes,
         given,
-        info.warnings,
+        (*info.warnings, *coarse),
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(
@@ -102,7 +108,7 @@ def _family(name: str, metrics: tuple[str, ...], keys: Sequence[str], counts: Co
     return _Rows(name, metrics, rows.sort([*keys, LEVEL], nulls_last=True))
 
 
-def _refuse_unequal(families: Sequence[_Rows], where: str) -> None:
+def _refuse_unequal(families: Sequence[_Rows], keys: Sequence[str], where: str) -> None:
     """Every family is about the same users."""
     first, *others = families
     n_users = first.rows[USERS].sum()
@@ -113,6 +119,17 @@ def _refuse_unequal(families: Sequence[_Rows], where: str) -> None:
                 f"{other.rows[USERS].sum():,} for '{plain(other.name)}'. Every family is about the "
                 "same users, those without a value included: their level is empty."
             )
+        if not _cells(other, keys).equals(_cells(first, keys)):
+            raise InputError(
+                f"{where}: combinations of attributes have not as many users for "
+                f"'{plain(first.name)}' as for '{plain(other.name)}'. Every family is about the "
+                "same users."
+            )
+
+
+def _cells(family: _Rows, keys: Sequence[str]) -> pl.DataFrame:
+    """The users of each combination, which rows are sorted by."""
+    return family.rows.group_by(keys, maintain_order=True).agg(pl.col(USERS).sum())
 
 
 def _in_rows(
@@ -152,6 +169,38 @@ def _in_rows(
     everyone = np.ones(shape[1], dtype=bool)
     known = tuple(_metric(name, about) for name, about in metrics.items())
     return made, Measured(known, values, everyone, everyone, Alike(n, inner, level))
+
+
+def _coarse_levels(measured: Measured, where: str) -> list[str]:
+    """Metrics whose levels tell few users apart; one level for all values is an error.
+
+    Permutations see the means of levels. Where these hardly differ, harms that differ within levels
+    are not found, however large.
+    """
+    coarse = []
+    for i, metric in enumerate(measured.metrics):
+        spread, on_levels = (_spread(one, i) for one in (measured, measured.on_levels))
+        if spread > 0 and on_levels <= _SAME * spread:
+            raise LevelsError(
+                f"{where}: all values of {plain(metric.name)} are on one level, so no difference "
+                f"could be found. {finer_levels()}"
+            )
+        if on_levels < _ENOUGH * spread:
+            coarse.append(
+                f"{plain(metric.name)}: its levels tell {on_levels / spread:.0%} of the spread "
+                f"between users; differences within a level are not tested. {finer_levels()}"
+            )
+    return coarse
+
+
+def _spread(measured: Measured, i: int) -> float:
+    """The squares of a metric around its mean over all users."""
+    assert measured.alike is not None
+    values, n = measured.values[i], measured.alike.n[i]
+    is_known = (n > 0) & ~np.isnan(values)
+    values, n = values[is_known], n[is_known]
+    mean = np.average(values, weights=n) if len(n) else 0.0
+    return float((n * (values - mean) ** 2).sum() + measured.alike.inner[i][is_known].sum())
 
 
 def _number_within(place: IntArray, n_places: int) -> IntArray:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import Engine
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
+from fairrec.counts.checking import refuse_unlike
 from fairrec.counts.choosing import chosen, with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.rows import Counted, counted_users
@@ -46,6 +47,12 @@ def audit_counts(
         if not isinstance(one, Counts | Path):
             raise invalid("counts", "a path or what fairrec.count gives, or several", one)
     files = [one for one in counts if isinstance(one, Path)]
+    for at, file in enumerate(files):
+        if any(file.exists() and file.samefile(other) for other in files[:at] if other.exists()):
+            raise InputError(
+                f"{plain(file, 300)}: is named twice in {spelled('counts')}, so its users would be "
+                "counted twice. Name it once."
+            )
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
     if better and all(one.info is not None for one in read):
         raise InputError(
@@ -53,6 +60,9 @@ def audit_counts(
             "out, or count again."
         )
     known = [with_info(one, better or {}) for one in read]
+    for one in known:
+        assert one.info is not None
+        refuse_unlike(one.rows, one.info, one.where)
     counted = counted_users(chosen(merged(known, disjoint=disjoint), by, given, metrics))
     described = replace(counted.described, tables=_tables(files))
     return audit_counted(
