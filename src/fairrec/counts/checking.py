@@ -128,9 +128,9 @@ def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
         if about.bounds is None:
             continue
         low, high = about.bounds
-        mean = (rows[name] / rows[USERS]).drop_nulls()
+        mean = (rows[name] / rows[USERS]).drop_nulls().to_numpy()
         room = _ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
-        if ((mean < low - room) | (mean > high + room)).any():
+        if len(mean) and (mean.min() < low - room or mean.max() > high + room):
             raise InputError(
                 f"{where}: '{plain(name)}' has means from {mean.min():g} to {mean.max():g}, and "
                 f"its values lie between {low:g} and {high:g}. Write sums over the users of a row."

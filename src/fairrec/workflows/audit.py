@@ -163,6 +163,7 @@ def audit(
     )
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
@@ -184,6 +185,7 @@ def audit(
             metrics=said.metrics,
             better=said.better,
             disjoint=disjoint,
+            where=where,
             command=command,
             about=about,
         )
@@ -206,7 +208,6 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.engines.engine import Engine
+from fairrec.core.engines.engine import Engine, open_engine
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
@@ -37,10 +38,16 @@ def audit_counts(
     metrics: Sequence[str] | None = None,
     better: Mapping[str, bool] | None = None,
     disjoint: bool = False,
+    where: EngineOptions,
     command: str | None = None,
     about: AboutOptions,
 ) -> AuditResult:
-    """The audit of all users in these counts."""
+    """The audit of all users in these counts.
+
+    Parameters
+    ----------
+    where : who draws the permutations
+    """
     started = time.perf_counter()
     progress("reading counts", 0, 0)
     for one in counts:
@@ -65,14 +72,16 @@ def audit_counts(
         refuse_unlike(one.rows, one.info, one.where)
     counted = counted_users(chosen(merged(known, disjoint=disjoint), by, given, metrics))
     described = replace(counted.described, tables=_tables(files))
-    return audit_counted(
-        replace(counted, described=described),
-        options,
-        progress,
-        command=command or _as_call(files, counted, options, about),
-        about=about,
-        started=started,
-    )
+    with open_engine(where) as engine:
+        return audit_counted(
+            replace(counted, described=described),
+            options,
+            progress,
+            command=command or _as_call(files, counted, options, about),
+            about=about,
+            started=started,
+            engine=None if where.engine == "local" else engine,
+        )
 
 
 def audit_counted(
