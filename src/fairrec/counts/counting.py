@@ -34,6 +34,13 @@ def count_users(
     keys = (*inputs.attributes, *inputs.circumstances)
     families = families_of(measured, edges)
     names = [metric.name for metric in measured.metrics]
+    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
+    for key in keys:
+        if key.name in numbers:
+            raise InputError(
+                f"Attribute '{plain(key.name)}' has the name of a column of the counts. Rename "
+                "that column of the users table."
+            )
     outcomes = possible_outcomes(measured, inputs)
     frames = []
     for family in families:
@@ -56,13 +63,6 @@ def count_users(
         )
     rows = pl.concat(frames, how="diagonal")
     order = [FAMILY, *(key.name for key in keys), LEVEL, USERS]
-    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
-    for key in keys:
-        if key.name in numbers:
-            raise InputError(
-                f"Attribute '{plain(key.name)}' has the name of a column of the counts. Rename "
-                "that column of the users table."
-            )
     described = inputs.described
     info = CountsInfo(
         fairrec_version=__version__,

@@ -16,6 +16,8 @@ from fairrec.metrics import MetricAtK
 
 N_LEVELS = 64
 """Levels between the bounds of a metric; the upper bound is one more."""
+ENOUGH = 0.5
+"""Share of the spread of a metric that its levels should tell."""
 _DIGITS = 12
 
 
@@ -50,6 +52,22 @@ def steps_between(low: float, high: float) -> FloatArray:
 def level_of(values: FloatArray, edges: FloatArray) -> IntArray:
     """The level of each value: from an edge on it is the next one."""
     return np.searchsorted(edges, values, side="right").astype(np.int64)
+
+
+def share_told(values: FloatArray, edges: FloatArray) -> float:
+    """The share of the spread of values that lies between the means of their levels.
+
+    >>> share_told(np.array([0.0, 0.2, 0.8, 1.0]), np.array([0.5]))
+    0.9411764705882353
+    >>> share_told(np.array([0.0, 0.2]), np.array([0.5]))
+    0.0
+    """
+    known = values[~np.isnan(values)]
+    if not len(known) or known.min() == known.max():
+        return 1.0
+    level = level_of(known, edges)
+    mean = np.bincount(level, weights=known) / np.maximum(np.bincount(level), 1)
+    return float(1 - ((known - mean[level]) ** 2).mean() / known.var())
 
 
 def suggested_levels(values: FloatArray) -> list[float]:

@@ -13,6 +13,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.counts.families import LevelsError, finer_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
+from fairrec.counts.levels import ENOUGH
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.described import Described
@@ -25,10 +26,6 @@ from fairrec.statistics.strata import Strata
 
 _SAME = 1e-11
 """Squares around a mean that are so small beside the squares themselves are rounding."""
-
-
-_ENOUGH = 0.5
-"""Share of the spread of a metric that its levels should tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +182,7 @@ def _coarse_levels(measured: Measured, where: str) -> list[str]:
                 f"{where}: all values of {plain(metric.name)} are on one level, so no difference "
                 f"could be found. {finer_levels()}"
             )
-        if on_levels < _ENOUGH * spread:
+        if on_levels < ENOUGH * spread:
             coarse.append(
                 f"{plain(metric.name)}: its levels tell {on_levels / spread:.0%} of the spread "
                 f"between users; differences within a level are not tested. {finer_levels()}"

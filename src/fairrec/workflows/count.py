@@ -17,7 +17,15 @@ from fairrec.core.files import write_text
 from fairrec.core.options import Blank, documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
-from fairrec.counts.levels import has_steps, levels_of, levels_text, read_levels, suggested_levels
+from fairrec.counts.levels import (
+    ENOUGH,
+    has_steps,
+    levels_of,
+    levels_text,
+    read_levels,
+    share_told,
+    suggested_levels,
+)
 from fairrec.counts.merging import named
 from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, MakeLevels, PartName
 from fairrec.counts.small_cells import without_small_cells
@@ -142,11 +150,11 @@ def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
 
 
 def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
-    """Levels that suit these users, for metrics without bounds."""
+    """Levels that suit these users, where steps between bounds would not."""
     edges = {
         metric.name: suggested_levels(values)
         for metric, values in zip(measured.metrics, measured.values, strict=True)
-        if not has_steps(metric)
+        if not _do_steps_suit(metric, values)
     }
     edges = {name: row for name, row in edges.items() if row}
     if not edges:
@@ -156,3 +164,11 @@ def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
         )
     write_text(file, levels_text(edges))
     return {name: np.array(row) for name, row in edges.items()}
+
+
+def _do_steps_suit(metric: MetricAtK, values: FloatArray) -> bool:
+    """Whether equal steps between the bounds of a metric tell its users apart."""
+    if not has_steps(metric):
+        return False
+    (edges,) = levels_of([metric], {}).values()
+    return share_told(values, edges) >= ENOUGH
