@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ SHAPES = ((1_000, 6, 0.6), (1_000, 51, 28.0), (50_000, 6, 117.0))
 """Cells, levels, and the milliseconds a permutation of so many takes at most."""
 N_USERS = 100_000_000
 BY = ("gender", "country")
-PEERS = ("DuckDB", "Polars streaming")
+PEERS = ("DuckDB", "Polars streaming", "PySpark")
+"""The last one where it is installed."""
 METRICS = "auc,ndcg@5"
 
 
@@ -35,6 +37,8 @@ def run(shrink: int) -> Iterator[Row]:
     _, warm = call_in_child(count, home, "fairrec")
     ours = None
     for peer in PEERS:
+        if peer == "PySpark" and find_spec("pyspark") is None:
+            continue
         before, mine = call_in_child(count, home, "fairrec")
         theirs, its = call_in_child(count, home, peer)
         after, again = call_in_child(count, home, "fairrec")
@@ -106,23 +110,39 @@ def count(home: str, who: str) -> dict[str, Any]:
         import duckdb
 
         started = time.perf_counter()
-        found = duckdb.sql(_sql(predictions, users))
+        found = duckdb.sql(_sql(f"'{predictions}'", f"'{users}'"))
         assert found is not None
         rows = found.pl()
+    elif who == "PySpark":
+        return _in_spark(predictions, users)
     else:
         started = time.perf_counter()
         rows = _in_polars(predictions, users)
     return {"seconds": time.perf_counter() - started, "auc": float(rows["auc"].sum())}
 
 
-def _sql(predictions: Path, users: Path) -> str:
+def _in_spark(predictions: Path, users: Path) -> dict[str, Any]:
+    """Without the start of its virtual machine, which takes seconds."""
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = spark.config("spark.driver.memory", "6g").getOrCreate()
+    session.read.parquet(str(predictions)).createOrReplaceTempView("predictions")
+    session.read.parquet(str(users)).createOrReplaceTempView("users")
+    started = time.perf_counter()
+    rows = session.sql(_sql("predictions", "users")).collect()
+    seconds = time.perf_counter() - started
+    return {"seconds": seconds, "auc": float(sum(row["auc"] for row in rows))}
+
+
+def _sql(predictions: str, users: str) -> str:
     keys = ", ".join(BY)
     return f"""
     WITH ranked AS (
       SELECT user_id, label,
         row_number() OVER (PARTITION BY user_id ORDER BY score DESC) AS place,
         count(*) OVER (PARTITION BY user_id) AS length
-      FROM '{predictions}'
+      FROM {predictions}
     ), measured AS (
       SELECT user_id, place || '/' || length AS level, (length - place) / (length - 1) AS auc,
         CASE WHEN place <= 5 THEN 1 / log2(1 + place) ELSE 0 END AS ndcg
@@ -130,7 +150,7 @@ def _sql(predictions: Path, users: Path) -> str:
     )
     SELECT {keys}, level, count(*) AS users, sum(auc) AS auc, sum(auc * auc) AS auc2,
       sum(ndcg) AS ndcg, sum(ndcg * ndcg) AS ndcg2
-    FROM measured JOIN '{users}' USING (user_id) GROUP BY ALL
+    FROM measured JOIN {users} USING (user_id) GROUP BY ALL
     """
 
 

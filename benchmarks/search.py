@@ -22,7 +22,8 @@ N_SEEDS = 10
 AT, MIN_ACCURACY = 0.1, 0.99
 MIN_AT_END = 0.95
 NOISE = 2
-MAX_MILLISECONDS = 1
+MAX_MILLISECONDS, MAX_OURS = 1, 0.15
+"""Own work for a group proposed."""
 MIN_SUPPORT = "0.001"
 """The smallest group is the paper's."""
 
@@ -128,8 +129,8 @@ def _own_work(name: str, worlds: Sequence[World]) -> Iterator[Row]:
         "search",
         f"{name}: own work per group proposed",
         ", ".join(f"{searcher} {milliseconds:.2g} ms" for searcher, milliseconds in took.items()),
-        f"{MAX_MILLISECONDS} ms",
-        max(took.values()) < MAX_MILLISECONDS,
+        f"{OURS} {MAX_OURS} ms, others {MAX_MILLISECONDS} ms",
+        took[OURS] < MAX_OURS and max(took.values()) < MAX_MILLISECONDS,
     )
     again = _mean_at_end(worlds, OURS, "ms_per_group")
     yield Row("search", f"{name}: {OURS}, which asks again, per different group", f"{again:.3g} ms")

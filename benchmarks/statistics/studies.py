@@ -7,6 +7,7 @@ from benchmarks.statistics import (
     changes,
     circumstances,
     comparison,
+    counts,
     gate,
     given,
     interaction,
@@ -32,4 +33,5 @@ STUDIES = (
     *gate.STUDIES,
     *unseen.STUDIES,
     *releases.STUDIES,
+    *counts.STUDIES,
 )

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 import fairrec
 from fairrec.cli import app
-from tests.counts.small_counts import BY, halves, tables
+from tests.counts.small_counts import BY, halves, tables, values
 
 
 def run(*words: object):
@@ -114,3 +115,27 @@ def test_what_is_about_tables_is_not_said_of_counts(files):
     found = run("audit", "--counts", files / "counts.parquet", "--missing-lists", "drop")
     assert found.exit_code == 2
     assert "Leave out --missing-lists" in found.stderr
+
+
+def test_values_are_counted_on_levels_of_a_file(tmp_path):
+    values()["values"].write_parquet(tmp_path / "values.parquet")
+    named = ("--values", tmp_path / "values.parquet", "--by", "group", "--metrics", "revenue")
+    levels, out = tmp_path / "levels.toml", tmp_path / "counts.parquet"
+    refused = run("count", *named, "--out", out)
+    assert refused.exit_code != 0
+    assert "--make-levels" in refused.stderr
+    assert run("count", *named, "--make-levels", levels, "--out", out).exit_code == 0
+    again = tmp_path / "again.parquet"
+    assert run("count", *named, "--levels", levels, "--out", again).exit_code == 0
+    assert pl.read_parquet(again).equals(pl.read_parquet(out))
+
+
+@pytest.mark.parametrize("command", ["count", "audit"])
+def test_an_engine_is_chosen_and_its_options_go_with_it(files, command):
+    tables = (files / "predictions.parquet", "--users", files / "users.parquet", "--by", "gender")
+    out = files / ("out.parquet" if command == "count" else "out")
+    here = ("--engine", "local", "--workers", "1", "--scratch", files)
+    assert run(command, *tables, "--out", out, *here).exit_code == 0
+    refused = run(command, *tables, "--out", out, "--address", "auto")
+    assert refused.exit_code != 0
+    assert "--engine ray" in refused.stderr

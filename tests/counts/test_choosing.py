@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.counts.choosing import chosen, with_info
+from fairrec.counts.levels import steps_between
 from fairrec.counts.rows import counted_users
 from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables
@@ -115,3 +118,41 @@ def test_the_better_end_of_a_known_metric_cannot_be_said():
 def test_a_table_without_attributes_is_refused():
     with pytest.raises(InputError, match="no attribute"):
         with_info(Counts(pl.DataFrame(SQL).drop("gender", "age"), None), {})
+
+
+def steps(level: list[str], total: list[float]) -> Counts:
+    """Counts of one metric by another tool, ten users a row."""
+    squares = [one**2 / 10 for one in total]
+    rows = pl.DataFrame(
+        {
+            "family": "auc",
+            "gender": ["F", "M"],
+            "level": level,
+            "users": 10,
+            "auc": total,
+            "auc^2": squares,
+        }
+    )
+    return Counts(rows, None)
+
+
+def test_levels_of_another_tool_that_are_ours_are_known():
+    found = with_info(steps(["72", "144"], [5.0, 10.0]), {})
+    assert found.info.levels["auc"] == tuple(steps_between(0.0, 1.0))
+    # a rank, a value, or a step of another width
+    for level in (["1", "0"], ["0.5", "1.0"], ["32", "64"], ["72", "145"]):
+        assert with_info(steps(level, [5.0, 10.0]), {}).info.levels == {}
+
+
+def test_sums_beyond_the_bounds_of_a_metric_are_refused():
+    with pytest.raises(InputError, match=r"'auc' lies between 0 and 1, and has the mean 1.2"):
+        with_info(steps(["1", "2"], [5.0, 12.0]), {})
+
+
+def test_who_is_missing_cannot_be_told_by_a_circumstance():
+    given = tables()
+    counts = counts_of({**given, "by": "gender", "given": "country"})
+    with pytest.raises(InputError, match=r"'country' was counted as a circumstance"):
+        chosen(counts, ["gender", "country"], (), None)
+    nobody = replace(counts, rows=counts.rows.filter(pl.col("missing").fill_null(0) == 0))
+    assert chosen(nobody, ["gender", "country"], (), None).keys == ["gender", "country"]

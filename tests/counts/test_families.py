@@ -44,7 +44,7 @@ def test_too_many_values_are_cut_each_metric_by_itself():
     first, second = families(measured([many, many]))
     assert (first.metrics, second.metrics) == ((0,), (1,))
     assert first.is_cut
-    assert first.labels.gather(first.level)[-1] == "64"
+    assert first.labels.gather(first.level)[-1] == "144"
     # few values each, and too many together
     pairs = np.array([[i, j] for i in range(20) for j in range(20)]).T / 20
     assert [family.metrics for family in families(measured(pairs))] == [(0,), (1,)]
@@ -52,7 +52,7 @@ def test_too_many_values_are_cut_each_metric_by_itself():
 
 def test_no_value_is_a_level_of_its_own():
     (family,) = families(measured([[0.5, np.nan]], ["auc"]))
-    assert family.labels.gather(family.level).to_list() == ["32", None]
+    assert family.labels.gather(family.level).to_list() == ["72", None]
 
 
 def test_without_bounds_few_values_are_taken_as_they_are_and_many_refused():

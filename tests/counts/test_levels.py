@@ -6,6 +6,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.counts.levels import (
     has_steps,
+    kept_on,
     level_of,
     levels_of,
     levels_text,
@@ -16,11 +17,32 @@ from fairrec.counts.levels import (
 from fairrec.metrics.registry import parse_metric
 
 
-def test_a_metric_with_bounds_is_cut_in_equal_steps_and_its_best_value_stands_alone():
+def test_a_metric_with_bounds_is_cut_in_steps_that_are_finer_at_both_ends():
     (edges,) = levels_of([parse_metric("ndcg@5")], {}).values()
-    assert len(edges) == 64
-    values = np.array([0.0, 1 / 128, 1 / 64, 0.5, 63.9 / 64, 1.0])
-    assert level_of(values, edges).tolist() == [0, 0, 1, 32, 63, 64]
+    assert len(edges) == 40 + 64 + 40
+    assert (np.diff(edges) > 0).all()
+    # the first step and the last are cut four times an octave
+    values = np.array([0.0, 1 / 128, 1 / 64, 0.5, 63 / 64, 127 / 128, 0.999999, 1.0])
+    assert level_of(values, edges).tolist() == [0, 37, 41, 72, 103, 107, 143, 144]
+
+
+@pytest.mark.parametrize("mean", [0.0005, 0.005, 0.05, 0.5, 0.995])
+def test_steps_keep_the_spread_of_metrics_that_are_near_a_bound(mean):
+    values = np.random.default_rng(1).beta(1, (1 - mean) / mean, 5000)
+    edges = steps_between(0.0, 1.0)
+    equal = np.arange(1, 65) / 64
+    assert kept_on(edges, values) > 0.985
+    assert kept_on(edges, values) >= kept_on(equal, values)
+    if mean < 0.01:
+        assert kept_on(equal, values) < 0.7
+
+
+def test_steps_are_finer_around_0_where_that_is_between_the_bounds():
+    edges = steps_between(-100.0, 100.0)
+    assert (np.diff(edges) > 0).all()
+    assert edges[[0, -1]].tolist() == [-100.0, 100.0]
+    assert kept_on(edges, np.random.default_rng(1).normal(0, 0.3, 5000)) > 0.99
+    assert kept_on(edges, np.zeros(3)) == 1.0
 
 
 def test_own_edges_take_the_place_of_steps_and_must_be_of_a_metric():
@@ -34,14 +56,23 @@ def test_a_metric_without_bounds_has_no_steps():
     urp = parse_metric("urp")
     assert has_steps(parse_metric("auc"))
     assert has_steps(urp) is (urp.metric.bounds is not None)
-    assert steps_between(-1.0, 1.0)[[0, -1]].tolist() == [-1 + 2 / 64, 1.0]
 
 
-def test_suggested_levels_hold_about_as_many_users_each(tmp_path):
-    values = np.random.default_rng(0).exponential(1, 6400)
-    edges = suggested_levels(values)
-    n = np.bincount(level_of(values, np.array(edges)), minlength=64)
-    assert (n.min(), n.max()) == (pytest.approx(100, abs=3), pytest.approx(100, abs=3))
+@pytest.mark.parametrize("power", [0.5, 1, 3])
+def test_suggested_levels_keep_the_spread_of_a_long_tail(power):
+    values = np.random.default_rng(0).exponential(1, 6400) ** power
+    edges = np.array(suggested_levels(values))
+    assert len(edges) < 64
+    n = np.bincount(level_of(values, edges))
+    assert n.max() <= 6400 / 32 + 1
+    assert kept_on(edges, values) > 0.998
+    # as many users on each level are not enough
+    if power == 3:
+        assert kept_on(np.quantile(values, np.arange(1, 64) / 64), values) < 0.9
+
+
+def test_levels_are_written_and_read(tmp_path):
+    edges = suggested_levels(np.random.default_rng(0).exponential(1, 640))
     file = tmp_path / "levels.toml"
     file.write_text(levels_text({"revenue": edges, "a b": [1.0]}))
     found = read_levels(file)

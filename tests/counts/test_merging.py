@@ -37,7 +37,14 @@ def test_one_part_is_itself_whoever_it_is_of():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("a", "a"), ("1/4", "1/2"), ("2/4", "1/2"), ("europe", "1/2"), ("1/1", "1/1")],
+    [
+        ("a", "a"),
+        ("europe", "Europe "),
+        ("1/4", "1/2"),
+        ("2/4", "1/2"),
+        ("europe", "1/2"),
+        ("1/1", "1/1"),
+    ],
 )
 def test_users_who_may_be_counted_twice_are_refused(first, second):
     counts = counts_of(tables())

@@ -8,7 +8,6 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.counts.choosing import with_info
-from fairrec.counts.families import LevelsError
 from fairrec.counts.rows import counted_users
 from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables
@@ -58,7 +57,7 @@ def test_families_of_other_users_are_refused():
             "mrr@5^2": [None, 3.0],
         }
     )
-    with pytest.raises(InputError, match="2 users for 'hit@5' and 3 for 'mrr@5'"):
+    with pytest.raises(InputError, match="2 users of gender=F for 'hit@5' and 3 for 'mrr@5'"):
         counted_users(counts)
 
 
@@ -114,49 +113,9 @@ def test_outcomes_are_those_with_somebody_missing():
     assert kinds == {("no list", every), ("no relevant item", every)}
 
 
-ONE_LEVEL = {
-    "family": ["spent"] * 2,
-    "gender": ["F", "M"],
-    "level": ["a", "a"],
-    "users": [50, 50],
-    "spent": [50.0, 100.0],
-    "spent^2": [60.0, 220.0],
-}
-
-
-def test_values_on_one_level_are_refused_because_nothing_could_be_found():
-    with pytest.raises(LevelsError, match="all values of spent are on one level"):
-        counted_users(made(ONE_LEVEL))
-    # also where all users of a row have the same value
-    exact = {**ONE_LEVEL, "spent^2": [50.0, 200.0]}
-    with pytest.raises(LevelsError, match="on one level"):
-        counted_users(made(exact))
-    # everyone alike is no fault of levels
-    alike = {**ONE_LEVEL, "spent": [50.0, 50.0], "spent^2": [50.0, 50.0]}
-    assert counted_users(made(alike)).described.warnings == ()
-
-
-def test_levels_that_tell_few_users_apart_are_said():
-    rows = {**ONE_LEVEL, "level": ["a", "b"]}
-    # squares around the means: 10 and 20 within levels, 25 between them
-    (note,) = counted_users(made(rows)).described.warnings
-    assert "tell 45% of the spread" in note
-    fine = {**rows, "spent^2": [51.0, 201.0]}
-    assert counted_users(made(fine)).described.warnings == ()
-
-
-def test_families_with_other_users_in_a_combination_are_refused():
-    both = pl.DataFrame(
-        {
-            "family": ["hit@5"] * 2 + ["mrr@5"] * 2,
-            "gender": ["F", "M"] * 2,
-            "level": ["0", "1"] * 2,
-            "users": [5, 4, 4, 5],
-            "hit@5": [0.0, 4.0, None, None],
-            "hit@5^2": [0.0, 4.0, None, None],
-            "mrr@5": [None, None, 0.0, 5.0],
-            "mrr@5^2": [None, None, 0.0, 5.0],
-        }
-    )
-    with pytest.raises(InputError, match="combinations of attributes"):
-        counted_users(made(both))
+def test_families_with_other_users_of_a_combination_are_refused():
+    counts = counts_of({**tables(n_positive=3), "metrics": "auc,coverage@3"})
+    is_one = (pl.col("family") == "auc") & (pl.col("gender") == "F")
+    swapped = pl.when(is_one).then(pl.lit("M")).otherwise(pl.col("gender")).alias("gender")
+    with pytest.raises(InputError, match=r"users of gender=F.* for 'auc' and .* for 'coverage@3'"):
+        counted_users(replace(counts, rows=counts.rows.with_columns(swapped)).summed())

@@ -4,8 +4,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from fairrec.core.errors import InputError
+from fairrec.counts.choosing import with_info
 from fairrec.counts.rows import counted_users
 from fairrec.counts.splitting import split_families
+from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables, values
 
 
@@ -53,3 +56,32 @@ def test_values_that_are_counted_as_they_are_stay_so_without_edges():
     assert cut.rows.filter(family="bought")["level"].unique().sort().to_list() == ["0", "1"]
     assert cut.info.levels == {"bought": (0.5,)}
     assert isinstance(cut.rows, pl.DataFrame)
+
+
+def by_another_tool(levels: list[str], squares: float = 0.0) -> Counts:
+    """Two metrics of users at two places, the sums of squares as they are or a little more."""
+    rows = pl.DataFrame(
+        {
+            "family": "auc,mrr",
+            "gender": ["F", "F", "M", "M"],
+            "level": levels * 2,
+            "users": [30, 10, 10, 30],
+            "auc": [30.0, 5.0, 10.0, 15.0],
+            "auc^2": [30.0, 2.5 + squares, 10.0, 7.5 + squares],
+            "mrr": [30.0, 2.5, 10.0, 7.5],
+            "mrr^2": [30.0, 0.625, 10.0, 1.875],
+        }
+    )
+    return with_info(Counts(rows, None), {})
+
+
+@pytest.mark.parametrize("levels", [["first", "second"], ["1/3", "2/3"], ["9|9", "8|8"]])
+def test_levels_that_another_tool_calls_anything_are_told_apart_by_their_sums(levels):
+    apart = split_families(by_another_tool(levels)).rows
+    assert apart.filter(family="auc")["level"].to_list() == ["144", "72", "144", "72"]
+    assert apart.filter(family="mrr")["level"].to_list() == ["144", "56", "144", "56"]
+
+
+def test_users_who_differ_on_a_level_cannot_be_put_on_others():
+    with pytest.raises(InputError, match="users of one level differ in 'auc'"):
+        split_families(by_another_tool(["first", "second"], squares=0.1))

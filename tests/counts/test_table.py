@@ -93,3 +93,21 @@ def test_a_file_that_was_changed_is_refused(tmp_path):
 
 def test_names():
     assert (squares_of("ndcg@5"), family_name(("auc", "ndcg@5"))) == ("ndcg@5^2", "auc,ndcg@5")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hit^2": [2.0, 0.0]}, "no 3 users have the sum 3 in 'hit' and only 2 in"),
+        ({"hit^2": [None, 0.0]}, "must be empty in the same rows"),
+        (
+            {"level": ["0", "0"], "hit": [None, 0.0], "hit^2": [None, 0.0]},
+            "level '0' of 'hit' has users with and without a value",
+        ),
+    ],
+)
+def test_sums_that_no_users_have_are_refused(wrong, message, tmp_path):
+    file = tmp_path / "counts.parquet"
+    SOME.with_columns(pl.Series(name, row) for name, row in wrong.items()).write_parquet(file)
+    with pytest.raises(InputError, match=message):
+        read_counts(file)

@@ -533,17 +533,17 @@ def searched(*options: str) -> dict[str, Any]:
 
 def test_the_command_gives_the_result_of_the_library(tables: Path):
     printed = searched(
-        *("--search", "adaptive", "--budget-users", "35%", "--reference", "0.3", "--top", "3"),
+        *("--search", "adaptive", "--budget-users", "60%", "--reference", "0.3", "--top", "3"),
         *("--hyper", "steps=8", "--hyper", "findings=0.25", "--seed", "4", "--threads", "1"),
     )
     hyper = {"steps": 8, "findings": 0.25}
-    options = SearchOptions("adaptive", budget_users="35%", reference=0.3, hyper=hyper)
+    options = SearchOptions("adaptive", budget_users="60%", reference=0.3, hyper=hyper)
     result = audit(options, top=3, seed=4)
     printed = without_origin(printed)
     del printed["search"]["model_identity"]
     assert printed == answer_of(result)
-    assert printed["search"]["users_scored"] == 140
-    assert printed["search"]["users_reference"] == 42
+    assert printed["search"]["users_scored"] == 240
+    assert printed["search"]["users_reference"] == 72
     assert printed["search"]["hyper_parameters"]["steps"] == 8
     # of the four groups that are scored in full
     assert len(printed["metrics"]["auc"]["most_advantaged"]) == 2
@@ -598,21 +598,21 @@ def test_a_ledger_is_gone_on_from(tables: Path):
 def test_reports_say_what_was_scored_why_it_ended_and_what_was_not_looked_at(
     tables: Path, output: str
 ):
-    options = ("--search", "adaptive", "--budget-users", "30%", "--top", "2")
+    options = ("--search", "adaptive", "--budget-users", "60%", "--top", "2")
     ran = run_here(*SEARCH, *FEW, *options, "--format", output)
     assert (ran.code, ran.stderr) == (0, "")
     said = " ".join(ran.stdout.replace("\\", "").split())
     found = searched(*options)["search"]
     n_full = found["n_fully_scored"] + found["n_not_fully_scored"]
     assert 0 < found["n_fully_scored"] < n_full
-    assert "400 users (120 of them scored), 8,000 candidates" in said
+    assert "400 users (240 of them scored), 8,000 candidates" in said
     assert (
-        "The searcher adaptive scored 120 of 400 users (30.0%) and ended because the budget of "
-        "120 users was spent." in said
+        "The searcher adaptive scored 240 of 400 users (60.0%) and ended because the budget of "
+        "240 users was spent." in said
     )
     assert f"Fully scored: {found['n_fully_scored']} of {n_full} full combinations." in said
-    assert "Drawn at random before anything was scored: 24 users." in said
-    assert f"asked for 2,400 scores in {found['calls']} calls." in said
+    assert "Drawn at random before anything was scored: 48 users." in said
+    assert f"asked for 4,800 scores in {found['calls']} calls." in said
     assert said.count("The exact gap is at most") == 2
     assert said.count("as far as the search can tell (95%).") == 2
     assert ("| worst 2 |" if output == "markdown" else "│ worst 2 │") in said
@@ -754,7 +754,7 @@ def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monk
     in_flight: list[list[str]] = []
     n_paid = []
     # the number of calls after which the process is killed: just before, at or after a write
-    for n_calls, delay in ((1, 0.0), (4, 0.003), (30, 0.006)):
+    for n_calls, delay in ((1, 0.0), (2, 0.003), (4, 0.006)):
         log.write_text("")
         child = subprocess.Popen(command, env=plain_environment(), stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60

@@ -15,7 +15,7 @@ from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.run_file import AuditRun, load_audit_run, place_of, refuse_other_run
 from fairrec.result.saved import load_summary
-from fairrec.workflows import audit as workflow
+from fairrec.workflows import audit_named as workflow
 from tests.builders import audit, make_tables, two_groups
 
 HOSTILE = "client <script>alert(1)</script>; 'acme' é"

@@ -11,7 +11,13 @@ from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, SearchOutcome, search
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
-from tests.search.search_worlds import evidence_of, product_space, space_of, users_of
+from tests.search.search_worlds import (
+    evidence_of,
+    product_space,
+    skewed_space,
+    space_of,
+    users_of,
+)
 
 
 class Script:
@@ -75,7 +81,7 @@ def test_small_full_combinations_share_a_batch(play):
     assert set(batches[0]) == expected
 
 
-def test_groups_that_may_overlap_are_scored_one_after_the_other(play):
+def test_groups_that_overlap_share_a_batch_and_their_users(play):
     gender = [0] * 4 + [1] * 4
     space = space_of([gender, [0, 0, 1, 1] * 2], (2, 2), depth=1)
     groups = [
@@ -84,8 +90,24 @@ def test_groups_that_may_overlap_are_scored_one_after_the_other(play):
     evidence, batches, _ = batches_of(space)
     play(evidence, [*groups, EVERYONE])
     # four of the first, of the second those two that are left, then the other two
-    assert [len(batch) for batch in batches] == [4, 2, 2]
-    assert evidence.is_scored.all()
+    assert [len(batch) for batch in batches] == [8]
+    assert sorted(batches[0]) == list(range(8))
+    one_by_one, in_turn, _ = batches_of(space)
+    play(one_by_one, *([group] for group in (*groups, EVERYONE)))
+    assert [len(batch) for batch in in_turn] == [4, 2, 2]
+    assert [user for batch in in_turn for user in batch] == batches[0]
+
+
+def test_parts_of_groups_that_overlap_are_the_same_users_as_one_after_the_other(play):
+    space = skewed_space(0, (2, 3, 4), 200, 3, depth=2)
+    groups = np.random.default_rng(0).integers(EVERYONE, len(space.lattice), 12).tolist()
+    together, batches, _ = batches_of(space)
+    play(together, groups, n_users=7)
+    one_by_one, in_turn, _ = batches_of(space)
+    play(one_by_one, *([group] for group in groups), n_users=7)
+    assert len(batches) == 1
+    assert len(in_turn) > 5
+    assert [user for batch in in_turn for user in batch] == batches[0]
 
 
 def test_a_request_may_be_for_part_of_a_group(play):

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.counts.table import write_counts
 from tests.counts.small_counts import counts_of, halves, tables, values
 
 DRAWN = {
@@ -204,3 +205,13 @@ def test_a_saved_audit_of_counts_is_loaded_and_gated(tmp_path):
     assert loaded.to_json() == result.to_json().replace(
         '"is_aggregates_only": false', '"is_aggregates_only": true'
     )
+
+
+def test_counts_are_not_added_to_themselves_whatever_is_said_of_them(tmp_path):
+    counts = counts_of(tables())
+    with pytest.raises(InputError, match="named twice"):
+        fairrec.audit(counts=[counts, counts], disjoint=True)
+    file = tmp_path / "counts.parquet"
+    write_counts(counts, file)
+    with pytest.raises(InputError, match=r"counts.parquet: is named twice"):
+        fairrec.audit(counts=[file, tmp_path / "." / "counts.parquet"], disjoint=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
@@ -13,7 +12,8 @@ SHARE = "missing"
 """The value that is counted where it is about who is missing."""
 _MOST_USERS = 2**53
 """Up to here every number of users is exact, however it is added."""
-_ROUNDING = 1e-6
+_ROUNDING = 1e-9
+"""Sums of many values may be off by so much."""
 
 
 def squares_of(name: str) -> str:
@@ -57,8 +57,13 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     )
     if not rows.height:
         raise InputError(f"{where}: has no users.")
-    for name in values:
-        _refuse_sums(rows, name, where)
+    for name in sums:
+        if (rows[name].is_infinite() | rows[name].is_nan()).any():
+            raise InputError(
+                f"{where}: '{plain(name)}' has sums that are no finite numbers. Leave it empty "
+                "where a value is undefined."
+            )
+    _refuse_impossible(rows, values, where)
     if rows.filter(
         pl.col(LEVEL).is_null() & pl.any_horizontal(pl.col(values).is_not_null())
     ).height:
@@ -95,27 +100,35 @@ def _refuse_types(rows: pl.DataFrame, sums: list[str], where: str) -> None:
         )
 
 
-def _refuse_sums(rows: pl.DataFrame, name: str, where: str) -> None:
-    """Sums and squares that no values have."""
-    total, squares, users = (rows[one] for one in (name, squares_of(name), USERS))
-    for column in (total, squares):
-        if (column.is_infinite() | column.is_nan()).any():
+def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
+    """Sums that no users have."""
+    for name in values:
+        total, squares = pl.col(name), pl.col(squares_of(name))
+        if rows.filter(total.is_null() != squares.is_null()).height:
             raise InputError(
-                f"{where}: '{plain(column.name)}' has sums that are no finite numbers. Leave it "
-                "empty where a value is undefined."
+                f"{where}: '{plain(name)}' and '{plain(squares_of(name))}' must be empty in the "
+                "same rows, those of users without a value."
             )
-    if (total.is_null() != squares.is_null()).any():
-        raise InputError(
-            f"{where}: '{plain(name)}' and '{plain(squares.name)}' are not empty in the same rows. "
-            "Both are, where a value is undefined."
+        # a mean of squares is never below the square of the mean
+        less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
+        if less.height:
+            n, sum_, squared = less.select(USERS, total, squares).row(0)
+            raise InputError(
+                f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
+                f"{squared:g} in '{plain(squares_of(name))}', the sum of their squares "
+                f"({less.height:,} such rows)."
+            )
+        mixed = (
+            rows.group_by(FAMILY, LEVEL)
+            .agg(total.is_null().any().alias("some"), total.is_null().all().alias("all"))
+            .filter(pl.col("some") & ~pl.col("all"))
         )
-    with np.errstate(over="ignore"):
-        least = (total * total / users).fill_null(0.0).to_numpy()
-    if (squares.fill_null(0.0).to_numpy() < least * (1 - _ROUNDING)).any():
-        raise InputError(
-            f"{where}: '{plain(squares.name)}' is less than any values with the sums in "
-            f"'{plain(name)}' have. It must be the sum of the squares of each user's value."
-        )
+        if mixed.height:
+            raise InputError(
+                f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with "
+                f"and without a value ({mixed.height:,} such levels). Leave the level of users "
+                "without a value empty."
+            )
 
 
 def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
@@ -124,14 +137,3 @@ def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
     for name in (*info.attributes, *info.circumstances, *sums):
         if name not in rows.columns:
             raise InputError(f"{where}: has no column '{plain(name)}'. Count again.")
-    for name, about in info.metrics.items():
-        if about.bounds is None:
-            continue
-        low, high = about.bounds
-        mean = (rows[name] / rows[USERS]).drop_nulls().to_numpy()
-        room = _ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
-        if len(mean) and (mean.min() < low - room or mean.max() > high + room):
-            raise InputError(
-                f"{where}: '{plain(name)}' has means from {mean.min():g} to {mean.max():g}, and "
-                f"its values lie between {low:g} and {high:g}. Write sums over the users of a row."
-            )

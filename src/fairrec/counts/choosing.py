@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
+from fairrec.counts.levels import steps_between
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
-from fairrec.metrics.value_columns import metric_named
+from fairrec.metrics import Metric
+from fairrec.metrics.registry import parse_metric
+
+_ROUNDING = 1e-9
+"""A mean may be beyond a bound by so much."""
 
 
 def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
@@ -32,6 +38,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
         )
     families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
     metrics: dict[str, MetricInfo] = {}
+    levels: dict[str, tuple[float, ...]] = {}
     missing: dict[str, OutcomeInfo] = {}
     who_is_missing = []
     for family, names in families.items():
@@ -51,6 +58,9 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
             outcome = f"undefined: {name}"
             missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
             who_is_missing.append(_undefined(mine, name, outcome, keys))
+            _refuse_beyond(mine, name, metrics[name].bounds, counts.where)
+        if len(names) == 1 and (steps := _steps_of(mine, family, metrics[family].bounds)):
+            levels[family] = steps
     _refuse_aside(counts, metrics, better)
     attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
     info = CountsInfo(
@@ -59,6 +69,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
         attributes=attributes,
         families=tuple(families.values()),
         metrics=metrics,
+        levels=levels,
         missing=missing,
     )
     rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
@@ -76,7 +87,7 @@ def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, b
                 f"{counts.where}: '{plain(name)}' is in no family, so its sums would be left out. "
                 "Give it rows of its own, or drop the column."
             )
-        if name in counts.keys and metric_named(name) is not None:
+        if name in counts.keys and _metric_called(name) is not None:
             raise InputError(
                 f"{counts.where}: '{plain(name)}' has no column '{plain(squares_of(name))}' with "
                 "the squares of each user's value. Add it, or drop the column."
@@ -84,10 +95,46 @@ def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, b
     for name in better:
         if name not in metrics:
             raise unknown_name("metric in these counts", name, metrics)
-        if metric_named(name) is not None:
+        if _metric_called(name) is not None:
             raise InputError(
                 f"{spelled('better')}: which end of {plain(name)} is better is known. Leave it out."
             )
+
+
+def _refuse_beyond(
+    rows: pl.DataFrame, name: str, bounds: tuple[float, float] | None, where: str
+) -> None:
+    """Sums that cannot be of the metric they are called."""
+    low, high = bounds or (-np.inf, np.inf)
+    mean = pl.col(name) / pl.col(USERS)
+    beyond = rows.select(mean.alias("mean")).filter(
+        (pl.col("mean") < low - _ROUNDING) | (pl.col("mean") > high + _ROUNDING)
+    )
+    if beyond.height:
+        raise InputError(
+            f"{where}: '{plain(name)}' lies between {low:g} and {high:g}, and has the mean "
+            f"{beyond['mean'][0]:g} in a row ({beyond.height:,} such rows). Give the sum over its "
+            "users, or another name to another metric."
+        )
+
+
+def _steps_of(
+    rows: pl.DataFrame, name: str, bounds: tuple[float, float] | None
+) -> tuple[float, ...] | None:
+    """The edges between levels that are those of `fairrec count`; None where they are others."""
+    known = rows.filter(pl.col(name).is_not_null())
+    if bounds is None or not np.isfinite(bounds).all():
+        return None
+    if not known[LEVEL].fill_null("").str.contains(r"^\d{1,6}$").all():
+        return None
+    edges = steps_between(*bounds)
+    ends = np.array([-np.inf, *edges, np.inf])
+    level = known[LEVEL].cast(pl.Int64).to_numpy()
+    mean = known[name].to_numpy() / known[USERS].to_numpy()
+    if not len(level) or level.max() > len(edges):
+        return None
+    is_there = (ends[level] - _ROUNDING <= mean) & (mean <= ends[level + 1] + _ROUNDING)
+    return tuple(edges.tolist()) if is_there.all() else None
 
 
 def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> pl.DataFrame:
@@ -104,10 +151,18 @@ def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> 
     )
 
 
+def _metric_called(name: str) -> Metric | None:
+    """The metric that FairRec knows by this name, or None."""
+    try:
+        return parse_metric(name).metric
+    except FairRecError:
+        return None
+
+
 def _metric_info(
     name: str, better: Mapping[str, bool], n_users: float, n_undefined: float
 ) -> MetricInfo:
-    about = metric_named(name)
+    about = _metric_called(name)
     if about is None:
         return MetricInfo(
             definition=f"Column {name} of the counts.",
@@ -158,6 +213,7 @@ def chosen(
                 f"'{plain(both[0])}' is in {spelled('by')} and in {spelled('given')}: users who "
                 "are alike in it cannot be compared by it. Leave it out of one of them."
             )
+    _refuse_unknown_missing(counts, attributes)
     wanted = [*info.metrics] if metrics is None else _metrics(metrics, [*info.metrics])
     families = [one for one in info.families if any(name in wanted for name in one)]
     if any(name not in wanted for one in families for name in one):
@@ -189,6 +245,20 @@ def chosen(
         }
     )
     return replace(counts, rows=rows, info=told).summed()
+
+
+def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
+    """Who is missing is counted by attributes alone: by a circumstance nobody would seem to be."""
+    info = counts.info
+    assert info is not None
+    others = [name for name in attributes if name not in info.attributes]
+    is_missing = pl.col(FAMILY).is_in([*info.missing]) & (pl.col(SHARE) > 0)
+    if others and info.missing and counts.rows.filter(is_missing).height:
+        raise InputError(
+            f"{counts.where}: '{plain(others[0])}' was counted as a circumstance, and some users "
+            "are missing, which circumstances do not tell. Count again with it as an attribute: "
+            f"{spelled('by', [others[0]])}"
+        )
 
 
 def _specs(keys: Iterable[str], asked: Sequence[str]) -> dict[str, str]:

@@ -14,15 +14,18 @@ from fairrec.core.files import file_bytes
 from fairrec.core.options import spelled
 from fairrec.metrics import MetricAtK
 
-N_LEVELS = 64
-"""Levels between the bounds of a metric; the upper bound is one more."""
-ENOUGH = 0.5
-"""Share of the spread of a metric that its levels should tell."""
+N_STEPS = 64
+"""Equal steps between the bounds of a metric."""
+_FINER = 2.0 ** (-np.arange(1, 41) / 4)
+"""Where a step that begins at a bound or at 0 is cut again: what most users get from a large
+catalogue is far below one step, and would all be on one level."""
+N_OWN = 64
+"""Levels that suit some users."""
 _DIGITS = 12
 
 
 def levels_of(metrics: Sequence[MetricAtK], own: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """The edges of each metric: those of a file, or equal steps between its bounds.
+    """The edges of each metric: those of a file, or steps between its bounds.
 
     Steps are fixed by the metric alone, so that levels of different parts are the same. A metric
     without bounds has none.
@@ -45,8 +48,20 @@ def has_steps(metric: MetricAtK) -> bool:
 
 
 def steps_between(low: float, high: float) -> FloatArray:
-    """The edges of equal steps; the highest value is on a level of its own."""
-    return low + (high - low) * np.arange(1, N_LEVELS + 1) / N_LEVELS
+    """The edges of equal steps, finer at both bounds, or at 0 where that is between them.
+
+    The highest value is on a level of its own.
+    """
+    if low < 0 < high:
+        side = _finer_from_zero(N_STEPS // 2)
+        return np.concatenate([low * side[::-1], [0.0], high * side])
+    from_low = _finer_from_zero(N_STEPS)
+    return low + (high - low) * np.unique(np.concatenate([from_low, 1 - _FINER / N_STEPS]))
+
+
+def _finer_from_zero(n_steps: int) -> FloatArray:
+    """The edges of so many steps from 0 to 1, of which the first is cut again."""
+    return np.concatenate([_FINER[::-1] / n_steps, np.arange(1, n_steps + 1) / n_steps])
 
 
 def level_of(values: FloatArray, edges: FloatArray) -> IntArray:
@@ -54,30 +69,31 @@ def level_of(values: FloatArray, edges: FloatArray) -> IntArray:
     return np.searchsorted(edges, values, side="right").astype(np.int64)
 
 
-def share_told(values: FloatArray, edges: FloatArray) -> float:
-    """The share of the spread of values that lies between the means of their levels.
-
-    >>> share_told(np.array([0.0, 0.2, 0.8, 1.0]), np.array([0.5]))
-    0.9411764705882353
-    >>> share_told(np.array([0.0, 0.2]), np.array([0.5]))
-    0.0
-    """
+def kept_on(edges: FloatArray, values: FloatArray) -> float:
+    """The share of the standard deviation that is left where everyone has the mean of the level."""
     known = values[~np.isnan(values)]
     if not len(known) or known.min() == known.max():
         return 1.0
     level = level_of(known, edges)
     mean = np.bincount(level, weights=known) / np.maximum(np.bincount(level), 1)
-    return float(1 - ((known - mean[level]) ** 2).mean() / known.var())
+    return float(mean[level].std() / known.std())
 
 
 def suggested_levels(values: FloatArray) -> list[float]:
-    """Edges between which there are about as many of these values, to twelve digits."""
-    known = values[~np.isnan(values)]
+    """Edges between which there are about as many of these values or as much of their spread.
+
+    To twelve digits. A long tail of few users has most of the spread, and is cut for that.
+    """
+    known = np.sort(values[~np.isnan(values)])
     if not len(known):
         return []
-    inner = np.quantile(known, np.arange(1, N_LEVELS) / N_LEVELS)
+    shares = np.arange(1, N_OWN // 2) / (N_OWN // 2)
+    spread = np.cumsum((known - np.median(known)) ** 2)
+    inner = np.append(
+        np.quantile(known, shares), known[np.searchsorted(spread, spread[-1] * shares)]
+    )
     rounded = {float(f"{edge:.{_DIGITS}g}") for edge in inner}
-    return sorted(edge for edge in rounded if edge > known.min())
+    return sorted(edge for edge in rounded if edge > known[0])
 
 
 def levels_text(edges: Mapping[str, Sequence[float]]) -> str:

@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
 from fairrec.counts.info import CountsInfo, MetricInfo, OutcomeInfo
+from fairrec.counts.labels import with_same_labels
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
 
@@ -46,6 +47,8 @@ def merged(
         edges = {name: row for info in infos for name, row in info.levels.items()}
         counts = [split_families(one, edges) for one in counts]
         infos = [_info(one) for one in counts]
+    counts = with_same_labels(counts)
+    infos = [_info(one) for one in counts]
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{counts[0].where} and {len(counts) - 1:,} more"
     return Counts(rows, _added(infos), where).summed()

@@ -11,9 +11,8 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
-from fairrec.counts.families import LevelsError, finer_levels
+from fairrec.counts.coarseness import notes_on_levels
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo
-from fairrec.counts.levels import ENOUGH
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_of
 from fairrec.groups.cells import number_combinations
 from fairrec.inputs.described import Described
@@ -58,7 +57,6 @@ def counted_users(counts: Counts) -> Counted:
     _refuse_unequal(families, names, counts.where)
     about = {**info.attributes, **info.circumstances}
     keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
-    coarse = _coarse_levels(measured, counts.where)
     n_users = measured.alike.n[0].astype(np.int64) if measured.alike is not None else None
     assert n_users is not None
     attributes = tuple(_with_missing(key, n_users) for key in keys[: len(info.attributes)])
@@ -80,7 +78,7 @@ def counted_users(counts: Counts) -> Counted:
         info.missing_lists,
         attributes,
         given,
-        (*info.warnings, *coarse),
+        (*info.warnings, *notes_on_levels(measured, counts.where)),
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(
@@ -107,26 +105,18 @@ def _family(name: str, metrics: tuple[str, ...], keys: Sequence[str], counts: Co
 
 def _refuse_unequal(families: Sequence[_Rows], keys: Sequence[str], where: str) -> None:
     """Every family is about the same users."""
-    first, *others = families
-    n_users = first.rows[USERS].sum()
-    for other in others:
-        if other.rows[USERS].sum() != n_users:
+    first, *others = (one.rows.group_by(keys).agg(pl.col(USERS).sum()) for one in families)
+    for name, other in zip((one.name for one in families[1:]), others, strict=True):
+        both = first.join(other, on=[*keys], how="full", coalesce=True).fill_null(0)
+        differ = both.filter(pl.col(USERS) != pl.col(f"{USERS}_right")).sort([*keys])
+        if differ.height:
+            here = ", ".join(f"{key}={differ[key][0]}" for key in keys)
+            n, its = differ.select(USERS, f"{USERS}_right").row(0)
             raise InputError(
-                f"{where}: has {n_users:,} users for '{plain(first.name)}' and "
-                f"{other.rows[USERS].sum():,} for '{plain(other.name)}'. Every family is about the "
-                "same users, those without a value included: their level is empty."
+                f"{where}: has {n:,} users of {plain(here)} for '{plain(families[0].name)}' and "
+                f"{its:,} for '{plain(name)}' ({differ.height:,} such combinations). Every family "
+                "is about the same users, those without a value included: their level is empty."
             )
-        if not _cells(other, keys).equals(_cells(first, keys)):
-            raise InputError(
-                f"{where}: combinations of attributes have not as many users for "
-                f"'{plain(first.name)}' as for '{plain(other.name)}'. Every family is about the "
-                "same users."
-            )
-
-
-def _cells(family: _Rows, keys: Sequence[str]) -> pl.DataFrame:
-    """The users of each combination, which rows are sorted by."""
-    return family.rows.group_by(keys, maintain_order=True).agg(pl.col(USERS).sum())
 
 
 def _in_rows(
@@ -166,38 +156,6 @@ def _in_rows(
     everyone = np.ones(shape[1], dtype=bool)
     known = tuple(_metric(name, about) for name, about in metrics.items())
     return made, Measured(known, values, everyone, everyone, Alike(n, inner, level))
-
-
-def _coarse_levels(measured: Measured, where: str) -> list[str]:
-    """Metrics whose levels tell few users apart; one level for all values is an error.
-
-    Permutations see the means of levels. Where these hardly differ, harms that differ within levels
-    are not found, however large.
-    """
-    coarse = []
-    for i, metric in enumerate(measured.metrics):
-        spread, on_levels = (_spread(one, i) for one in (measured, measured.on_levels))
-        if spread > 0 and on_levels <= _SAME * spread:
-            raise LevelsError(
-                f"{where}: all values of {plain(metric.name)} are on one level, so no difference "
-                f"could be found. {finer_levels()}"
-            )
-        if on_levels < ENOUGH * spread:
-            coarse.append(
-                f"{plain(metric.name)}: its levels tell {on_levels / spread:.0%} of the spread "
-                f"between users; differences within a level are not tested. {finer_levels()}"
-            )
-    return coarse
-
-
-def _spread(measured: Measured, i: int) -> float:
-    """The squares of a metric around its mean over all users."""
-    assert measured.alike is not None
-    values, n = measured.values[i], measured.alike.n[i]
-    is_known = (n > 0) & ~np.isnan(values)
-    values, n = values[is_known], n[is_known]
-    mean = np.average(values, weights=n) if len(n) else 0.0
-    return float((n * (values - mean) ** 2).sum() + measured.alike.inner[i][is_known].sum())
 
 
 def _number_within(place: IntArray, n_places: int) -> IntArray:

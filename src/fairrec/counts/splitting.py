@@ -8,10 +8,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.counts.families import exact_label, values_of
 from fairrec.counts.levels import level_of, steps_between
-from fairrec.counts.table import FAMILY, LEVEL, Counts, family_name, squares_of
+from fairrec.counts.table import FAMILY, LEVEL, USERS, Counts, family_name, squares_of
+
+_ROUNDING = 1e-9
+"""A mean of users with one value may be off by so much."""
 
 
 def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None = None) -> Counts:
@@ -25,33 +29,58 @@ def split_families(counts: Counts, edges: Mapping[str, Sequence[float]] | None =
     """
     info = counts.info
     assert info is not None
-    edges = {**info.levels, **(edges or {})}
+    asked = edges or {}
     frames = [counts.rows.filter(pl.col(FAMILY).is_in([*info.missing]))]
     levels: dict[str, tuple[float, ...]] = {}
     for family in info.families:
         rows = counts.rows.filter(pl.col(FAMILY) == family_name(family))
         for name in family:
-            cuts = edges.get(name)
+            cuts = asked.get(name, info.levels.get(name))
             bounds = info.metrics[name].bounds
             if cuts is None and bounds is not None and np.isfinite(bounds).all():
                 cuts = steps_between(*bounds).tolist()
+            value = None
+            if name not in info.levels:
+                value = _value_of_level(rows, name, family)
+            if value is not None:
+                frames.append(_alone(rows, name, family, value, cuts))
+            elif len(family) > 1 or (cuts is not None and _is_other(name, cuts, counts, asked)):
+                raise InputError(
+                    f"{counts.where}: users of one level differ in '{plain(name)}', so they cannot "
+                    "be put on other levels. Count all parts on the same levels."
+                )
+            else:
+                frames.append(rows)
+                cuts = info.levels.get(name)
             if cuts is not None:
                 levels[name] = tuple(cuts)
-            is_cut = name in info.levels
-            if is_cut and tuple(cuts or ()) != info.levels[name]:
-                raise InputError(f"{counts.where}: '{plain(name)}' cannot be cut again.")
-            frames.append(rows if is_cut else _alone(rows, name, family, cuts))
     parted = pl.concat(frames, how="diagonal_relaxed").select(counts.rows.columns)
     families = tuple((name,) for family in info.families for name in family)
     said = info.model_copy(update={"families": families, "levels": levels})
     return replace(counts, rows=parted, info=said).summed()
 
 
+def _is_other(
+    name: str, cuts: Sequence[float], counts: Counts, asked: Mapping[str, Sequence[float]]
+) -> bool:
+    """Whether levels are asked for that are not those of the counts."""
+    assert counts.info is not None
+    return name in asked and tuple(cuts) != counts.info.levels.get(name)
+
+
 def _alone(
-    rows: pl.DataFrame, name: str, family: tuple[str, ...], cuts: Sequence[float] | None
+    rows: pl.DataFrame,
+    name: str,
+    family: tuple[str, ...],
+    value: FloatArray,
+    cuts: Sequence[float] | None,
 ) -> pl.DataFrame:
-    """The rows of one metric of a family."""
-    value = values_of(rows[LEVEL], family.index(name))
+    """The rows of one metric of a family.
+
+    Parameters
+    ----------
+    value : (n_rows,), of the users of each row
+    """
     if cuts is None:
         labels = [exact_label(np.array([one])) for one in value]
     else:
@@ -63,3 +92,19 @@ def _alone(
         pl.Series(LEVEL, labels, pl.String),
         *(pl.lit(None, pl.Float64).alias(other) for other in others),
     )
+
+
+def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> FloatArray | None:
+    """(n_rows,), the value of all users on a row's level, NaN where undefined.
+
+    By its label where that says it, and else by the sums: another tool may call levels anything.
+    None where users on one level differ.
+    """
+    names = (USERS, name, squares_of(name))
+    sums = rows.select(pl.col(one).sum().over(LEVEL) for one in names)
+    n, total, squares = (sums[one].to_numpy().astype(np.float64) for one in names)
+    mean = np.where(rows[name].is_not_null().to_numpy(), total / n, np.nan)
+    if (squares - total * mean > _ROUNDING * squares).any():
+        return None
+    said = values_of(rows[LEVEL], family.index(name))
+    return np.where(np.abs(said - mean) <= _ROUNDING * np.abs(mean), said, mean)

@@ -140,6 +140,21 @@ def _label(low: float, high: float, whole: bool) -> str:
     return f"[{low:.12g}, {high:.12g})"
 
 
+def as_interval(label: str) -> str:
+    """The label of the same bin among numbers that are not all whole.
+
+    >>> as_interval("20-29"), as_interval("40+"), as_interval("7"), as_interval("<18")
+    ('[20, 30)', '>=40', '[7, 8)', '<18')
+    """
+    if found := re.fullmatch(r"(\d+)-(\d+)", label):
+        return _label(float(found[1]), float(found[2]) + 1, whole=False)
+    if found := re.fullmatch(r"(\d+)\+", label):
+        return _label(float(found[1]), math.inf, whole=False)
+    if re.fullmatch(r"-?\d+", label):
+        return _label(float(label), float(label) + 1, whole=False)
+    return label
+
+
 def _edge(place: FloatArray, width: float) -> FloatArray:
     """Where a bin begins, to twelve digits."""
     return np.array([float(f"{value:.12g}") + 0.0 for value in place * width])

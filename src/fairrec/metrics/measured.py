@@ -124,16 +124,27 @@ class Measured:
         """The same where everyone has the mean of the level: what permutations can tell apart."""
         if self.alike is None:
             return self
+        is_told = not self.alike.inner.any()
         values = np.full_like(self.values, np.nan)
         for i, level in enumerate(self.alike.level):
             column = self.column(i)
+            # single users on one level have no squares around their own values
+            is_told = is_told and _are_one(column.values, level)
             n = np.bincount(level, weights=column.n)
             total = np.bincount(level, weights=column.n * column.filled)
             mean = total / np.maximum(n, 1.0)
             values[i] = np.where(column.n > 0, mean[level], np.nan)
-        if not self.alike.inner.any() and np.allclose(values, self.values, 1e-9, 0, equal_nan=True):
+        if is_told:
             return self
         return replace(self, values=values, alike=replace(self.alike, inner=np.zeros_like(values)))
+
+
+def _are_one(values: FloatArray, level: IntArray) -> bool:
+    """Whether every level has one value."""
+    lowest, highest = np.full((2, int(level.max(initial=0)) + 1), np.nan)
+    np.fmin.at(lowest, level, values)
+    np.fmax.at(highest, level, values)
+    return not bool((highest > lowest).any())
 
 
 def measure_everyone(

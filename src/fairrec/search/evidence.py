@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.groups.grouping import Grouping
 
 MeasureUsers = Callable[[IntArray], FloatArray]
@@ -28,6 +29,7 @@ class Evidence:
         popularity proxy, its square, and its product with the value
     all_proxies : (n_metrics, n_cells), sums of the popularity proxy over all users but those
         whose value turned out to be undefined
+    users_scored : the number of users scored so far
     n_reference : users scored first, at random among all; whatever is asked for later, they
         stay a random sample of everyone
     """
@@ -56,7 +58,7 @@ class Evidence:
         self.squares = np.zeros((n_metrics, len(cells)))
         self.values_per_user = np.full((n_metrics, space.n_users), np.nan)
         self.is_scored = np.zeros(space.n_users, dtype=bool)
-        self.n_reference = 0
+        self.users_scored = self.n_reference = 0
         self._proxy = np.zeros((n_metrics, space.n_users)) if proxy is None else _centred(proxy)
         self.proxy_variance = (self._proxy**2).mean(axis=1)
         self.all_proxies = np.array([cells.sums(row) for row in self._proxy])
@@ -65,11 +67,6 @@ class Evidence:
         self._place = np.random.default_rng([seed, 1]).permutation(space.n_users)
         self._order = np.lexsort((self._place, cells.of_user))
         self._start = np.concatenate([[0], np.cumsum(cells.n_users)])
-
-    @property
-    def users_scored(self) -> int:
-        """The number of users scored so far."""
-        return int(self.n_scored.sum())
 
     @property
     def is_reference(self) -> BoolArray:
@@ -86,18 +83,22 @@ class Evidence:
         cells = self.space.cells_in(group)
         return int((self.space.cells.n_users[cells] - self.n_scored[cells]).sum())
 
-    def next_users(self, group: int, n: int) -> IntArray:
-        """The next users of a group to score, at most `n`."""
+    def next_users(self, group: int, n: int, waiting: IntArray | None = None) -> IntArray:
+        """The next users of a group to score, at most `n`.
+
+        Parameters
+        ----------
+        waiting : (n_cells,), how many users of each cell are about to be scored anyway
+        """
         cells = self.space.cells_in(group)
+        start = self._start[cells] + self.n_scored[cells]
+        if waiting is not None:
+            start += waiting[cells]
+        stop = self._start[cells + 1]
         if len(cells) == 1:
-            start = self._start[cells[0]] + self.n_scored[cells[0]]
-            return self._order[start : min(start + n, self._start[cells[0] + 1])]
-        open_users = np.concatenate(
-            [
-                self._order[self._start[cell] + self.n_scored[cell] : self._start[cell + 1]]
-                for cell in cells
-            ]
-        )
+            return self._order[start[0] : min(start[0] + n, stop[0])]
+        # no cell can have more of the next users than are asked for
+        open_users = _in_ranges(self._order, start, np.minimum(start + n, stop))
         if n < len(open_users):
             first = np.argpartition(self._place[open_users], n)[:n]
             open_users = open_users[first]
@@ -108,23 +109,20 @@ class Evidence:
         values = self._measure(users)
         self.values_per_user[:, users] = values
         self.is_scored[users] = True
-        cell = self.space.cells.of_user[users]
-        is_defined = ~np.isnan(values)
-        known = np.where(is_defined, values, 0.0)
-        proxy = np.where(is_defined, self._proxy[:, users], 0.0)
-        np.add.at(self.n_scored, cell, 1)
-        for metric in range(len(values)):
-            for sums, addends in (
-                (self.n_defined, is_defined[metric]),
-                (self.totals, known[metric]),
-                (self.squares, known[metric] ** 2),
-                (self.proxies, proxy[metric]),
-                (self.proxy_squares, proxy[metric] ** 2),
-                (self.products, proxy[metric] * known[metric]),
-            ):
-                np.add.at(sums[metric], cell, addends)
-            undefined = np.where(is_defined[metric], 0.0, self._proxy[metric, users])
-            np.subtract.at(self.all_proxies[metric], cell, undefined)
+        self.users_scored += len(users)
+        _add_up(
+            self.space.cells.of_user[users],
+            np.ascontiguousarray(values),
+            self._proxy[:, users],
+            self.n_scored,
+            self.n_defined,
+            self.totals,
+            self.squares,
+            self.proxies,
+            self.proxy_squares,
+            self.products,
+            self.all_proxies,
+        )
 
     def values(self, groups: IntArray) -> FloatArray:
         """(n_metrics, n_groups), values of full combinations; NaN where one is not fully scored.
@@ -138,10 +136,54 @@ class Evidence:
     def values_of_cells(self, cells: IntArray | CodeArray) -> FloatArray:
         """The same for full combinations named by their cells."""
         n = self.n_defined[:, cells]
-        is_known = self.is_complete[cells] & (n >= self.space.min_users)
+        is_complete = self.n_scored[cells] == self.space.cells.n_users[cells]
+        is_known = is_complete & (n >= self.space.min_users)
         values: FloatArray = np.full(n.shape, np.nan)
         np.divide(self.totals[:, cells], n, out=values, where=is_known)
         return values
+
+
+@kernel
+def _in_ranges(values: IntArray, start: IntArray, stop: IntArray) -> IntArray:
+    """values[start:stop] of each range, one after the other."""
+    found = np.empty(np.maximum(stop - start, 0).sum(), dtype=values.dtype)
+    at = 0
+    for i in range(len(start)):
+        for j in range(start[i], stop[i]):
+            found[at] = values[j]
+            at += 1
+    return found
+
+
+@kernel
+def _add_up(
+    cell_of: CodeArray,
+    values: FloatArray,
+    proxy: FloatArray,
+    n_scored: IntArray,
+    n_defined: FloatArray,
+    totals: FloatArray,
+    squares: FloatArray,
+    proxies: FloatArray,
+    proxy_squares: FloatArray,
+    products: FloatArray,
+    all_proxies: FloatArray,
+) -> None:
+    """Add users just scored to the sums of their cells."""
+    for user in range(len(cell_of)):
+        cell = cell_of[user]
+        n_scored[cell] += 1
+        for metric in range(len(values)):
+            value, expected = values[metric, user], proxy[metric, user]
+            if np.isnan(value):
+                all_proxies[metric, cell] -= expected
+                continue
+            n_defined[metric, cell] += 1
+            totals[metric, cell] += value
+            squares[metric, cell] += value * value
+            proxies[metric, cell] += expected
+            proxy_squares[metric, cell] += expected * expected
+            products[metric, cell] += expected * value
 
 
 def _centred(proxy: FloatArray) -> FloatArray:

@@ -66,6 +66,7 @@ def search(
     n_reference: int = 0,
     metrics: Sequence[int] | None = None,
     batch_users: int = BATCH_USERS,
+    n_calls: int = 1,
     advance: Callable[[int], None] = lambda users: None,
     watch: Callable[[Searcher], Searcher] = lambda searcher: searcher,
     clock: Callable[[], float] = time.monotonic,
@@ -80,6 +81,7 @@ def search(
     alpha : the significance level at which groups will be tested
     n_reference : users scored first, at random among all
     metrics : those to search by; all by default
+    n_calls : calls of the recommender that can be under way at once
     advance : told the number of users scored after each batch
     watch : may stand something between the loop and each searcher, such as a stop-watch
     """
@@ -87,7 +89,7 @@ def search(
     looked_at = list(range(len(evidence.totals)) if metrics is None else metrics)
     parts = [looked_at] if kind.searches_all else [[metric] for metric in looked_at]
     tasks = [
-        Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]))
+        Task(evidence, part, alpha, np.random.default_rng([seed, 2, number]), n_calls)
         for number, part in enumerate(parts)
     ]
     searchers = [watch(kind.build(task, hyper)) for task in tasks]
@@ -185,26 +187,15 @@ class _Scoring:
             users = users[len(batch) :]
 
     def _requested(self, request: Request) -> Iterator[IntArray]:
-        """What is asked for; small groups share a batch."""
-        evidence, lattice = self._evidence, self._evidence.space.lattice
-        waiting: list[IntArray] = []
+        """What is asked for; groups share a batch, and users that several of them have."""
+        evidence, cells = self._evidence, self._evidence.space.cells
+        users: list[IntArray] = []
+        waiting = np.zeros(len(cells), dtype=np.int64)
         for at, group in enumerate(request.groups.tolist()):
             n = evidence.space.n_users if request.n_users is None else int(request.n_users[at])
-            is_full = group != EVERYONE and lattice.is_full[group]
-            if not is_full:
-                # it may share users with those that wait
-                yield from self._within_budget(_taken(waiting))
-            waiting.append(evidence.next_users(group, n))
-            if not is_full:
-                yield from self._within_budget(_taken(waiting))
-        yield from self._within_budget(_taken(waiting))
-
-
-def _taken(waiting: list[IntArray]) -> IntArray:
-    """All users that wait, who then wait no more."""
-    users = np.concatenate([np.empty(0, dtype=np.int64), *waiting])
-    waiting.clear()
-    return users
+            users.append(evidence.next_users(group, n, waiting))
+            np.add.at(waiting, cells.of_user[users[-1]], 1)
+        yield from self._within_budget(np.concatenate(users))
 
 
 class _Ends:

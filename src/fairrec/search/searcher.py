@@ -63,12 +63,15 @@ class Task:
     evidence : what is scored already, and the groups there are
     metrics : positions of those to look at; a single one for a searcher that looks at one
     alpha : the significance level at which groups will be tested
+    n_calls : calls of the recommender that can be under way at once; who asks for few users at a
+        time leaves some of them idle
     """
 
     evidence: Evidence
     metrics: Sequence[int]
     alpha: float
     rng: np.random.Generator
+    n_calls: int = 1
 
     @property
     def space(self) -> Grouping:

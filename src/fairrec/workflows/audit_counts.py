@@ -54,12 +54,7 @@ def audit_counts(
         if not isinstance(one, Counts | Path):
             raise invalid("counts", "a path or what fairrec.count gives, or several", one)
     files = [one for one in counts if isinstance(one, Path)]
-    for at, file in enumerate(files):
-        if any(file.exists() and file.samefile(other) for other in files[:at] if other.exists()):
-            raise InputError(
-                f"{plain(file, 300)}: is named twice in {spelled('counts')}, so its users would be "
-                "counted twice. Name it once."
-            )
+    _refuse_twice(counts)
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
     if better and all(one.info is not None for one in read):
         raise InputError(
@@ -113,6 +108,18 @@ def audit_counted(
         about=about,
         started=started,
     )
+
+
+def _refuse_twice(counts: Sequence[Counts | Path]) -> None:
+    """Whatever is said of parts, counts have all their users in common with themselves."""
+    seen = [one.resolve() if isinstance(one, Path) else one for one in counts]
+    for at, one in enumerate(seen):
+        if any(one is other or (isinstance(one, Path) and one == other) for other in seen[:at]):
+            where = plain(counts[at], 300) if isinstance(one, Path) else one.where
+            raise InputError(
+                f"{where}: is named twice in {spelled('counts')}, so its users would be counted "
+                "twice. Leave one out."
+            )
 
 
 def _tables(files: Sequence[Path]) -> dict[str, Table]:

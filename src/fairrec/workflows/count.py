@@ -16,14 +16,14 @@ from fairrec.core.errors import InputError
 from fairrec.core.files import write_text
 from fairrec.core.options import Blank, documented, spelled
 from fairrec.core.progress import Progress
+from fairrec.counts.coarseness import ENOUGH
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import (
-    ENOUGH,
     has_steps,
+    kept_on,
     levels_of,
     levels_text,
     read_levels,
-    share_told,
     suggested_levels,
 )
 from fairrec.counts.merging import named
@@ -150,25 +150,18 @@ def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
 
 
 def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
-    """Levels that suit these users, where steps between bounds would not."""
+    """Levels that suit these users, for metrics without bounds and where steps tell too little."""
+    steps = levels_of(measured.metrics, {})
     edges = {
         metric.name: suggested_levels(values)
         for metric, values in zip(measured.metrics, measured.values, strict=True)
-        if not _do_steps_suit(metric, values)
+        if not has_steps(metric) or kept_on(steps[metric.name], values) < ENOUGH
     }
     edges = {name: row for name, row in edges.items() if row}
     if not edges:
         raise InputError(
-            f"Every metric has bounds, or one value for everyone, so no levels are needed. Leave "
-            f"out {spelled('make_levels')}."
+            f"Every metric has bounds whose steps suit it, or one value for everyone, so no levels "
+            f"are needed. Leave out {spelled('make_levels')}."
         )
     write_text(file, levels_text(edges))
     return {name: np.array(row) for name, row in edges.items()}
-
-
-def _do_steps_suit(metric: MetricAtK, values: FloatArray) -> bool:
-    """Whether equal steps between the bounds of a metric tell its users apart."""
-    if not has_steps(metric):
-        return False
-    (edges,) = levels_of([metric], {}).values()
-    return share_told(values, edges) >= ENOUGH

@@ -51,6 +51,10 @@ FILES = {
         "fairrec.mitigation.record:RerankerRecord",
         "reranker.json: all that is needed to apply a re-ranker to new lists",
     ),
+    "counts": JsonFile(
+        "fairrec.counts.info:CountsInfo",
+        "what counts.parquet says of itself, in its metadata under fairrec",
+    ),
     "bundle": JsonFile("fairrec.datasets.bundle:Manifest", "manifest.json of a prepared data set"),
     "trained-run": JsonFile(
         "fairrec.models.runs.record:RunRecord", "run.json of a model that was trained here"

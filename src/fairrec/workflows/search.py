@@ -77,6 +77,7 @@ def measure_by_search(
                 budget=budget,
                 n_reference=how.n_reference(grouping),
                 batch_users=_batch_users(inputs, model),
+                n_calls=1 if model is None else model.concurrency,
                 advance=pace.advance,
             )
         if model is not None:

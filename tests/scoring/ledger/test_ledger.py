@@ -77,6 +77,29 @@ def test_calls_are_as_large_as_allowed_and_in_the_order_asked():
     assert function.calls == [[0, 1], [2], [3], [4, 5], [6, 7]]
 
 
+@pytest.mark.parametrize(
+    ("n_lists", "concurrency", "expected"),
+    [
+        (128, 8, [16] * 8),
+        (130, 8, [17, 17, *[16] * 6]),
+        (40, 8, [20, 20]),
+        (15, 8, [15]),
+        (128, 1, [100, 28]),
+        (128, 3, [43, 43, 42]),
+        # as many as fit, where that keeps all calls busy
+        (850, 8, [*[100] * 8, 50]),
+    ],
+)
+def test_calls_side_by_side_share_what_is_asked_but_for_small_calls(n_lists, concurrency, expected):
+    candidates, users = candidates_of({f"u{i:03}": [1, 2] for i in range(n_lists)})
+    function = NotedFunction()
+    scorer = ModelScorer(FunctionModel(function), candidates, users)
+    with Ledger(candidates, scorer, 200, concurrency=concurrency) as ledger:
+        ledger.pay_for(np.arange(n_lists))
+    assert sorted(map(len, function.calls), reverse=True) == expected
+    assert sorted(user for call in function.calls for user in call) == users.to_list()
+
+
 def test_a_list_without_candidates_costs_nothing():
     candidates, users = candidates_of({"a": [], "b": [1], "c": []})
     function = NotedFunction()

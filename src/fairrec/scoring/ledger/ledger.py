@@ -22,6 +22,9 @@ from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
 from fairrec.scoring.models.call_options import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
 
+FEWEST_USERS = 16
+"""Users in a call at least, before what is asked for is cut for calls to be side by side."""
+
 
 class Ledger:
     """The scores paid for so far; the scorer is asked only for users without any.
@@ -32,7 +35,8 @@ class Ledger:
     ----------
     candidates : all lists; their scores are not looked at
     n_rows_per_call : the most candidates in one call of the scorer, or a single longer list
-    concurrency : calls under way at once; above 1 the scorer is asked in several threads
+    concurrency : calls under way at once; above 1 the scorer is asked in several threads, and what
+        would fit into fewer calls is cut evenly into so many
     stop : tells the scorer to give up waiting, after a call has failed for good
     file : where scores are kept after each call, and found again by a later process
     identity : names the scorer, such as the checksum of a model; a file is of one scorer
@@ -140,6 +144,15 @@ class Ledger:
         return unpaid[np.sort(first)]
 
     def _batches(self, lists: IntArray) -> Iterator[IntArray]:
+        """As many lists a call as fit, in order; fewer where calls would have nothing to do."""
+        n_rows = int((self._offsets[lists + 1] - self._offsets[lists]).sum())
+        n_parts = 1
+        if n_rows < self._concurrency * self._n_rows_per_call:
+            n_parts = max(1, min(self._concurrency, len(lists) // FEWEST_USERS))
+        for part in np.array_split(lists, n_parts):
+            yield from self._full_calls(part)
+
+    def _full_calls(self, lists: IntArray) -> Iterator[IntArray]:
         """As many lists a call as fit, in order."""
         n_rows = np.cumsum(self._offsets[lists + 1] - self._offsets[lists])
         start, before = 0, 0

@@ -10,11 +10,21 @@ from fairrec.search.searcher import hyper_parameters
 from tests.search.search_worlds import evidence_of, product_space, skewed_space
 
 
-def adapt(space, values, seed=0, users=None, n_reference=0, proxy=None, alpha=0.05, **given):
+def adapt(
+    space,
+    values,
+    seed=0,
+    users=None,
+    n_reference=0,
+    proxy=None,
+    alpha=0.05,
+    advance=lambda users: None,
+    **given,
+):
     evidence = evidence_of(space, values, seed, proxy)
     hyper = hyper_parameters("adaptive", given)
     settings = {"budget": Budget(users=users), "n_reference": n_reference, "alpha": alpha}
-    return search("adaptive", evidence, hyper, seed=seed, **settings)
+    return search("adaptive", evidence, hyper, seed=seed, advance=advance, **settings)
 
 
 def bound(outcome):

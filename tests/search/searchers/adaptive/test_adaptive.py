@@ -62,26 +62,48 @@ def test_a_group_is_scored_in_steps():
     space = product_space((2, 2), users_each=20, min_users=5)
     values = np.random.default_rng(0).normal(size=80)
     evidence = evidence_of(space, values)
-    hyper = AdaptiveParameters(steps=8, findings=0)
-    request = Adaptive(task_for(evidence), hyper).ask()
-    # 20 users in about 8 steps, rounded up
-    assert request.n_users.tolist() == [3]
-    assert len(request.groups) == 1
+    searcher = Adaptive(task_for(evidence), AdaptiveParameters(steps=8, findings=0, at_once=1))
+    n_left = {}
+    for _ in range(10):
+        request = searcher.ask()
+        (group,), (n_users,) = request.groups.tolist(), request.n_users.tolist()
+        if evidence.users_scored:
+            # an eighth of those left, rounded up
+            assert n_users == -(-n_left.get(group, 20) // 8)
+        evidence.score(evidence.next_users(group, n_users))
+        n_left[group] = evidence.n_left(group)
+        searcher.tell(request, evidence)
 
 
 @pytest.mark.parametrize("depth", [None, 2])
-def test_groups_asked_for_together_make_fewer_calls(depth):
+@pytest.mark.parametrize("at_once", [1, 5, 16, 40])
+@pytest.mark.parametrize("n_calls", [1, 3])
+def test_no_call_has_fewer_users_than_asked_for_together(depth, at_once, n_calls):
     space, values = small_world(2, "normal", depth)
-    n_calls = []
-    for at_once in (1, 5):
-        told = []
-        evidence = evidence_of(space, values)
-        hyper = AdaptiveParameters(at_once=at_once)
-        outcome = search("adaptive", evidence, hyper, n_reference=40, advance=told.append)
-        assert gap_found(outcome) == approx(exact_gap(space, values), rel=0.01)
-        assert evidence.users_scored == evidence.is_scored.sum()
-        n_calls.append(len(told))
-    assert n_calls[1] < 0.7 * n_calls[0]
+    told = [0]
+    evidence = evidence_of(space, values)
+    outcome = search(
+        "adaptive",
+        evidence,
+        AdaptiveParameters(at_once=at_once),
+        n_reference=40,
+        n_calls=n_calls,
+        advance=told.append,
+    )
+    assert gap_found(outcome) == approx(exact_gap(space, values), rel=0.01)
+    assert evidence.users_scored == evidence.is_scored.sum()
+    # the first is the reference sample; in the last too few may be left
+    n_users = np.diff(told)[1:-1]
+    assert (n_users >= at_once * n_calls).all()
+    assert n_users.mean() < 1.5 * at_once * n_calls
+
+
+def test_by_default_there_is_one_call_for_sixteen_users_at_most():
+    space, values = small_world(3, "normal", depth=2)
+    told = []
+    adapted = adapt(space, values, users=300, n_reference=60, advance=told.append)
+    assert adapted.evidence.users_scored == 300
+    assert len(told) <= 300 / 16
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,15 @@
 """Our searcher: score next where another user is expected to improve the answer most.
 
 Two goals share the users: the gap between full combinations, and findings among all groups of
-the lattice. Each asks for a few users of one group at a time, so that a group that disappoints
-is abandoned; each takes its turn when it has had fewer users than the other.
+the lattice. Each asks for a few users of some groups at a time, enough to fill the calls of the
+recommender that can be under way, so that a group that disappoints is abandoned; each takes its
+turn when it has had fewer users than the other.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.search.evidence import Evidence
@@ -30,15 +29,15 @@ class AdaptiveParameters:
     confidence : of that bound
     findings : share of the users spent on findings among all groups, 0 for none
     steps : a group is scored in about so many steps
-    at_once : groups asked for together; more make fewer and larger calls of the recommender, at
-        the price of a few more users
+    at_once : users asked for together, for each call of the recommender that can be under way;
+        fewer make more and smaller calls, and save a few users
     """
 
     tolerance: float = 0.01
     confidence: float = 0.95
     findings: float = 0.5
     steps: int = 32
-    at_once: int = 1
+    at_once: int = 16
 
     def __post_init__(self) -> None:
         require(0 <= self.tolerance < math.inf, "tolerance", self.tolerance, "a number from 0")
@@ -65,7 +64,7 @@ class Adaptive:
         self.findings = FindingsGoal(task)
         self.confidence = hyper.confidence
         self._evidence = task.evidence
-        self._steps, self._at_once = hyper.steps, hyper.at_once
+        self._steps, self._n_users = hyper.steps, hyper.at_once * task.n_calls
         self._share: dict[GapGoal | FindingsGoal, float] = {
             self.gap: 1 - hyper.findings,
             self.findings: hyper.findings,
@@ -76,12 +75,10 @@ class Adaptive:
         """A few users of the most promising groups, of the goal whose turn it is."""
         goals = [goal for goal, share in self._share.items() if share > 0]
         for goal in sorted(goals, key=lambda goal: self._spent[goal] / self._share[goal]):
-            groups = goal.next_groups(self._at_once)
-            if len(groups):
-                left = np.array([self._evidence.n_left(group) for group in groups.tolist()])
-                n_users = -(-left // self._steps)
-                self._spent[goal] += int(n_users.sum())
-                return Request(groups, n_users)
+            request = goal.next_users(self._n_users, self._steps)
+            if request.n_users is not None:
+                self._spent[goal] += int(request.n_users.sum())
+                return request
         return NOTHING
 
     def may_be_larger_by(self) -> FloatArray:

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.lattice import ANY, members
-from fairrec.search.searcher import Task
+from fairrec.search.searcher import NOTHING, Request, Task
 from fairrec.search.searchers.adaptive.normal_tails import improvement
 
 REFIT_GROWTH = 1.05
@@ -43,29 +43,56 @@ class FindingsGoal:
         self._rate = np.zeros(len(space.lattice))
         self._fit_at = 0.0
 
-    def next_groups(self, n: int) -> IntArray:
-        """The most promising groups, at most `n`; none when none is."""
+    def next_users(self, n: int, steps: int) -> Request:
+        """At least `n` users of the most promising groups; none when none is.
+
+        Groups have users in common, and the best are often neighbours, so that one is asked for
+        alone where it has users enough.
+
+        Parameters
+        ----------
+        steps : the users left in a group are taken in about so many parts
+        """
         if not self._evidence.users_scored:
-            return np.empty(0, dtype=np.int64)
+            return NOTHING
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
-        n = min(n, len(self._rate))
-        best = np.argpartition(-self._rate, n - 1)[:n]
+        n_best = min(n, len(self._rate))
+        best = np.argpartition(-self._rate, n_best - 1)[:n_best]
         best = best[np.argsort(-self._rate[best], kind="stable")]
-        return best[self._rate[best] > 0]
+        groups: list[int] = []
+        shares: list[int] = []
+        for group in best[self._rate[best] > 0].tolist():
+            n_left = self._evidence.n_left(group)
+            groups.append(group)
+            shares.append(min(n_left, max(n - sum(shares), -(-n_left // steps))))
+            if sum(shares) >= n:
+                break
+        return Request(np.array(groups), np.array(shares)) if groups else NOTHING
 
     def update(self, groups: IntArray) -> None:
         """Look again at these groups, and at all when there is much new."""
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
             return
-        for group in groups[groups >= 0].tolist():
-            cells = self._evidence.space.cells_in(group)
+        space = self._evidence.space
+        is_full = space.lattice.is_full[groups]
+        # a full combination is one cell, so that many are looked at together
+        cells = space.cell_of_full[np.searchsorted(space.full, groups[is_full])]
+        columns = self._columns(cells)
+        self._look_again(groups[is_full], columns, np.where(self._is_explained[cells], 0, columns))
+        for group in groups[~is_full]:
+            cells = space.cells_in(group)
             columns = self._columns(cells)
-            added = columns[:, ~self._is_explained[cells]].sum(axis=1)[:, None]
-            whole = columns.sum(axis=1)[:, None]
-            to_beat = self._to_beat[group : group + 1]
-            self._rate[group] = max(self._rates(added)[0], self._rates(whole, to_beat)[0])
+            added = columns[:, ~self._is_explained[cells]]
+            self._look_again(group[None], columns.sum(axis=1)[:, None], added.sum(axis=1)[:, None])
+
+    def _look_again(self, groups: IntArray, whole: FloatArray, added: FloatArray) -> None:
+        """Rate some groups by the sums over all their cells, and over those not explained."""
+        self._rate[groups] = self._rates(added)
+        to_beat = self._to_beat[groups]
+        if np.isfinite(to_beat).any():
+            self._rate[groups] = np.maximum(self._rate[groups], self._rates(whole, to_beat))
 
     def _refit(self) -> None:
         """Rate every group from the sums over its cells."""

@@ -1,4 +1,4 @@
-"""The gap as a goal: which full combination to look at next, and what may have been missed."""
+"""The gap as a goal: which full combinations to look at next, and what may have been missed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.search.gap_history import gaps_between
-from fairrec.search.searcher import Task
-from fairrec.search.searchers.adaptive.normal_tails import improvement, may_exceed
+from fairrec.search.searcher import NOTHING, Request, Task
+from fairrec.search.searchers.adaptive.normal_tails import may_exceed, risk_beyond
+from fairrec.search.searchers.adaptive.outlook import (
+    Beliefs,
+    Ends,
+    Groups,
+    best_rated,
+    rate_groups,
+    share_out,
+)
 from fairrec.search.searchers.adaptive.posterior import SWEEPS, Posterior
 
 REFIT_GROWTH = 1.1
 """The posterior is fitted again when the scored users have grown by this factor."""
 BOUND_SWEEPS = 50
 """Passes before a bound is stated, so that it hardly depends on the way there."""
+LIKELY = 64
+"""Groups that are looked at first for a reason to go on."""
 
 
 class GapGoal:
-    """Expected improvement of the gap, at both ends and over all metrics, per user still to score.
+    """Improvement of the gap, at both ends and over all metrics, for the users it takes.
 
     Improvements of different metrics are added up as shares of their gaps.
     """
@@ -26,59 +36,62 @@ class GapGoal:
         evidence, space = task.evidence, task.space
         self.metrics = list(task.metrics)
         self._evidence = evidence
-        self._tolerance, self._confidence = tolerance, confidence
-        self._groups, self._cells = space.full, space.cell_of_full
-        self._posteriors = [Posterior(evidence, metric, self._cells) for metric in self.metrics]
-        self._n_left = self._sizes_left()
-        self._rate = np.zeros((len(self.metrics), len(self._cells)))
+        self._tolerance, self._risk = tolerance, (1 - confidence) / 2  # of either end
+        self._positions = space.full
+        self._groups = Groups.of(evidence, space.cell_of_full, self.metrics)
+        self._posteriors = [
+            Posterior(evidence, metric, space.cell_of_full) for metric in self.metrics
+        ]
+        self._n_scored = np.zeros(len(space.full), dtype=np.int64)
+        self._n_complete = 0
         self._highest = np.full(len(self.metrics), -np.inf)
         self._lowest = np.full(len(self.metrics), np.inf)
-        self._is_seen = np.zeros(len(self._cells), dtype=bool)
+        self._rates = np.zeros(len(space.full))
+        # a rate falls when an end moves outwards, so an old one is at most too high
+        self._is_stale = np.zeros(len(space.full), dtype=bool)
         self._fit_at = 0.0
         self._is_done = False
+        self._take_in_beliefs()
         # before anything is known: the smallest groups are the cheapest, and vary most
-        shuffled = task.rng.permutation(len(self._cells))
+        shuffled = task.rng.permutation(len(space.full))
         self._first = shuffled[np.argsort(space.sizes[shuffled], kind="stable")]
 
-    def next_groups(self, n: int) -> IntArray:
-        """The most promising groups, at most `n`; none when the gap is found well enough."""
-        is_open = self._n_left > 0
-        if not is_open.any():
-            return self._groups[:0]
-        if (~is_open).sum() < 2:
-            cheap = self._first[is_open[self._first]]
-            return self._groups[cheap[:n]]
+    def next_users(self, n: int, steps: int) -> Request:
+        """At least `n` users of the most promising groups; none when the gap is found well enough.
+
+        Parameters
+        ----------
+        steps : the users left in a group are taken in about so many parts
+        """
+        if self._n_complete == len(self._positions):
+            return NOTHING
+        if not self._evidence.users_scored:
+            return self._cheapest(n)
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
             self._is_done = self._is_close_enough()
         if self._is_done:
-            return self._groups[:0]
-        scale = np.array([posterior.noise for posterior in self._posteriors])
-        scale = np.sqrt(scale / self._evidence.space.min_users)
-        scale = np.maximum(scale, self._gaps)
-        total = (self._rate / scale[:, None]).sum(axis=0)
-        total[~is_open] = -1.0
-        if n == 1:
-            return self._groups[[int(np.argmax(total))]]
-        best = np.argsort(-total, kind="stable")[:n]
-        return self._groups[best[is_open[best]]]
+            return NOTHING
+        best = self._best(n)
+        shares = share_out(
+            self._groups, self._beliefs, self._ends, best, self._rates[best], n, steps
+        )
+        if not shares.any():
+            # equal values so far, which promise nothing, and are still too few to believe in
+            return self._cheapest(n)
+        return Request(self._positions[best[shares > 0]], shares[shares > 0])
 
     def update(self, groups: IntArray) -> None:
-        """Take in newly scored users of these groups."""
-        self._n_left = self._sizes_left()
-        newly = np.flatnonzero((self._n_left == 0) & ~self._is_seen)
-        self._is_seen[newly] = True
-        values = self._evidence.values_of_cells(self._cells[newly])
-        touched = np.searchsorted(self._groups, groups)
-        touched = touched[touched < len(self._groups)]
-        touched = touched[np.isin(self._groups[touched], groups)]
-        for i, metric in enumerate(self.metrics):
-            defined = values[metric][~np.isnan(values[metric])]
-            highest = defined.max(initial=self._highest[i])
-            lowest = defined.min(initial=self._lowest[i])
-            has_moved = highest > self._highest[i] or lowest < self._lowest[i]
-            self._highest[i], self._lowest[i] = highest, lowest
-            self._rerate(i, np.arange(len(self._cells)) if has_moved else touched)
+        """Take in newly scored users, whichever groups they were asked for with."""
+        n_scored = self._evidence.n_scored[self._groups.cells]
+        touched = np.flatnonzero(n_scored != self._n_scored)
+        self._n_scored = n_scored
+        cells = self._groups.cells[touched]
+        complete = cells[n_scored[touched] == self._groups.n_users[cells]]
+        self._n_complete += len(complete)
+        if len(complete):
+            self._move_ends(self._evidence.values_of_cells(complete)[self.metrics])
+        self._rate(touched)
 
     def may_be_larger_by(self) -> FloatArray:
         """(n_metrics,), how much larger the exact gap may be than the one found.
@@ -86,7 +99,7 @@ class GapGoal:
         It is not larger with the confidence asked for, as far as the posterior can tell. NaN
         where all values seen are equal, which tells nothing of those not seen.
         """
-        if not (self._n_left > 0).any():
+        if self._n_complete == len(self._positions):
             return np.zeros(len(self.metrics))
         self._refit(BOUND_SWEEPS)
         is_flat = [posterior.is_flat for posterior in self._posteriors]
@@ -96,42 +109,85 @@ class GapGoal:
     def _gaps(self) -> FloatArray:
         return gaps_between(self._highest, self._lowest)
 
-    def _sizes_left(self) -> IntArray:
-        cells = self._evidence.space.cells
-        return cells.n_users[self._cells] - self._evidence.n_scored[self._cells]
+    def _cheapest(self, n: int) -> Request:
+        """The next `n` users of the smallest groups."""
+        n_left = self._groups.n_users[self._groups.cells] - self._n_scored
+        before = np.cumsum(n_left[self._first]) - n_left[self._first]
+        shares = np.minimum(n_left[self._first], n - before)
+        first = self._first[shares > 0]
+        return Request(self._positions[first], shares[shares > 0])
+
+    def _best(self, n: int) -> IntArray:
+        """The groups with the highest rates, at most `n`."""
+        best = best_rated(self._rates, n)
+        if self._is_stale[best].any():
+            self._rate(best)
+            # only what was rated higher can still be better than the least of these
+            may_be_better = self._is_stale & (self._rates > self._rates[best].min())
+            self._rate(np.flatnonzero(may_be_better))
+            best = best_rated(self._rates, n)
+        return best
+
+    def _rate(self, at: IntArray) -> None:
+        self._rates[at] = rate_groups(self._groups, self._beliefs, self._ends, at, 0)
+        self._is_stale[at] = False
+
+    def _move_ends(self, values: FloatArray) -> None:
+        """Take in the values of groups, (n_metrics, n_groups), that are complete now."""
+        is_first = ~np.isfinite(self._highest) & ~np.isnan(values).all(axis=1)
+        above = np.fmax(self._highest, np.fmax.reduce(values, axis=1))
+        below = np.fmin(self._lowest, np.fmin.reduce(values, axis=1))
+        if (above == self._highest).all() and (below == self._lowest).all():
+            return
+        self._highest, self._lowest = above, below
+        self._take_in_beliefs()
+        if is_first.any():
+            # until now the ends were where all users are: one of them may have moved inwards
+            self._rate(np.arange(len(self._rates)))
+        self._is_stale[:] = not is_first.any()
 
     def _refit(self, sweeps: int = SWEEPS) -> None:
         self._fit_at = self._evidence.users_scored * REFIT_GROWTH
-        for i, posterior in enumerate(self._posteriors):
+        for posterior in self._posteriors:
             posterior.fit(sweeps)
-            self._rerate(i, np.arange(len(self._cells)))
+        self._take_in_beliefs()
+        self._rate(np.arange(len(self._rates)))
 
-    def _rerate(self, i: int, at: IntArray) -> None:
-        at = at[self._n_left[at] > 0]
-        mean, spread = self._posteriors[i].group_values(at)
-        highest, lowest = self._ends(i)
-        gain = improvement(mean - highest, spread) + improvement(lowest - mean, spread)
-        self._rate[i, at] = gain / self._n_left[at]
-
-    def _ends(self, i: int) -> tuple[float, float]:
-        """The ends of the gap; before any group is fully scored, both are what all users have."""
-        if np.isfinite(self._highest[i]):
-            return float(self._highest[i]), float(self._lowest[i])
-        return self._posteriors[i].overall, self._posteriors[i].overall
+    def _take_in_beliefs(self) -> None:
+        of_metrics = [posterior.belief for posterior in self._posteriors]
+        self._beliefs = Beliefs(*(np.concatenate(parts) for parts in zip(*of_metrics, strict=True)))
+        # before any group is fully scored, both ends are what all users have
+        overall = np.array([posterior.overall for posterior in self._posteriors])
+        is_known = np.isfinite(self._highest)
+        noise = np.sqrt(self._beliefs.noise / self._evidence.space.min_users)
+        self._ends = Ends(
+            np.where(is_known, self._highest, overall),
+            np.where(is_known, self._lowest, overall),
+            np.maximum(noise, self._gaps),
+        )
 
     def _is_close_enough(self) -> bool:
         # a metric without any spread has no gap to look for
-        is_flat = np.array([posterior.is_surely_flat for posterior in self._posteriors])
-        return bool((is_flat | (self._bounds() <= self._tolerance * self._gaps)).all())
+        to_find = [
+            i for i, posterior in enumerate(self._posteriors) if not posterior.is_surely_flat
+        ]
+        allowed = self._tolerance * self._gaps
+        # a few groups are often too many, and cheap to look at
+        likely = best_rated(self._rates, LIKELY)
+        for i in to_find:
+            mean, spread = self._posteriors[i].group_values(likely)
+            above = risk_beyond(mean, spread, self._ends.highest[i] + allowed[i])
+            below = risk_beyond(-mean, spread, allowed[i] - self._ends.lowest[i])
+            if max(above, below) > self._risk:
+                return False
+        return bool((self._bounds() <= allowed)[to_find].all())
 
     def _bounds(self) -> FloatArray:
-        at = np.flatnonzero(self._n_left > 0)
-        risk = (1 - self._confidence) / 2
+        at = np.flatnonzero(self._n_scored < self._groups.n_users[self._groups.cells])
         bounds = []
         for i, posterior in enumerate(self._posteriors):
             mean, spread = posterior.group_values(at)
-            highest, lowest = self._ends(i)
-            above = may_exceed(mean, spread, highest, risk)
-            below = may_exceed(-mean, spread, -lowest, risk)
+            above = may_exceed(mean, spread, float(self._ends.highest[i]), self._risk)
+            below = may_exceed(-mean, spread, -float(self._ends.lowest[i]), self._risk)
             bounds.append(above + below)
         return np.array(bounds)

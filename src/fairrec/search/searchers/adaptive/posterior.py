@@ -21,6 +21,7 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.search.evidence import Evidence
+from fairrec.search.searchers.adaptive.outlook import Beliefs, Groups, values_to_come
 
 SWEEPS = 3
 """Passes over the effects at each fit; they start where the last fit ended."""
@@ -68,7 +69,7 @@ class Posterior:
         self._evidence, self._metric, self._cells = evidence, metric, cells
         space = evidence.space
         self._min_users = space.min_users
-        self._sizes = space.cells.n_users[cells]
+        self._groups = Groups.of(evidence, cells, [metric])
         self._codes = space.cells.codes[:, cells]
         self._effects = [_Effects(np.zeros(n), np.zeros(n)) for n in space.cells.n_values]
         self._own_spread = 0.0
@@ -129,28 +130,23 @@ class Posterior:
     def group_values(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of what groups' values will be once all users are scored.
 
-        The users still to score have the group's true mean, known up to its posterior, plus
-        noise; with none of them left the deviation is 0.
-
         Parameters
         ----------
         at : positions among the cells asked for
         """
-        cells, evidence, metric = self._cells[at], self._evidence, self._metric
-        n = evidence.n_defined[metric, cells]
-        n_left = self._sizes[at] - evidence.n_scored[cells]
-        proxies = evidence.proxies[metric, cells]
-        totals = evidence.totals[metric, cells]
-        precision = 1 / self._prior_variance[at] + n / self.noise
-        known = self._prior_mean[at] / self._prior_variance[at]
-        expected = (known + (totals - self.slope * proxies) / self.noise) / precision
-        # users scored and undefined drop out, and as many of the others as there were so far
-        to_score = n_left * self._share_defined
-        size = np.maximum(n + to_score, 1)
-        proxies_left = (evidence.all_proxies[metric, cells] - proxies) * self._share_defined
-        to_come = self.slope * proxies_left + to_score * expected
-        mean = (totals + to_come) / size
-        return mean, CAUTION * np.sqrt(to_score**2 / precision + to_score * self.noise) / size
+        mean, spread = values_to_come(self._groups, self.belief, 0, at)
+        return mean, CAUTION * spread
+
+    @property
+    def belief(self) -> Beliefs:
+        """The belief as it was after the last fit."""
+        return Beliefs(
+            self._prior_mean[None],
+            self._prior_variance[None],
+            np.array([self.noise]),
+            np.array([self.slope]),
+            np.array([self._share_defined]),
+        )
 
     @property
     def _usual_spread(self) -> float:
