@@ -90,6 +90,33 @@ def test_small_cells_are_merged_on_request(files):
     assert any("(other)" in note for note in result.summary.warnings)
 
 
+def test_counts_are_not_written_among_the_files_of_a_table(files):
+    (files / "folder").mkdir()
+    (files / "predictions.parquet").rename(files / "folder" / "0.parquet")
+    made = run(
+        "count", files / "folder", "--users", files / "users.parquet", "--by", BY,
+        "--out", files / "folder" / "counts.parquet",
+    )  # fmt: skip
+    assert made.exit_code == 2
+    assert "read as one table" in made.stderr
+    assert not (files / "folder" / "counts.parquet").exists()
+
+
+def test_a_file_of_counts_is_named_once(files):
+    counting(files)
+    counts = ["--counts", files / "counts.parquet"]
+    found = run("audit", *counts, *counts, "--disjoint")
+    assert found.exit_code == 2
+    assert "is named twice" in found.stderr
+
+
+def test_what_is_about_tables_is_not_said_of_counts(files):
+    counting(files)
+    found = run("audit", "--counts", files / "counts.parquet", "--missing-lists", "drop")
+    assert found.exit_code == 2
+    assert "Leave out --missing-lists" in found.stderr
+
+
 def test_values_are_counted_on_levels_of_a_file(tmp_path):
     values()["values"].write_parquet(tmp_path / "values.parquet")
     named = ("--values", tmp_path / "values.parquet", "--by", "group", "--metrics", "revenue")

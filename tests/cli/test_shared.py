@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ import typer
 from fairrec.cli.shared import (
     BAD_INPUT,
     INTERRUPTED,
+    TERMINATED,
     errors_in_words,
     need,
     print_markdown,
@@ -118,3 +120,16 @@ def test_progress_that_nobody_can_read_stops_nothing(monkeypatch):
     monkeypatch.setattr("sys.stderr", Closed())
     with shown_progress(quiet=False) as progress:
         progress("reading", 0, 0)
+
+
+def test_a_command_that_is_to_end_clears_away_what_it_began(capsys):
+    cleared = []
+    with pytest.raises(typer.Exit) as ended, errors_in_words(debug=False):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            cleared.append(True)
+    assert ended.value.exit_code == TERMINATED == 143
+    assert cleared == [True]
+    assert capsys.readouterr().err == "Terminated.\n"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

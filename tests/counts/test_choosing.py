@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import FairRecError, InputError
 from fairrec.counts.choosing import chosen, with_info
 from fairrec.counts.levels import steps_between
 from fairrec.counts.rows import counted_users
@@ -92,6 +92,32 @@ def test_who_has_no_value_is_told_by_group():
     ]
     (outcome,) = counted_users(chosen(counts, [], [], None)).outcomes
     assert (outcome.kind, outcome.metrics) == ("undefined", ("watched",))
+
+
+@pytest.mark.parametrize(
+    ("more", "better", "message"),
+    [
+        ({"spent": [1.0] * 3, "spent^2": [1.0] * 3}, {}, "'spent' is in no family"),
+        ({"spent^2": [1.0] * 3}, {}, "no column 'spent'"),
+        ({"mrr@5": [1.0] * 3}, {}, "no column 'mrr@5\\^2'"),
+        ({}, {"watch": True}, "No metric in these counts 'watch'"),
+    ],
+)
+def test_nothing_is_left_aside(more, better, message):
+    with pytest.raises(FairRecError, match=message):
+        with_info(Counts(pl.DataFrame({**SQL, **more}), None), better)
+
+
+def test_the_better_end_of_a_known_metric_cannot_be_said():
+    named = {"watched": "hit@5", "watched^2": "hit@5^2"}
+    rows = pl.DataFrame(SQL).rename(named).with_columns(family=pl.lit("hit@5"))
+    with pytest.raises(InputError, match="which end of hit@5 is better is known"):
+        with_info(Counts(rows, None), {"hit@5": False})
+
+
+def test_a_table_without_attributes_is_refused():
+    with pytest.raises(InputError, match="no attribute"):
+        with_info(Counts(pl.DataFrame(SQL).drop("gender", "age"), None), {})
 
 
 def steps(level: list[str], total: list[float]) -> Counts:

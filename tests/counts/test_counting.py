@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
 from tests.counts.small_counts import counts_of, tables
 
@@ -91,3 +92,10 @@ def test_kinds_of_values_are_told():
     counts = counts_of({"values": table, "by": "code,old,size", "metrics": "hit"})
     kinds = {name: about.kind for name, about in counts.info.attributes.items()}
     assert kinds == {"code": "whole number", "old": "true or false", "size": "number"}
+
+
+def test_an_attribute_cannot_be_called_like_squares():
+    given = tables()
+    given["users"] = given["users"].rename({"gender": "auc^2"})
+    with pytest.raises(InputError, match=r"Attribute 'auc\^2' has the name"):
+        counts_of({**given, "by": "auc^2"})

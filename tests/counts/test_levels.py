@@ -117,3 +117,8 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path):
     with pytest.raises(InputError, match="no TOML"):
         read_levels(tmp_path / "bad.toml")
     assert read_levels(None) == {}
+
+
+def test_edges_of_any_size_are_read(tmp_path):
+    (tmp_path / "levels.toml").write_text("spent = [1, 99999999999999999999999999]")
+    assert read_levels(tmp_path / "levels.toml")["spent"].tolist() == [1.0, 1e26]

@@ -139,3 +139,28 @@ def test_the_reason_for_a_missing_value_may_differ_between_parts():
     )
     assert counts.info.missing[name].kind == "no relevant item"
     assert merged([counts, other]).info.missing[name].kind == "undefined"
+
+
+@pytest.mark.parametrize("other", ["europe", "Europe", " europe "])
+def test_names_that_differ_in_capitals_and_blanks_are_one(other):
+    counts = counts_of(tables())
+    with pytest.raises(InputError, match="counted twice"):
+        merged([named(counts, "europe"), named(counts, other)])
+
+
+@pytest.mark.parametrize("part", ["17/16", "0/3", "3/0"])
+def test_a_part_that_cannot_be_is_refused(part):
+    with pytest.raises(InputError, match="no part of so many"):
+        named(counts_of(tables()), part)
+
+
+def test_quantiles_of_one_table_are_the_same_in_its_parts():
+    first, second = (counts_of({**half, "by": "age:q4"}) for half in halves(tables()))
+    with pytest.raises(InputError, match="cut at quantiles"):
+        merged([first, second], disjoint=True)
+    assert merged([first, first], disjoint=True, is_one_table=True).info == first.info.model_copy(
+        update={
+            "n_candidates": 2 * first.info.n_candidates,
+            "metrics": merged([first, first], disjoint=True, is_one_table=True).info.metrics,
+        }
+    )

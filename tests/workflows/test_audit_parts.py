@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.workflows import audit, count_parts
-from tests.counts.small_counts import BY, tables
+from tests.counts.small_counts import BY, tables, values
 from tests.workflows.test_audit_counts import differences
 
 
@@ -59,3 +60,35 @@ def test_metrics_are_those_that_the_tables_allow(in_parts, monkeypatch):
     result = fairrec.audit(**in_parts)
     monkeypatch.undo()
     assert [*result.metrics] == [*fairrec.audit(**in_parts).metrics]
+
+
+def test_bins_by_quantiles_are_those_of_the_whole(in_parts, monkeypatch):
+    in_parts["by"] = "gender,age:q4"
+    found = fairrec.audit(**in_parts)
+    monkeypatch.undo()
+    whole = fairrec.audit(**in_parts)
+    mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
+    assert differences(mine["attributes"], its["attributes"]) == []
+    assert differences(mine["metrics"], its["metrics"]) == []
+
+
+def test_values_that_nobody_can_cut_are_read_whole(tmp_path, monkeypatch):
+    given = values()
+    given["values"].write_parquet(tmp_path / "values.parquet")
+    given["values"] = tmp_path / "values.parquet"
+    whole = fairrec.audit(**given, permutations=100)
+    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=300))
+    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    found = fairrec.audit(**given, permutations=100)
+    mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
+    assert differences(mine, its) == []
+
+
+def test_nothing_is_left_on_the_disk_after_an_error(in_parts, tmp_path):
+    (tmp_path / "scratch").mkdir()
+    pl.read_parquet(in_parts["users"])[50:].write_parquet(in_parts["users"])
+    with pytest.raises(InputError, match="not in"):
+        fairrec.audit(**in_parts, scratch=tmp_path / "scratch")
+    assert [*(tmp_path / "scratch").iterdir()] == []
+    with pytest.raises(OutputError, match="cannot hold the scratch files"):
+        fairrec.audit(**in_parts, scratch=tmp_path / "none")

@@ -41,3 +41,18 @@ def test_counts_are_the_same_whatever_the_order_of_rows():
     assert first.rows.select(pl.col("users", "level", "family")).equals(
         second.rows.select(pl.col("users", "level", "family"))
     )
+
+
+def test_values_in_files_of_other_names_add_up(tmp_path):
+    given = values()
+    table = given.pop("values")
+    counts = []
+    for at, how in ((0, "make_levels"), (1, "levels")):
+        table.filter(pl.col("user_id") % 2 == at).write_parquet(tmp_path / f"{at}.parquet")
+        source = {"values": tmp_path / f"{at}.parquet", how: tmp_path / "levels.toml"}
+        counts.append(fairrec.count(**given, **source, part=f"{at + 1}/2"))
+    assert fairrec.audit(counts=counts, permutations=20).summary.n_users == 800
+
+
+def test_a_blank_part_is_none():
+    assert fairrec.count(**tables(), part="  ").info.parts == ()

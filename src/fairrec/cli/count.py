@@ -12,7 +12,7 @@ from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
 from fairrec.core.audit_options import AuditOptions, MinShown, Threads
 from fairrec.core.engines.options import EngineOptions
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
 from fairrec.counts.options import CountOptions
@@ -48,6 +48,12 @@ def count_command(
     need(tables, *(("users",) if predictions is not None else ()), "by", command="count")
     read = [predictions, counting.get("levels"), *tables.values()]
     refuse_overwriting("out", out, [*read, counting.get("make_levels")])
+    for path in read:
+        if isinstance(path, Path) and path.is_dir() and out.parent.resolve() == path.resolve():
+            raise OutputError(
+                f"{plain(out, 300)}: lies in a folder whose files are all read as one table, and "
+                f"would be one of them the next time. Name a file elsewhere."
+            )
     refuse_overwriting("make_levels", counting.get("make_levels"), read)
     refuse_overwriting("log", log, [*read, out])
     with shown_progress(quiet, log) as progress:

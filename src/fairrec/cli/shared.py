@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -14,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+TERMINATED = 143
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -176,7 +179,7 @@ def need_torch() -> None:
 def errors_in_words(debug: bool) -> Iterator[None]:
     """A clear message and exit code 2 for what the user can fix."""
     try:
-        with _heard():
+        with _heard(), _ended_in_order():
             yield
     except FairRecError as error:
         if debug:
@@ -184,8 +187,33 @@ def errors_in_words(debug: bool) -> Iterator[None]:
         say(f"{type(error).__name__}: {error}")
         raise typer.Exit(BAD_INPUT) from error
     except KeyboardInterrupt as interrupt:
-        say(str(interrupt) or "Interrupted.")
-        raise typer.Exit(INTERRUPTED) from interrupt
+        is_ended = isinstance(interrupt, _Terminated)
+        say(str(interrupt) or ("Terminated." if is_ended else "Interrupted."))
+        raise typer.Exit(TERMINATED if is_ended else INTERRUPTED) from interrupt
+
+
+class _Terminated(KeyboardInterrupt):
+    """Somebody wants this command to end, as a scheduler does."""
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Have SIGTERM clear away what is on its way, as Ctrl-C does."""
+
+    def end(number: int, frame: object) -> None:
+        # once: what is cleared away then is not to be interrupted
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise _Terminated
+
+    is_ours = current_thread() is main_thread()
+    is_ours = is_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if is_ours:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

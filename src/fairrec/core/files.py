@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.options import Blank, spelled
 from fairrec.core.scratch import scratch, synced
 
 if TYPE_CHECKING:
@@ -86,6 +87,33 @@ def errors_of_disk(where: Path) -> Iterator[None]:
 
 
 @contextmanager
+def errors_of_polars() -> Iterator[None]:
+    """A full disk while Polars writes, as an error of the disk."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def errors_of_scratch(folder: Path) -> Iterator[None]:
+    """Errors of the disk where something is needed on it until the end."""
+    try:
+        with errors_of_polars():
+            yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{plain(folder, 300)}: cannot hold the scratch files of parts "
+            f"({plain(error.strerror or error, 200)}). Name a folder with more room: "
+            f"{spelled('scratch', Blank('FOLDER'))}"
+        ) from error
+
+
+@contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
     """A file beside `file` to write to, which takes its place when all is written.
 
@@ -132,25 +160,15 @@ def put_table(
     table: pl.DataFrame, file: Path, compression_level: int | None = None, as_csv: bool = False
 ) -> None:
     """Write a table into a file that is not yet under its own name."""
-    import polars as pl
-
     # opened here, because Polars takes no path that is not Unicode
-    with file.open("wb") as stream:
+    with file.open("wb") as stream, errors_of_polars():
         if as_csv:
             table.write_csv(stream)
-            return
-        try:
+        else:
             table.write_parquet(stream, compression_level=compression_level)
-        except pl.exceptions.ComputeError as error:  # a full disk, in the words of Polars
-            raise OSError(str(error)) from error
 
 
 def sink_table(table: pl.LazyFrame, file: Path) -> None:
     """Write a table that is too large to be read at once, as `put_table` does."""
-    import polars as pl
-
-    with file.open("wb") as stream:
-        try:
-            table.sink_parquet(stream, compression_level=1, maintain_order=True)
-        except pl.exceptions.ComputeError as error:
-            raise OSError(str(error)) from error
+    with file.open("wb") as stream, errors_of_polars():
+        table.sink_parquet(stream, compression_level=1, maintain_order=True)

@@ -16,6 +16,9 @@ EVERY = 10.0
 """Seconds between two lines within a stage."""
 _UNITS = {
     "scoring": "pairs",
+    "measuring and counting": "rows",
+    "looking for borders": "rows",
+    "dealing out": "rows",
     "measuring": "metrics",
     "searching with": "users",
     "benchmarking": "searches",
@@ -34,6 +37,8 @@ def stage_in_words(stage: str, done: int, total: int) -> str:
     ('testing against chance: 40% of 1,000 permutations', 'reading')
     >>> stage_in_words("measuring 13,350,000 users", 2, 5)
     'measuring 13,350,000 users: 2 of 5 metrics'
+    >>> stage_in_words("measuring and counting", 50_000_000, 100_000_000)
+    'measuring and counting: 50% of 100,000,000 rows'
     """
     if not total:
         return stage

@@ -32,6 +32,10 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
     if counts.info is not None:
         return counts
     rows, keys = counts.rows, counts.keys
+    if not keys:
+        raise InputError(
+            f"{counts.where}: has no attribute, so there are no groups. Give each a column."
+        )
     families = {name: tuple(name.split(",")) for name in rows[FAMILY].unique(maintain_order=True)}
     metrics: dict[str, MetricInfo] = {}
     levels: dict[str, tuple[float, ...]] = {}
@@ -57,6 +61,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
             _refuse_beyond(mine, name, metrics[name].bounds, counts.where)
         if len(names) == 1 and (steps := _steps_of(mine, family, metrics[family].bounds)):
             levels[family] = steps
+    _refuse_aside(counts, metrics, better)
     attributes = {name: AttributeInfo(kind=_kind(rows.schema[name])) for name in keys}
     info = CountsInfo(
         fairrec_version=__version__,
@@ -69,6 +74,31 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
     )
     rows = pl.concat([rows, *who_is_missing], how="diagonal_relaxed")
     return replace(counts, rows=rows, info=info)
+
+
+def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, bool]) -> None:
+    """Refuse what would be left aside: sums of no family, and ends of metrics that are known."""
+    for name in counts.rows.columns:
+        of = name.removesuffix("^2")
+        if of != name and of not in counts.rows.columns:
+            raise InputError(f"{counts.where}: '{plain(name)}' has no column '{plain(of)}'.")
+        if name in counts.values and name not in metrics:
+            raise InputError(
+                f"{counts.where}: '{plain(name)}' is in no family, so its sums would be left out. "
+                "Give it rows of its own, or drop the column."
+            )
+        if name in counts.keys and _metric_called(name) is not None:
+            raise InputError(
+                f"{counts.where}: '{plain(name)}' has no column '{plain(squares_of(name))}' with "
+                "the squares of each user's value. Add it, or drop the column."
+            )
+    for name in better:
+        if name not in metrics:
+            raise unknown_name("metric in these counts", name, metrics)
+        if _metric_called(name) is not None:
+            raise InputError(
+                f"{spelled('better')}: which end of {plain(name)} is better is known. Leave it out."
+            )
 
 
 def _refuse_beyond(
@@ -121,14 +151,18 @@ def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> 
     )
 
 
+def _metric_called(name: str) -> Metric | None:
+    """The metric that FairRec knows by this name, or None."""
+    try:
+        return parse_metric(name).metric
+    except FairRecError:
+        return None
+
+
 def _metric_info(
     name: str, better: Mapping[str, bool], n_users: float, n_undefined: float
 ) -> MetricInfo:
-    about: Metric | None = None
-    try:
-        about = parse_metric(name).metric
-    except FairRecError:
-        about = None
+    about = _metric_called(name)
     if about is None:
         return MetricInfo(
             definition=f"Column {name} of the counts.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
+from fairrec.counts.families import LevelsError
 from fairrec.metrics.measured import Column, Measured
 
 ENOUGH, _LEAST = 0.95, 0.5
@@ -32,7 +33,7 @@ def notes_on_levels(measured: Measured, where: str) -> list[str]:
             f"{spelled('make_levels', Blank('FILE'))}"
         )
         if left < _LEAST * whole:
-            raise InputError(f"{where}: {told}, too little to test groups by. To do so, {how}.")
+            raise LevelsError(f"{where}: {told}, too little to test groups by. To do so, {how}.")
         notes.append(f"{told}, so that tests find less than they could; {how}")
     return notes
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.errors import InputError, plain
 from fairrec.core.version import __version__
 from fairrec.counts.families import families_of
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
@@ -33,6 +34,13 @@ def count_users(
     keys = (*inputs.attributes, *inputs.circumstances)
     families = families_of(measured, edges)
     names = [metric.name for metric in measured.metrics]
+    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
+    for key in keys:
+        if key.name in numbers:
+            raise InputError(
+                f"Attribute '{plain(key.name)}' has the name of a column of the counts. Rename "
+                "that column of the users table."
+            )
     outcomes = possible_outcomes(measured, inputs)
     frames = []
     for family in families:
@@ -55,7 +63,6 @@ def count_users(
         )
     rows = pl.concat(frames, how="diagonal")
     order = [FAMILY, *(key.name for key in keys), LEVEL, USERS]
-    numbers = [n for name in (*names, SHARE) for n in (name, squares_of(name))]
     described = inputs.described
     info = CountsInfo(
         fairrec_version=__version__,

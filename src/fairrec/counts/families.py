@@ -20,6 +20,19 @@ MOST_TOGETHER = 256
 """Levels up to which metrics are counted together; more would make permutations costly."""
 
 
+class LevelsError(InputError):
+    """Levels that users cannot be counted on."""
+
+
+def finer_levels() -> str:
+    """How to say where a metric is cut."""
+    return (
+        "Say where to cut it in a file that all parts share: fairrec count with "
+        f"{spelled('levels', Blank('FILE'))}. One is made of a part of the users by "
+        f"{spelled('make_levels', Blank('FILE'))}"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Metrics that are counted together.
@@ -94,10 +107,8 @@ def _alone(i: int, measured: Measured, edges: Mapping[str, FloatArray]) -> Famil
         return Family((i,), level, pl.Series(labels, dtype=pl.String), is_cut=True)
     exact = _joint([i], measured)
     if exact is None:
-        raise InputError(
+        raise LevelsError(
             f"{plain(metric.name)} has more than {MOST_TOGETHER} different values and no bounds, "
-            "so nobody knows where to cut it. Say it in a file that all parts share: "
-            f"{spelled('levels', Blank('FILE'))}. One is made of these users by "
-            f"{spelled('make_levels', Blank('FILE'))}"
+            f"so nobody knows where to cut it. {finer_levels()}"
         )
     return exact

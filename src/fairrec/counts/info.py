@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairrec.statistics.missing import Kind
 
@@ -32,8 +32,16 @@ class MetricInfo(_Part):
     higher_is_better: bool | None = None
     bounds: tuple[float, float] | None = None
     ratio_scale: bool | None = None
-    n_expected: float = Field(description="users for whom a value is expected")
-    n_undefined: float = Field(description="those of them who have none")
+    n_expected: float = Field(
+        ge=0, allow_inf_nan=False, description="users for whom a value is expected"
+    )
+    n_undefined: float = Field(ge=0, allow_inf_nan=False, description="those of them who have none")
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise ValueError("bounds that hold nothing")
+        return self
 
 
 class OutcomeInfo(_Part):
@@ -67,7 +75,21 @@ class CountsInfo(_Part):
     relevant: str | None = None
     missing_lists: Literal["zero", "drop"] = "zero"
     columns: dict[str, str] = Field(default_factory=dict)
-    n_candidates: int = 0
-    min_shown: int | None = None
-    n_merged: int = Field(default=0, description="users in cells that were too small to be shown")
+    n_candidates: int = Field(default=0, ge=0)
+    min_shown: int | None = Field(default=None, ge=1)
+    n_merged: int = Field(
+        default=0, ge=0, description="users in cells that were too small to be shown"
+    )
     warnings: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        counted = [name for family in self.families for name in family]
+        if not counted or sorted(counted) != sorted(self.metrics):
+            raise ValueError("families that are not of its metrics")
+        if not self.attributes or {*self.attributes} & {*self.circumstances}:
+            raise ValueError("attributes that define no groups")
+        named = {name for one in self.missing.values() for name in one.metrics}
+        if not (named | {*self.levels}) <= {*self.metrics}:
+            raise ValueError("metrics that were not counted")
+        return self

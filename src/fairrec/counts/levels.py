@@ -120,16 +120,16 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
         is_rising = isinstance(edges, list) and all(
             isinstance(edge, int | float) and not isinstance(edge, bool) for edge in edges
         )
-        if not is_rising or not edges or not (np.isfinite(edges).all() and _rises(edges)):
+        found[name] = np.array(edges if is_rising else [], dtype=np.float64)
+        if not found[name].size or not (np.isfinite(found[name]).all() and _rises(found[name])):
             raise InputError(
                 f"{where}: {plain(name)} has no rising numbers. Write the edges between its "
                 f"levels: revenue = [1, 10, 100]"
             )
-        found[name] = np.array(edges, dtype=np.float64)
     if not found:
         raise InputError(f"{where}: names no metric. Write: revenue = [1, 10, 100]")
     return found
 
 
-def _rises(edges: Sequence[float]) -> bool:
+def _rises(edges: FloatArray) -> bool:
     return bool((np.diff(edges) > 0).all())

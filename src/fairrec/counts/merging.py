@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,12 +17,15 @@ from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts
 
 
-def merged(counts: Sequence[Counts], *, disjoint: bool = False) -> Counts:
+def merged(
+    counts: Sequence[Counts], *, disjoint: bool = False, is_one_table: bool = False
+) -> Counts:
     """The counts of all parts.
 
     Parameters
     ----------
     disjoint : no user is in two parts, although they do not say so
+    is_one_table : quantiles are those of all users, because the parts are of one table
     """
     if len(counts) == 1:
         return counts[0]
@@ -30,6 +34,8 @@ def merged(counts: Sequence[Counts], *, disjoint: bool = False) -> Counts:
     infos = [_info(one) for one in counts]
     for one, info in zip(counts[1:], infos[1:], strict=True):
         _refuse_others(infos[0], info, counts[0].where, one.where)
+        if not is_one_table:
+            _refuse_quantiles(info, f"{counts[0].where} and {one.where}")
     if any({*info.families} != {*infos[0].families} for info in infos) or any(
         info.levels.keys() != infos[0].levels.keys() for info in infos
     ):
@@ -80,6 +86,8 @@ def _overlap(one: str, other: str) -> bool:
 
     >>> _overlap("1/4", "1/2"), _overlap("1/4", "2/2"), _overlap("europe", "asia")
     (True, False, False)
+    >>> _overlap("Europe", "europe ")
+    True
     """
     first, second = _range(one), _range(other)
     if first is None or second is None:
@@ -116,11 +124,6 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
     for name, about in {**other.attributes, **other.circumstances}.items():
         if bins[name].binning != about.binning:
             raise InputError(f"{both}: '{plain(name)}' has different bins. Count them alike.")
-        if "quantiles" in (about.binning or ""):
-            raise InputError(
-                f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
-                f"edges instead, such as {spelled('by', f'{name}:18|25|40')}"
-            )
     for name, edges in other.levels.items():
         if name in first.levels and first.levels[name] != edges:
             raise InputError(
@@ -133,6 +136,15 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
             raise InputError(
                 f"{both}: '{plain(name)}' is not the same metric in both (its better end, its "
                 "bounds or its definition differs). Count them alike."
+            )
+
+
+def _refuse_quantiles(info: CountsInfo, both: str) -> None:
+    for name, about in {**info.attributes, **info.circumstances}.items():
+        if "quantiles" in (about.binning or ""):
+            raise InputError(
+                f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
+                f"edges instead, such as {spelled('by', f'{name}:18|25|40')}"
             )
 
 
@@ -179,4 +191,9 @@ def _added_outcomes(infos: Sequence[CountsInfo]) -> dict[str, OutcomeInfo]:
 
 def named(counts: Counts, part: str) -> Counts:
     """The same of a part of this name."""
+    if re.fullmatch(r"\s*\d+\s*/\s*\d+\s*", part) and _range(part) is None:
+        raise InputError(
+            f"{spelled('part', part)}: is no part of so many. The third of 16 is "
+            f"{spelled('part', '3/16')}"
+        )
     return replace(counts, info=_info(counts).model_copy(update={"parts": (part,)}))

@@ -7,27 +7,24 @@ Rows of a family hold every user once, so that families stand below one another.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from pydantic import ValidationError
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_reading, open_file, whole_file
+from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
+from fairrec.counts.checking import FAMILY, LEVEL, SHARE, USERS, checked_rows, squares_of
 from fairrec.counts.info import KEY, CountsInfo
 
-FAMILY, LEVEL, USERS = "family", "level", "users"
-SHARE = "missing"
-"""The value that is counted where it is about who is missing."""
+__all__ = ["FAMILY", "LEVEL", "SHARE", "USERS", "squares_of"]
+
+SUM = "fairrec_sum"
+"""Under which the checksum of rows and info stands: half of all damaged bits change a number."""
 OWN = (FAMILY, LEVEL, USERS, SHARE)
-_ROUNDING = 1e-9
-"""Sums of many values may be off by so much."""
-
-
-def squares_of(name: str) -> str:
-    """The column with the squares of a metric."""
-    return f"{name}^2"
 
 
 def family_name(metrics: tuple[str, ...]) -> str:
@@ -93,13 +90,24 @@ def _sum_or_null(name: str) -> pl.Expr:
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     assert counts.info is not None
-    with whole_file(file) as path, path.open("wb") as stream:
-        try:
-            counts.rows.write_parquet(
-                stream, metadata={KEY: counts.info.model_dump_json(exclude_defaults=False)}
-            )
-        except pl.exceptions.ComputeError as error:  # a full disk, in the words of Polars
-            raise OSError(str(error)) from error
+    said = counts.info.model_dump_json(exclude_defaults=False)
+    with whole_file(file) as path, path.open("wb") as stream, errors_of_polars():
+        counts.rows.write_parquet(stream, metadata={KEY: said, SUM: _sum(counts.rows, said)})
+
+
+def _sum(rows: pl.DataFrame, said: str) -> str:
+    """The checksum of rows and what is said of them."""
+    found = hashlib.sha256(said.encode())
+    for column in rows:
+        found.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
+        found.update(column.is_null().to_numpy().tobytes())
+        if column.dtype == pl.String:
+            texts = [text.encode() for text in column.drop_nulls()]
+            found.update(np.array([len(text) for text in texts], dtype=np.int64).tobytes())
+            found.update(b"".join(texts))
+        else:
+            found.update(column.drop_nulls().to_numpy().tobytes())
+    return found.hexdigest()
 
 
 def read_counts(file: Path) -> Counts:
@@ -118,75 +126,15 @@ def read_counts(file: Path) -> Counts:
         try:
             info = CountsInfo.model_validate_json(metadata[KEY])
         except ValidationError as error:
-            first = ".".join(map(str, error.errors()[0]["loc"]))
+            first = error.errors()[0]
+            seen = ".".join(map(str, first["loc"])) or first["msg"]
             raise InputError(
-                f"{where}: is no table of counts of this version of FairRec (see {plain(first)}). "
+                f"{where}: is no table of counts of this version of FairRec (see {plain(seen)}). "
                 "Count again."
             ) from error
-    return Counts(_checked(rows, where), info, where)
-
-
-def _checked(rows: pl.DataFrame, where: str) -> pl.DataFrame:
-    """The rows, if they can be counts."""
-    for name in (FAMILY, LEVEL, USERS):
-        if name not in rows.columns:
+        if metadata.get(SUM) != _sum(rows, metadata[KEY]):
             raise InputError(
-                f"{where}: has no column '{name}', so it is no table of counts. Make it by "
-                "fairrec count, or as docs/scale.md says."
+                f"{where}: is not as fairrec count wrote it: it was damaged or changed. Copy it "
+                "again, or count again."
             )
-    if not rows.schema[USERS].is_integer() or rows[USERS].null_count() or (rows[USERS] < 0).any():
-        raise InputError(
-            f"{where}: '{USERS}' must be whole numbers, 0 or more: how many users a row is about."
-        )
-    if rows[FAMILY].null_count():
-        raise InputError(f"{where}: {rows[FAMILY].null_count():,} rows have no family.")
-    rows = rows.filter(pl.col(USERS) > 0).with_columns(pl.col(FAMILY, LEVEL).cast(pl.String))
-    if not rows.height:
-        raise InputError(f"{where}: has no users.")
-    values = [name for name in rows.columns if squares_of(name) in rows.columns]
-    if not values:
-        raise InputError(
-            f"{where}: has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with "
-            "the squares."
-        )
-    sums = [n for name in values for n in (name, squares_of(name))]
-    for name in sums:
-        if not rows.schema[name].is_numeric():
-            raise InputError(f"{where}: '{plain(name)}' must be numbers: sums over users.")
-    rows = rows.with_columns(pl.col(USERS).cast(pl.Int64), pl.col(sums).cast(pl.Float64))
-    for name in sums:
-        if (rows[name].is_infinite() | rows[name].is_nan()).any():
-            raise InputError(f"{where}: '{plain(name)}' has sums that are no finite numbers.")
-    _refuse_impossible(rows, values, where)
-    return rows
-
-
-def _refuse_impossible(rows: pl.DataFrame, values: list[str], where: str) -> None:
-    """Sums that no users have."""
-    for name in values:
-        total, squares = pl.col(name), pl.col(squares_of(name))
-        if rows.filter(total.is_null() != squares.is_null()).height:
-            raise InputError(
-                f"{where}: '{plain(name)}' and '{plain(squares_of(name))}' must be empty in the "
-                "same rows, those of users without a value."
-            )
-        # a mean of squares is never below the square of the mean
-        less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
-        if less.height:
-            n, sum_, squared = less.select(USERS, total, squares).row(0)
-            raise InputError(
-                f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
-                f"{squared:g} in '{plain(squares_of(name))}', the sum of their squares "
-                f"({less.height:,} such rows)."
-            )
-        mixed = (
-            rows.group_by(FAMILY, LEVEL)
-            .agg(total.is_null().any().alias("some"), total.is_null().all().alias("all"))
-            .filter(pl.col("some") & ~pl.col("all"))
-        )
-        if mixed.height:
-            raise InputError(
-                f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with "
-                f"and without a value ({mixed.height:,} such levels). Leave the level of users "
-                "without a value empty."
-            )
+    return Counts(checked_rows(rows, where), info, where)

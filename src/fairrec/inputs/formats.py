@@ -195,7 +195,7 @@ def _scan_parts(files: Sequence[Path], root: Path, where: str) -> pl.LazyFrame:
         return pl.scan_parquet(sources, glob=False, hive_partitioning=False)
     parts = [scan_parquet(file) for file in files]
     shown = [plain(file.relative_to(root)) for file in files]
-    _refuse_different([part.collect_schema() for part in parts], shown, where)
+    refuse_different([part.collect_schema() for part in parts], shown, where)
     return pl.concat(
         part.select(parts[0].collect_schema().names()).with_columns(
             pl.lit(values[at], dtype=values.dtype).alias(name) for name, values in columns.items()
@@ -213,7 +213,7 @@ def columns_in_names(files: Sequence[Path], root: Path) -> dict[str, pl.Series]:
     }
 
 
-def _refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
+def refuse_different(parts: Sequence[pl.Schema], shown: Sequence[str], where: str) -> None:
     """Refuse parts of other columns than the first has: Polars would stop at some, as a bug."""
     first = parts[0]
     for part, file in zip(parts, shown, strict=True):

@@ -52,7 +52,7 @@ def read_inputs(
     if "values" in opened:
         columns, left_out = _columns_of(opened["values"], given)
         better = given.better or {}
-        wanted = tuple(metric_of_column(name, better, opened["values"].where) for name in columns)
+        wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
     else:
         wanted = wanted_metrics(given, opened)
     refuse_given(given, opened, wanted)

@@ -163,11 +163,15 @@ def audit(
     )
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
+    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         _refuse_tables(
-            predictions, test, values, users, items, history, columns, relevant, search, scorer
+            predictions,
+            *(test, values, users, items, history, columns, relevant),
+            None if missing_lists == TableOptions.missing_lists else missing_lists,
+            *(search, scorer),
         )
         from fairrec.workflows.audit_counts import audit_counts
 
@@ -181,6 +185,7 @@ def audit(
             metrics=said.metrics,
             better=said.better,
             disjoint=disjoint,
+            where=where,
             command=command,
             about=about,
         )
@@ -203,7 +208,6 @@ def audit(
         "metrics": metrics,
         "columns": columns,
     }
-    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
         _refuse_engine(how, scorer)
@@ -212,20 +216,26 @@ def audit(
             predictions, scorer = run.file, ScoreByRun(run.folder)
     is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
     if is_cut and _is_of_everyone(how, scorer):
+        from fairrec.counts.families import LevelsError
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
 
-        return audit_in_parts(
-            predictions,
-            tables,
-            options,
-            where,
-            progress,
-            model=as_model(scorer),
-            reserved=(*RESERVED, *RESERVED_NAMES),
-            command=command,
-            about=about,
-        )
+        try:
+            return audit_in_parts(
+                predictions,
+                tables,
+                options,
+                where,
+                progress,
+                model=as_model(scorer),
+                reserved=(*RESERVED, *RESERVED_NAMES),
+                command=command,
+                about=about,
+            )
+        except LevelsError:
+            # nobody has said where to cut a metric; here it need not be, if all is read at once
+            if where.engine != "local":
+                raise
     # all that comes after reading is loaded meanwhile
     load_ahead("fairrec.workflows.audit_named")
     # a run scores its candidates by itself, once they are read
@@ -328,6 +338,7 @@ def _refuse_tables(*given: Any) -> None:
         "history",
         "columns",
         "relevant",
+        "missing_lists",
         "search",
         "scorer",
     )

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
-from fairrec.core.engines.engine import Engine
+from fairrec.core.engines.engine import Engine, open_engine
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
+from fairrec.counts.checking import refuse_unlike
 from fairrec.counts.choosing import chosen, with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.rows import Counted, counted_users
@@ -36,10 +38,16 @@ def audit_counts(
     metrics: Sequence[str] | None = None,
     better: Mapping[str, bool] | None = None,
     disjoint: bool = False,
+    where: EngineOptions,
     command: str | None = None,
     about: AboutOptions,
 ) -> AuditResult:
-    """The audit of all users in these counts."""
+    """The audit of all users in these counts.
+
+    Parameters
+    ----------
+    where : who draws the permutations
+    """
     started = time.perf_counter()
     progress("reading counts", 0, 0)
     for one in counts:
@@ -54,16 +62,21 @@ def audit_counts(
             "out, or count again."
         )
     known = [with_info(one, better or {}) for one in read]
+    for one in known:
+        assert one.info is not None
+        refuse_unlike(one.rows, one.info, one.where)
     counted = counted_users(chosen(merged(known, disjoint=disjoint), by, given, metrics))
     described = replace(counted.described, tables=_tables(files))
-    return audit_counted(
-        replace(counted, described=described),
-        options,
-        progress,
-        command=command or _as_call(files, counted, options, about),
-        about=about,
-        started=started,
-    )
+    with open_engine(where) as engine:
+        return audit_counted(
+            replace(counted, described=described),
+            options,
+            progress,
+            command=command or _as_call(files, counted, options, about),
+            about=about,
+            started=started,
+            engine=None if where.engine == "local" else engine,
+        )
 
 
 def audit_counted(
@@ -103,7 +116,10 @@ def _refuse_twice(counts: Sequence[Counts | Path]) -> None:
     for at, one in enumerate(seen):
         if any(one is other or (isinstance(one, Path) and one == other) for other in seen[:at]):
             where = plain(counts[at], 300) if isinstance(one, Path) else one.where
-            raise InputError(f"{where}: is named twice in {spelled('counts')}. Leave one out.")
+            raise InputError(
+                f"{where}: is named twice in {spelled('counts')}, so its users would be counted "
+                "twice. Leave one out."
+            )
 
 
 def _tables(files: Sequence[Path]) -> dict[str, Table]:

@@ -6,6 +6,7 @@ import atexit
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import polars as pl
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.options import EngineOptions
+from fairrec.core.files import errors_of_scratch
 from fairrec.core.progress import Progress
+from fairrec.core.scratch import scratch
 from fairrec.counts.rows import counted_users
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.parts.part import Parts
@@ -52,39 +55,39 @@ def audit_in_parts(
     model : who gives the scores; None where they are in the table
     """
     started = time.perf_counter()
-    # kept until the program ends: the result is written from it
-    scratch = tempfile.TemporaryDirectory(
-        prefix="fairrec-users-", dir=where.scratch, ignore_cleanup_errors=True
-    )
-    atexit.register(scratch.cleanup)
-    per_user = Path(scratch.name)
-    with (
-        open_engine(where) as engine,
-        counted_in_parts(
-            predictions,
-            given,
-            engine,
-            {},
-            progress,
-            reserved=reserved,
-            per_user=per_user,
-            model=model,
-            folder=where.scratch,
-        ) as (counts, parts),
-    ):
-        counted = counted_users(counts)
-        tables = open_tables(predictions, TableOptions.of(**given))
-        notes = (*counted.described.warnings, *_notes(parts, counted.attributes), NOT_LOOKED_AT)
-        described = replace(counted.described, tables=tables, warnings=notes)
-        result = audit_counted(
-            replace(counted, described=described),
-            options,
-            progress,
-            command=command or "fairrec.audit(...)",
-            about=about,
-            started=started,
-            engine=None if where.engine == "local" else engine,
-        )
+    place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
+    with ExitStack() as ending:
+        with errors_of_scratch(place):
+            per_user = ending.enter_context(scratch(place, "fairrec-users", is_folder=True))
+        with (
+            open_engine(where) as engine,
+            counted_in_parts(
+                predictions,
+                given,
+                engine,
+                {},
+                progress,
+                reserved=reserved,
+                per_user=per_user,
+                model=model,
+                folder=where.scratch,
+            ) as (counts, parts),
+        ):
+            counted = counted_users(counts)
+            tables = open_tables(predictions, TableOptions.of(**given))
+            notes = (*counted.described.warnings, *_notes(parts, counted.attributes), NOT_LOOKED_AT)
+            described = replace(counted.described, tables=tables, warnings=notes)
+            result = audit_counted(
+                replace(counted, described=described),
+                options,
+                progress,
+                command=command or "fairrec.audit(...)",
+                about=about,
+                started=started,
+                engine=None if where.engine == "local" else engine,
+            )
+        # kept until the program ends: the result is written from it
+        atexit.register(ending.pop_all().close)
     return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
 
 

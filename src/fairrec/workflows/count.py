@@ -134,8 +134,8 @@ def count(
             ) as (counts, _),
         ):
             pass
-    if asked.part:
-        counts = named(counts, asked.part)
+    if asked.part.strip():
+        counts = named(counts, asked.part.strip())
     return without_small_cells(counts, sharing.min_shown)
 
 

@@ -43,7 +43,8 @@ class CountedPart:
     def __add__(self, other: CountedPart) -> CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
-            merged([self.counts, other.counts], disjoint=True), self.doubts + other.doubts
+            merged([self.counts, other.counts], disjoint=True, is_one_table=True),
+            self.doubts + other.doubts,
         )
 
 
@@ -89,7 +90,7 @@ class CountPart:
 
 def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
     """The counts of all parts, added in an order that they alone determine."""
-    done = steps(progress, "measuring and counting rows", parts.n_rows, lambda part: part.n_rows)
+    done = steps(progress, "measuring and counting", parts.n_rows, lambda part: part.n_rows)
     found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
     found.doubts.refuse()
     return replace(found.counts, where="the counts")

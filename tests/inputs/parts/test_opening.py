@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
@@ -413,3 +413,15 @@ def test_only_parquet_is_read_in_parts(tmp_path: Path):
     users.write_csv(tmp_path / "users.csv")
     for given in (tmp_path / "users.csv", users):
         agree({"predictions": paths["candidates"], "users": given}, ["auc"], 5)
+
+
+def test_a_place_that_holds_no_scratch_is_said_with_the_option(tmp_path: Path):
+    users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
+    users.write_parquet(tmp_path / "users.parquet")
+    given = {"users": tmp_path / "users.parquet", "values": tmp_path / "users.parquet"}
+    for place in (tmp_path / "none", tmp_path / "users.parquet"):
+        with (
+            pytest.raises(OutputError, match=r"cannot hold the scratch files.*scratch="),
+            open_parts(folder=place, by="gender", **given),
+        ):
+            raise AssertionError

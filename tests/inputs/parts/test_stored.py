@@ -48,3 +48,19 @@ def test_tables_that_are_not_in_parquet_files_or_empty_are_refused(tmp_path: Pat
         Stored.of(Table(pl.DataFrame({"a": [1]}), "predictions"))
     with pytest.raises(InputError, match="the table is empty"):
         stored(tmp_path, 0, 0)
+
+
+def test_a_file_that_is_not_whole_is_refused(tmp_path: Path):
+    stored(tmp_path, 3, 5)
+    file = tmp_path / "1.parquet"
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        Stored.of(Table(tmp_path, "predictions"))
+
+
+def test_files_that_differ_are_refused_by_name(tmp_path: Path):
+    table = stored(tmp_path, 3, 5)
+    table.refuse_different()
+    pl.DataFrame({"row": ["a"]}).write_parquet(tmp_path / "1.parquet")
+    with pytest.raises(InputError, match=r"'row' is Int64 in 0.parquet and String in 1.parquet"):
+        Stored.of(Table(tmp_path, "predictions")).refuse_different()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.errors import InputError
+from fairrec.core.files import errors_of_scratch
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.scratch import scratch
@@ -73,8 +74,11 @@ def open_parts(
     given = TableOptions.of(**tables)
     opened = open_tables(predictions, given)
     place = Path(tempfile.gettempdir()) if folder is None else folder
-    with scratch(place, "fairrec-parts", is_folder=True) as home:
-        yield _Cutting(opened, given, n_rows, home, progress).parts(given)
+    with ExitStack() as until_the_end:
+        with errors_of_scratch(place):
+            home = until_the_end.enter_context(scratch(place, "fairrec-parts", is_folder=True))
+            parts = _Cutting(opened, given, n_rows, home, progress).parts(given)
+        yield parts
 
 
 class _Cutting:
@@ -93,7 +97,7 @@ class _Cutting:
         # what is wrong with the names is told before hours of reading
         attribute_specs(opened["users"], given.by)
         self._given = {*given.given}
-        self._main = Stored.of(opened["values" if "values" in opened else "predictions"])
+        self._main = _stored(opened["values" if "values" in opened else "predictions"])
         self._n_rows = max(1, n_rows // _items_a_row(self._main))
         self._dealt: list[Dealt] = []
 
@@ -119,7 +123,7 @@ class _Cutting:
                     replace(piece, longest=longest) for piece in pieces["predictions"]
                 ]
             are_audited = given.missing_lists == "zero"
-            pieces["test"] = self._deal(Stored.of(self._opened["test"]), everyone, are_audited)
+            pieces["test"] = self._deal(_stored(self._opened["test"]), everyone, are_audited)
         if "history" in self._opened:
             pieces["history"] = self._history(everyone)
         pieces["users"], attributes = self._users(everyone)
@@ -163,7 +167,7 @@ class _Cutting:
 
     def _history(self, everyone: Everyone) -> list[Piece]:
         """The histories of users, and how often each item was interacted with by anybody."""
-        stored = Stored.of(self._opened["history"])
+        stored = _stored(self._opened["history"])
         counts = self._home / "item-counts.parquet"
         self._progress(f"counting items in {stored.table.where}", 0, 0)
         _item_counts(stored).write_parquet(counts)
@@ -186,6 +190,13 @@ class _Cutting:
             for one in rows
         ]
         return found, attributes
+
+
+def _stored(table: Table) -> Stored:
+    """A table to be read in parts, whose files are alike."""
+    stored = Stored.of(table)
+    stored.refuse_different()
+    return stored
 
 
 def _columns_given(given: TableOptions, users: Table) -> list[str]:

@@ -9,8 +9,15 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.errors import InputError
-from fairrec.inputs.formats import columns_in_names, files_of, format_of, root_of, scan_parquet
+from fairrec.core.errors import InputError, plain
+from fairrec.inputs.formats import (
+    columns_in_names,
+    files_of,
+    format_of,
+    refuse_different,
+    root_of,
+    scan_parquet,
+)
 from fairrec.inputs.parts.piece import FileRows, scan_rows
 from fairrec.inputs.tables import Table
 
@@ -40,7 +47,8 @@ class Stored:
         assert table.path is not None
         paths = files_of(table.path)
         named = columns_in_names(paths, root_of(table.path)) if len(paths) > 1 else {}
-        lengths = [int(scan_parquet(file).select(pl.len()).collect().item()) for file in paths]
+        with table.read_errors():
+            lengths = [int(scan_parquet(file).select(pl.len()).collect().item()) for file in paths]
         files = tuple(
             FileRows(
                 *(file, 0, n_rows),
@@ -54,6 +62,15 @@ class Stored:
         if not bounds[-1]:
             raise InputError(f"{table.where}: the table is empty. It needs at least one row.")
         return cls(table, files, bounds)
+
+    def refuse_different(self) -> None:
+        """An error where a file has other columns than the first, before hours of reading."""
+        assert self.table.path is not None
+        root = root_of(self.table.path)
+        with self.table.read_errors():
+            schemas = [scan_parquet(one.file).collect_schema() for one in self.files]
+        shown = [plain(one.file.relative_to(root)) for one in self.files]
+        refuse_different(schemas, shown, self.table.where)
 
     @property
     def n_rows(self) -> int:
