@@ -5,7 +5,7 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.counts.checking import checked_rows, refuse_unlike
-from fairrec.counts.choosing import with_info
+from fairrec.counts.foreign import with_info
 from fairrec.counts.table import Counts
 from tests.counts.test_table import SOME
 

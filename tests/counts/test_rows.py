@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.counts.choosing import with_info
+from fairrec.counts.foreign import with_info
 from fairrec.counts.rows import counted_users
 from fairrec.counts.table import Counts
 from tests.counts.small_counts import counts_of, tables

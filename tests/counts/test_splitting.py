@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError
-from fairrec.counts.choosing import with_info
+from fairrec.counts.foreign import with_info
 from fairrec.counts.rows import counted_users
 from fairrec.counts.splitting import split_families
 from fairrec.counts.table import Counts

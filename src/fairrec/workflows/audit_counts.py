@@ -15,7 +15,8 @@ from fairrec.core.options import declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.checking import refuse_unlike
-from fairrec.counts.choosing import chosen, with_info
+from fairrec.counts.choosing import chosen
+from fairrec.counts.foreign import with_info
 from fairrec.counts.merging import merged
 from fairrec.counts.rows import Counted, counted_users
 from fairrec.counts.table import Counts, read_counts
