@@ -9,16 +9,6 @@ from fairrec.core.errors import InputError
 from fairrec.counts.choosing import chosen
 from tests.counts.small_counts import counts_of, tables
 
-SQL = {
-    "family": ["watched"] * 3,
-    "gender": ["F", "F", "M"],
-    "age": [20, 30, 20],
-    "level": ["0", "1", None],
-    "users": [2, 3, 4],
-    "watched": [0.0, 3.0, None],
-    "watched^2": [0.0, 3.0, None],
-}
-
 
 def test_what_is_not_named_is_added_up_over():
     counts = counts_of(tables())
