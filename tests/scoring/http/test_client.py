@@ -13,6 +13,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import ScoringError
+from fairrec.scoring.models.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
@@ -87,8 +88,10 @@ def test_every_searcher_asks_a_service_for_no_more_than_it_needs(
 ):
     url, tag = server.address("random-500")
     options = SearchOptions(name, budget_users="40%")
-    over_http = audit(endpoint(url), search=options)
-    here = audit(in_process, search=options)
+    service = endpoint(url)
+    over_http = audit(service, search=options)
+    # a round asks for as many users as calls can be under way at once
+    here = audit(FunctionModel(in_process, concurrency=service.concurrency), search=options)
     assert answer_of(over_http) == answer_of(here)
     asked = {user for batch in server.batches(tag) for user in batch}
     assert len(asked) == over_http.summary.search.users_scored <= 0.4 * N_USERS
