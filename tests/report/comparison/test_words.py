@@ -9,7 +9,7 @@ def test_the_answer_names_the_group_that_became_worse():
     summary = compared().summary
     assert headline(summary).startswith("plan=free became worse by more than matters: clicks ")
     n_more = summary.metrics["clicks"].n_worse + summary.metrics["clicks"].n_worse_by_more - 1
-    assert headline(summary).endswith(f"; {n_more} more below")
+    assert headline(summary).endswith(f"; {n_more} more")
     assert tone_of(summary) == "found"
 
 
@@ -26,6 +26,10 @@ def test_the_answer_says_who_improved_where_nobody_became_worse():
     better = compared(fall=-1.0).summary
     n = better.metrics["clicks"].n_improved
     assert headline(better) == f"No group is shown to be worse; {n} groups improved"
+    # a group that improved in two metrics is one group
+    one = better.metrics["clicks"]
+    twice = better.model_copy(update={"metrics": {"clicks": one, "views": one}})
+    assert headline(twice).endswith(f"; up to {n} groups improved in a metric")
     same = compared(fall=0.0).summary
     assert headline(same) == "No group is shown to be worse or better"
     assert tone_of(same) == "open"

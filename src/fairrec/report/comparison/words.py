@@ -46,8 +46,11 @@ def tone_of(summary: ComparisonSummary) -> Tone:
 def headline(summary: ComparisonSummary) -> str:
     """The answer in one sentence."""
     first = _first(summary)
-    n_improved = sum(metric.n_improved for metric in summary.metrics.values())
-    better = f"; {plural(n_improved, 'group')} improved" if n_improved else ""
+    # a group may improve in several metrics, and is one group
+    n_improved = max((metric.n_improved for metric in summary.metrics.values()), default=0)
+    which = " in a metric" if len(summary.metrics) > 1 else ""
+    up_to = "up to " if which else ""
+    better = f"; {up_to}{plural(n_improved, 'group')} improved{which}" if n_improved else ""
     if first is not None:
         return _of_worse(*first, summary) + better
     if summary.outcome == "not worse by more":
@@ -75,8 +78,9 @@ def _of_worse(name: str, group: GroupComparison, summary: ComparisonSummary) -> 
     verb = "changed" if metric.higher_is_better is None else "became worse"
     verb += " by more than matters" if group.outcome == "worse by more" else ""
     before, after = numbers(group.before, group.after)
-    n_more = sum(m.n_worse_by_more + m.n_worse for m in summary.metrics.values()) - 1
-    more = f"; {n_more:,} more below" if n_more else ""
+    n_more = metric.n_worse_by_more + metric.n_worse - 1
+    which = " in this metric" if len(summary.metrics) > 1 else ""
+    more = f"; {n_more:,} more{which}" if n_more else ""
     who, what = group_label(group.group), plain(metric.called or name)
     return f"{who} {verb}: {what} {before} → {after}{more}"
 
