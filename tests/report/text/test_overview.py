@@ -13,6 +13,7 @@ from fairrec.report.text.overview import overview
 from fairrec.report.text.view import build_view
 from fairrec.report.words import number, signed
 from fairrec.search.options import SearchOptions
+from tests.counts.small_counts import tables
 from tests.report.text.planted_report import audit_of, given_result, planted_result
 
 
@@ -103,6 +104,8 @@ def test_users_without_a_value_withhold_the_answer():
 def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
     assert "look at their lists, then fairrec mitigate" in answer_of(planted_result()).next_steps
+    counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
+    assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
     said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps

@@ -298,7 +298,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         circumstance = summary.circumstances[0].circumstance
         steps.append(f"compare users in the same circumstances: {spelled('given', [circumstance])}")
     if any(group.served == "worse" for group in groups):
-        if "values" not in summary.inputs and summary.search.users_scored == summary.n_users:
+        has_lists = "predictions" in summary.inputs
+        if has_lists and summary.search.users_scored == summary.n_users:
             steps.append("look at their lists, then fairrec mitigate")
         else:
             steps.append("look at what these users got")
