@@ -215,3 +215,12 @@ def test_counts_are_not_added_to_themselves_whatever_is_said_of_them(tmp_path):
     write_counts(counts, file)
     with pytest.raises(InputError, match=r"counts.parquet: is named twice"):
         fairrec.audit(counts=[file, tmp_path / "." / "counts.parquet"], disjoint=True)
+
+
+def test_a_metric_that_nobody_has_is_refused_as_for_users():
+    given = tables()
+    given["predictions"] = given["predictions"].with_columns(label=pl.lit(0.0))
+    counts = counts_of(given)
+    for source in ({"counts": counts}, given):
+        with pytest.raises(InputError, match="Metric 'auc' is undefined for every user"):
+            fairrec.audit(**source, permutations=0)

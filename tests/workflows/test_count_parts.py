@@ -114,3 +114,8 @@ def test_own_metrics_are_not_known_to_workers_elsewhere(stored):
             pass
     finally:
         METRICS.remove("first_label")
+
+
+def test_metrics_that_are_no_mean_over_users_are_refused_in_parts_too(stored, monkeypatch):
+    with pytest.raises(InputError, match="pooled_auc is no mean over users"):
+        counted(stored, monkeypatch, 1000, metrics="auc,pooled_auc")

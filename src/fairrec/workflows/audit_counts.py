@@ -11,7 +11,7 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import Engine, open_engine
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import declared, invalid, spelled
+from fairrec.core.options import Blank, declared, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.checking import refuse_unlike
@@ -23,6 +23,7 @@ from fairrec.counts.table import Counts, read_counts
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.tables import Table
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
+from fairrec.metrics.measured import Measured
 from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.missing import analyse_outcomes
@@ -93,6 +94,7 @@ def audit_counted(
     """The audit of users who were counted."""
     measured, wanted = counted.measured, counted.measured.metrics
     options = replace(options, matters=matters_of(options.matters, wanted))
+    _refuse_undefined(measured)
     refuse_unfit_to(options.matters, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users)
     analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
@@ -109,6 +111,16 @@ def audit_counted(
         about=about,
         started=started,
     )
+
+
+def _refuse_undefined(measured: Measured) -> None:
+    """An error for a metric that is undefined for every user."""
+    for i, metric in enumerate(measured.metrics):
+        if not measured.column(i).n_users:
+            raise InputError(
+                f"Metric '{plain(metric.name)}' is undefined for every user. Fix the tables and "
+                f"count again, or leave it out: {spelled('metrics', Blank('NAMES'))}"
+            )
 
 
 def _refuse_twice(counts: Sequence[Counts | Path]) -> None:

@@ -14,7 +14,7 @@ from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
 from fairrec.core.files import write_text
-from fairrec.core.options import Blank, documented, spelled
+from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.coarseness import ENOUGH
 from fairrec.counts.counting import count_users
@@ -32,10 +32,9 @@ from fairrec.counts.small_cells import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
-from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
-from fairrec.workflows.count_parts import counted_in_parts
+from fairrec.workflows.count_parts import counted_in_parts, refuse_pooled
 
 
 @documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
@@ -137,16 +136,6 @@ def count(
     if asked.part.strip():
         counts = named(counts, asked.part.strip())
     return without_small_cells(counts, sharing.min_shown)
-
-
-def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
-    """An error for a metric that is no mean over users, which counts do not tell."""
-    for metric in wanted:
-        if metric.metric.pooled:
-            raise InputError(
-                f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
-                f"Name others: {spelled('metrics', Blank('NAMES'))}"
-            )
 
 
 def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:

@@ -13,7 +13,7 @@ from fairrec.core.engines.engine import Engine, steps
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import put_table, whole_file
-from fairrec.core.options import spelled
+from fairrec.core.options import Blank, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
@@ -23,7 +23,7 @@ from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
 from fairrec.inputs.tables import Table
-from fairrec.metrics import METRICS
+from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.result.per_user_table import per_user_table
@@ -74,6 +74,7 @@ class CountPart:
         inputs, wanted = read_inputs(
             **part.tables(), **self.said, reserved=self.reserved, has_scores=self.model is None
         )
+        refuse_pooled(wanted)
         if self.model is not None:
             tables = {**inputs.tables, "users": Table(self.users, "users", inputs.columns)}
             inputs = with_scores_of(self.model, inputs, tables)
@@ -147,4 +148,14 @@ def _refuse_own(names: Sequence[str] | str) -> None:
             raise InputError(
                 f"Metric '{plain(name)}' is your own, and the workers do not know it. Leave out "
                 f"{spelled('engine')}, or measure it first and give it as {spelled('values')}."
+            )
+
+
+def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
+    """An error for a metric that is no mean over users, which counts do not tell."""
+    for metric in wanted:
+        if metric.metric.pooled:
+            raise InputError(
+                f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
+                f"Name others: {spelled('metrics', Blank('NAMES'))}"
             )
