@@ -29,6 +29,11 @@ from fairrec.statistics.analysis import analyse
 from fairrec.statistics.missing import analyse_outcomes
 from fairrec.workflows.audit_named import named_result
 
+NOT_LOOKED_AT = (
+    "users were counted, so that circumstances in which groups differ, such as the number of "
+    "relevant items, were not looked at unasked"
+)
+
 
 def audit_counts(
     counts: Sequence[Counts | Path],
@@ -105,7 +110,7 @@ def audit_counted(
         analysis,
         missing,
         counted.expected,
-        counted.described,
+        replace(counted.described, warnings=(*counted.described.warnings, NOT_LOOKED_AT)),
         wanted=wanted,
         command=command,
         about=about,

@@ -29,10 +29,6 @@ from fairrec.scoring.models.model import Model
 from fairrec.workflows.audit_counts import audit_counted
 from fairrec.workflows.count_parts import counted_in_parts
 
-NOT_LOOKED_AT = (
-    "read in parts, so that circumstances which differ between groups were not looked at unasked"
-)
-
 
 def audit_in_parts(
     predictions: Any,
@@ -75,7 +71,7 @@ def audit_in_parts(
         ):
             counted = counted_users(counts)
             tables = open_tables(predictions, TableOptions.of(**given))
-            notes = (*counted.described.warnings, *_notes(parts, counted.attributes), NOT_LOOKED_AT)
+            notes = (*counted.described.warnings, *_notes(parts, counted.attributes))
             described = replace(counted.described, tables=tables, warnings=notes)
             result = audit_counted(
                 replace(counted, described=described),
