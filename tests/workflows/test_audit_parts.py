@@ -92,3 +92,9 @@ def test_nothing_is_left_on_the_disk_after_an_error(in_parts, tmp_path):
     assert [*(tmp_path / "scratch").iterdir()] == []
     with pytest.raises(OutputError, match="cannot hold the scratch files"):
         fairrec.audit(**in_parts, scratch=tmp_path / "none")
+
+
+def test_the_call_that_repeats_it_is_told(in_parts):
+    said = fairrec.audit(**in_parts).summary.command
+    assert said.startswith("fairrec.audit(predictions, users=users, by='gender,age:20,country', ")
+    assert "metrics='auc,mrr@8'" in said

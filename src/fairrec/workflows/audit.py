@@ -29,7 +29,7 @@ from fairrec.core.audit_options import (
 )
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
-from fairrec.core.options import declared, documented, invalid, spelled
+from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
@@ -51,6 +51,7 @@ from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from fairrec.workflows.planned import follows_plan
+from fairrec.workflows.repeated_call import audit_call
 
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
@@ -440,17 +441,10 @@ def _as_call(
         parts.append(f"missing_lists={given.missing_lists!r}")
     if given.better:
         parts.append(f"better={ends_in_words(given.better)!r}")
-    parts += [
-        f"{name}={getattr(options, name)!r}"
-        for name in declared(AuditOptions)
-        if name not in ("threads", "matters")
-    ]
-    if options.matters is not None:
-        parts.append(f"matters={str(options.matters)!r}")
+    scored = []
     if how is not None:
         ledger = None if how.ledger is None else told_path(how.ledger)
-        parts.append(f"search={replace(how, ledger=ledger)!r}")
+        scored.append(f"search={replace(how, ledger=ledger)!r}")
     if asked.scorer is not None:
-        parts.append("scorer=scorer")
-    parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
-    return f"fairrec.audit({', '.join(parts)})"
+        scored.append("scorer=scorer")
+    return audit_call(parts, options, about, scored)

@@ -11,7 +11,7 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import Engine, open_engine
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, declared, invalid, spelled
+from fairrec.core.options import Blank, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.checking import refuse_unlike
@@ -28,6 +28,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.missing import analyse_outcomes
 from fairrec.workflows.audit_named import named_result
+from fairrec.workflows.repeated_call import audit_call
 
 NOT_LOOKED_AT = (
     "users were counted, so that circumstances in which groups differ, such as the number of "
@@ -151,12 +152,4 @@ def _as_call(
     """The call that repeats an audit made from Python."""
     parts = [f"counts={[str(told_path(file)) for file in files]!r}" if files else "counts=counts"]
     parts.append(f"by={list(counted.described.by)!r}")
-    parts += [
-        f"{name}={getattr(options, name)!r}"
-        for name in declared(AuditOptions)
-        if name not in ("threads", "matters")
-    ]
-    if options.matters is not None:
-        parts.append(f"matters={str(options.matters)!r}")
-    parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
-    return f"fairrec.audit({', '.join(parts)})"
+    return audit_call(parts, options, about)

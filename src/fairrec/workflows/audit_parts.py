@@ -27,7 +27,8 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.audit_counts import audit_counted
-from fairrec.workflows.count_parts import counted_in_parts
+from fairrec.workflows.count_parts import TABLES, counted_in_parts
+from fairrec.workflows.repeated_call import audit_call
 
 
 def audit_in_parts(
@@ -77,7 +78,7 @@ def audit_in_parts(
                 replace(counted, described=described),
                 options,
                 progress,
-                command=command or "fairrec.audit(...)",
+                command=command or _as_call(predictions, given, options, about),
                 about=about,
                 started=started,
                 engine=None if where.engine == "local" else engine,
@@ -85,6 +86,18 @@ def audit_in_parts(
         # kept until the program ends: the result is written from it
         atexit.register(ending.pop_all().close)
     return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
+
+
+def _as_call(
+    predictions: Any, given: Mapping[str, Any], options: AuditOptions, about: AboutOptions
+) -> str:
+    """The call that repeats an audit made from Python, its tables by their names."""
+    parts = [] if predictions is None else ["predictions"]
+    for name, value in given.items():
+        if value is None or value == () or (name, value) == ("missing_lists", "zero"):
+            continue
+        parts.append(f"{name}={name}" if name in TABLES else f"{name}={value!r}")
+    return audit_call(parts, options, about)
 
 
 def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:
