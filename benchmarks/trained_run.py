@@ -40,10 +40,10 @@ def make_run(shrink: int) -> None:
     """A run as training leaves it, with weights that were drawn: its shape is all that matters."""
     import torch
 
-    from fairrec.core.files import write_table
     from fairrec.core.version import __version__
     from fairrec.datasets.shapes import shaped_like
     from fairrec.datasets.synthetic import synthetic_bundle
+    from fairrec.models.deep.training import write_tables
     from fairrec.models.deep.training_data import training_data
     from fairrec.models.runs.checkpoint import build_model, save_record, save_tensors
     from fairrec.models.runs.record import RunRecord
@@ -57,9 +57,7 @@ def make_run(shrink: int) -> None:
     model = build_model("deepfm", SMALL, trained.features)
     with torch.no_grad():
         model.fields.table.weight.normal_(std=0.3)
-    tables = {"users": bundle.users, "items": bundle.items, "history": trained.history}
-    for name, table in (*tables.items(), ("test", trained.test.table(bundle))):
-        write_table(table, home / f"{name}.parquet")
+    write_tables(bundle, trained, home)
     save_tensors(model.state_dict(), home / "model.safetensors")
     record = RunRecord(
         fairrec_version=__version__,
