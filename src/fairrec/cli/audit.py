@@ -40,7 +40,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.ahead import do_ahead
+from fairrec.core.ahead import do_ahead, load_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
@@ -122,6 +122,9 @@ def audit_command(
     if policy is not None:
         refuse_overwriting_inputs(policy, [*read, out, log])
     with shown_progress(quiet, log) as progress:
+        if run is not None:
+            # it takes longest to load
+            load_ahead("torch")
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:

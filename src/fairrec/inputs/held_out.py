@@ -15,7 +15,7 @@ from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.relevance import Relevance, advised, compared_column
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.core.kernels import kernel
 from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import runs_of
 from fairrec.inputs.ids import comparable, encode, positions_in
@@ -134,10 +135,11 @@ def read_popularity(
 
     def per_user(per_run: IntArray) -> FloatArray:
         # whole numbers until the end, so that the order of the rows changes no digit
-        return np.bincount(owner[mine], weights=per_run[mine], minlength=len(user_ids))
+        weights = per_run[mine].astype(np.float64)
+        return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
 
     n_interactions = per_user(np.diff(bounds))
-    total = per_user(np.add.reduceat(n_per_item[codes], bounds[:-1]))
+    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     warnings = []
@@ -156,6 +158,15 @@ def read_popularity(
             "popularity is 0"
         )
     return Popularity(per_item, history), warnings
+
+
+@kernel
+def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
+    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
+    for run in range(len(sums)):
+        for row in range(bounds[run], bounds[run + 1]):
+            sums[run] += n_per_item[codes[row]]
+    return sums
 
 
 def _as_lists(categories: pl.Series, where: str) -> pl.Series:

@@ -56,7 +56,9 @@ class Run:
         items = known_positions(rows["item_id"], self.items["item_id"])
         # as text, which can be joined with any other table
         item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
-        return rows.with_columns(item_ids, pl.Series("score", score_pairs(self.model, users, items)))
+        return rows.with_columns(
+            item_ids, pl.Series("score", score_pairs(self.model, users, items))
+        )
 
 
 def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:
