@@ -40,6 +40,16 @@ def compiled(**options: Any) -> Callable[[F], F]:
 kernel = compiled()
 
 
+@kernel
+def _first() -> None:
+    """Does nothing."""
+
+
+def make_ready() -> None:
+    """Load all that the first call of a compiled function loads, which takes a while."""
+    _first()
+
+
 @cache
 def _note_that_nothing_is_kept() -> None:
     """Once a process; nothing in the calling program is wrong, so it is no warning of Python's."""
