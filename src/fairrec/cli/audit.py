@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,7 +41,7 @@ from fairrec.cli.shared import (
     shown_progress,
     stdout,
 )
-from fairrec.core.ahead import do_ahead, load_ahead
+from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import AboutOptions, AuditOptions, Seed, SharingOptions
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
@@ -124,7 +125,7 @@ def audit_command(
     with shown_progress(quiet, log) as progress:
         if run is not None:
             # it takes longest to load
-            load_ahead("torch")
+            do_ahead(lambda: import_module("torch"))
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:
