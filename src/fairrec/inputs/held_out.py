@@ -11,10 +11,11 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain, some_of
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
+from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.ids import positions_in
 from fairrec.inputs.relevance import Relevance, advised, compared_column
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def read_held_out(
     users = table.user_keys(frame["user_id"])
     rows = positions_in(users, user_ids)
     warnings += _about_unknown_users(users, rows, table, users_where)
-    items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
     is_counted = (rows >= 0) & (gains > 0)

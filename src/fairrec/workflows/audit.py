@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairrec.core.ahead import load_ahead
+from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -17,6 +17,7 @@ from fairrec.core.audit_options import (
     Correction,
     Depth,
     Matters,
+    MaxMemory,
     MaxUndefined,
     MinSupport,
     ModelName,
@@ -29,6 +30,7 @@ from fairrec.core.audit_options import (
 )
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
+from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
@@ -36,6 +38,7 @@ from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, D
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
+from fairrec.inputs.room import most_rows
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
@@ -89,6 +92,7 @@ def audit(
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     top: Top = AuditOptions.top,
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
@@ -119,7 +123,7 @@ def audit(
     users, items, history, columns, by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
-    max_undefined, seed, threads, top : see AuditOptions
+    max_undefined, seed, threads, max_memory, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
@@ -157,6 +161,7 @@ def audit(
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
+        max_memory=max_memory,
         top=top,
     )
     about = AboutOptions.of(
@@ -215,7 +220,9 @@ def audit(
         if run is not None:
             # each worker loads the model, and scores the candidates of its parts
             predictions, scorer = run.file, ScoreByRun(run.folder)
-    is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
+    is_cut = where.engine != "local" or (
+        is_large(predictions, tables, most_rows(options.max_memory)) and not _has_pooled(metrics)
+    )
     if is_cut and _is_of_everyone(how, scorer):
         from fairrec.counts.families import LevelsError
         from fairrec.workflows.audit_parts import audit_in_parts
@@ -238,7 +245,7 @@ def audit(
             if where.engine != "local":
                 raise
     # all that comes after reading is loaded meanwhile
-    load_ahead("fairrec.workflows.audit_named")
+    do_ahead(_load_the_rest)
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),
@@ -246,6 +253,7 @@ def audit(
         has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
+        max_memory=options.max_memory,
     )
     from fairrec.statistics.analysis import analyse
     from fairrec.statistics.missing import analyse_missing
@@ -256,7 +264,7 @@ def audit(
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     if run is not None:
         progress("scoring", 0, 0)
         inputs = run.scored(inputs, progress)
@@ -284,6 +292,12 @@ def audit(
     )
 
 
+def _load_the_rest() -> None:
+    """What comes after reading, in the order in which it is needed."""
+    make_ready()
+    import fairrec.workflows.audit_named  # noqa: F401
+
+
 def audit_inputs(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
@@ -300,7 +314,7 @@ def audit_inputs(
     from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
