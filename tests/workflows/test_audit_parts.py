@@ -98,3 +98,29 @@ def test_the_call_that_repeats_it_is_told(in_parts):
     said = fairrec.audit(**in_parts).summary.command
     assert said.startswith("fairrec.audit(predictions, users=users, by='gender,age:20,country', ")
     assert "metrics='auc,mrr@8'" in said
+
+
+def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monkeypatch):
+    """Users without a list are in a part of their own, in which nothing is a hit."""
+    users = pl.DataFrame({"user_id": range(60), "gender": ["F", "M"] * 30})
+    lists = pl.DataFrame({"user_id": [i for i in range(40) for _ in range(2)]})
+    lists = lists.with_columns(item_id=pl.int_range(pl.len()) % 7, rank=pl.int_range(pl.len()) % 2)
+    held_out = pl.DataFrame({"user_id": [*range(10, 60), *range(900, 940)]})
+    held_out = held_out.with_columns(item_id=pl.int_range(pl.len()) % 5)
+    held_out = pl.concat([held_out, held_out.head(30)])
+    given = {"predictions": lists, "test": held_out, "users": users}
+    for name, table in given.items():
+        table.write_parquet(tmp_path / f"{name}.parquet")
+    given = {name: tmp_path / f"{name}.parquet" for name in given}
+    given |= {"by": "gender", "permutations": 100, "min_support": 2}
+    whole = fairrec.audit(**given)
+    monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=20))
+    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    found = fairrec.audit(**given)
+    repeat = "test.parquet: 30 of 80 held-out rows repeat a user and item; such a pair counts once"
+    unknown, *others = found.warnings[:2]
+    assert unknown.startswith("40 users of test.parquet (")
+    assert unknown.endswith(" and 37 more) are not in users.parquet and are left out")
+    assert others == [repeat]
+    assert len(found.warnings) == len(whole.warnings) + 1
+    assert found.warnings[1:-1] == whole.warnings[1:]

@@ -19,6 +19,7 @@ from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
 from fairrec.counts.merging import merged
 from fairrec.counts.table import Counts
+from fairrec.inputs.notes import Notes, added, in_words
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
@@ -39,12 +40,14 @@ class CountedPart:
 
     counts: Counts
     doubts: Doubts
+    notes: Notes
 
     def __add__(self, other: CountedPart) -> CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
             merged([self.counts, other.counts], disjoint=True, is_one_table=True),
             self.doubts + other.doubts,
+            added(self.notes, other.notes),
         )
 
 
@@ -86,7 +89,8 @@ class CountPart:
             # a part that is worked on twice writes the same file
             with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(table, file, compression_level=1)
-        return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
+        notes = (*inputs.notes, *inputs.side.notes)
+        return CountedPart(_noted(replace(counts, where=part.name), ()), Doubts.of(inputs), notes)
 
 
 def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
@@ -94,7 +98,13 @@ def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: 
     done = steps(progress, "measuring and counting", parts.n_rows, lambda part: part.n_rows)
     found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
     found.doubts.refuse()
-    return replace(found.counts, where="the counts")
+    return _noted(replace(found.counts, where="the counts"), in_words(found.notes))
+
+
+def _noted(counts: Counts, notes: Sequence[str]) -> Counts:
+    """The same with other notes: those of parts add up, and are told of all of them."""
+    assert counts.info is not None
+    return replace(counts, info=counts.info.model_copy(update={"warnings": tuple(notes)}))
 
 
 def _add(one: CountedPart, other: CountedPart) -> CountedPart:
