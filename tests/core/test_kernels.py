@@ -111,3 +111,18 @@ def test_what_cannot_be_compiled_at_all_is_still_an_error(monkeypatch):
     monkeypatch.setattr(numba, "njit", refuse)
     with pytest.raises(RuntimeError, match="out of order"):
         kernel(doubled.py_func)
+
+
+def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
+    code = (
+        "import sys\n"
+        "from fairrec.core.kernels import make_ready\n"
+        "make_ready()\n"
+        "import numpy as np\n"
+        "from fairrec.statistics.draws import _shuffle\n"
+        "loaded = {*sys.modules}\n"
+        "_shuffle(np.zeros(4, np.int32), np.array([0, 4]), np.zeros(4))\n"
+        "print([name for name in {*sys.modules} - loaded if name.startswith('numba')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

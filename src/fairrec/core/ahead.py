@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from threading import Thread
-
-
-def load_ahead(*modules: str) -> None:
-    """Begin to load modules, one after the other; whoever imports one waits for it."""
-    do_ahead(lambda: [import_module(name) for name in modules])
 
 
 def do_ahead(work: Callable[[], object]) -> None:

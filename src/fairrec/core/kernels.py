@@ -8,6 +8,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+
+from fairrec.core.arrays import FloatArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,3 +51,13 @@ def _note_that_nothing_is_kept() -> None:
         "cache folder of the user can be written, so every process compiles them again, which "
         "takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to keep them."
     )
+
+
+@kernel
+def _first(values: FloatArray) -> None:
+    """Does nothing."""
+
+
+def make_ready() -> None:
+    """Load all that the first call of a compiled function loads, which takes a while."""
+    _first(np.zeros(1))

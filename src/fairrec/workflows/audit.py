@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairrec.core.ahead import load_ahead
+from fairrec.core.ahead import do_ahead
 from fairrec.core.audit_options import (
     AboutOptions,
     Alpha,
@@ -29,6 +29,7 @@ from fairrec.core.audit_options import (
 )
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError
+from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
@@ -238,7 +239,7 @@ def audit(
             if where.engine != "local":
                 raise
     # all that comes after reading is loaded meanwhile
-    load_ahead("fairrec.workflows.audit_named")
+    do_ahead(_load_the_rest)
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),
@@ -282,6 +283,12 @@ def audit(
         about=about,
         started=started,
     )
+
+
+def _load_the_rest() -> None:
+    """What comes after reading, in the order in which it is needed."""
+    make_ready()
+    import fairrec.workflows.audit_named  # noqa: F401
 
 
 def audit_inputs(
