@@ -233,3 +233,14 @@ def test_a_metric_that_nobody_has_is_refused_as_for_users():
     for source in ({"counts": counts}, given):
         with pytest.raises(InputError, match="Metric 'auc' is undefined for every user"):
             fairrec.audit(**source, permutations=0)
+
+
+def test_the_call_that_repeats_it_names_what_was_chosen():
+    counts = fairrec.count(**{**tables(), "metrics": "auc,mrr@8"})
+    chosen = {"by": "gender", "metrics": "mrr@8", "permutations": 20}
+    said = fairrec.audit(counts=counts, disjoint=True, **chosen).summary.command
+    start = "fairrec.audit(counts=counts, disjoint=True, by=['gender'], metrics=['mrr@8'], "
+    assert said.startswith(start)
+    again = eval(said, {"fairrec": fairrec, "counts": counts})
+    assert again.summary.command == said
+    assert [*again.metrics] == ["mrr@8"]

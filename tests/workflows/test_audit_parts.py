@@ -94,10 +94,13 @@ def test_nothing_is_left_on_the_disk_after_an_error(in_parts, tmp_path):
         fairrec.audit(**in_parts, scratch=tmp_path / "none")
 
 
-def test_the_call_that_repeats_it_is_told(in_parts):
-    said = fairrec.audit(**in_parts).summary.command
-    assert said.startswith("fairrec.audit(predictions, users=users, by='gender,age:20,country', ")
-    assert "metrics='auc,mrr@8'" in said
+def test_the_call_that_repeats_it_is_that_of_the_whole(in_parts, monkeypatch):
+    of_scorer = {**in_parts, "scorer": lambda users, items: items}
+    said = [fairrec.audit(**given).summary.command for given in (in_parts, of_scorer)]
+    monkeypatch.undo()
+    assert said == [fairrec.audit(**given).summary.command for given in (in_parts, of_scorer)]
+    assert "by=['gender', 'age:20', 'country'], metrics=['auc', 'mrr@8']" in said[0]
+    assert "scorer=scorer" in said[1]
 
 
 def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monkeypatch):

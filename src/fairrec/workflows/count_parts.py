@@ -13,7 +13,7 @@ from fairrec.core.engines.engine import Engine, steps
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import put_table, whole_file
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
@@ -23,6 +23,7 @@ from fairrec.inputs.notes import Notes, added, in_words
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import measure_everyone
@@ -30,8 +31,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.scored import with_scores_of
-
-TABLES = ("predictions", "test", "values", "users", "items", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def _add(one: CountedPart, other: CountedPart) -> CountedPart:
 @contextmanager
 def counted_in_parts(
     predictions: Any,
-    given: Mapping[str, Any],
+    given: TableOptions,
     engine: Engine,
     edges: Mapping[str, FloatArray],
     progress: Progress,
@@ -128,31 +127,26 @@ def counted_in_parts(
 
     Parameters
     ----------
-    given : the options about tables, as they were given
     per_user : a folder for the values of users
     folder : for scratch files
     model : who gives the scores; None where they are in the table
     """
-    tables = {name: one for name, one in given.items() if one is not None}
-    with open_parts(predictions, folder=folder, progress=progress, **tables) as parts:
-        said = {name: one for name, one in tables.items() if name not in TABLES}
-        if said.get("metrics") is None:
+    with open_parts(predictions, folder=folder, progress=progress, **vars(given)) as parts:
+        said = {name: one for name, one in changed(given).items() if name not in TABLE_NAMES}
+        if given.metrics is None:
             # what the tables allow must be the same in all parts
             first = next(iter(parts)).tables()
             _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
             said["metrics"] = [metric.name for metric in wanted]
         if not isinstance(engine, LocalEngine):
             _refuse_own(said["metrics"])
-        counting = CountPart(
-            said, edges, engine.threads, reserved, per_user, model, given.get("users")
-        )
+        counting = CountPart(said, edges, engine.threads, reserved, per_user, model, given.users)
         yield count_in_parts(parts, counting, engine, progress), parts
 
 
-def _refuse_own(names: Sequence[str] | str) -> None:
+def _refuse_own(names: Sequence[str]) -> None:
     """An error for metrics that workers in other processes do not know."""
-    wanted = names.split(",") if isinstance(names, str) else names
-    for name in wanted:
+    for name in names:
         known = name.partition("@")[0].strip().lower()
         if known in METRICS and not METRICS[known].compute.__module__.startswith("fairrec."):
             raise InputError(
