@@ -14,7 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.described import Described
+from fairrec.inputs.described import Described, MeasuredBy
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.mix_ups import refuse_swapped
 from fairrec.inputs.notes import Note, Notes, in_words
@@ -76,6 +76,13 @@ class AuditInputs:
         return dict(self.given.columns or {})
 
     @property
+    def measured_by(self) -> MeasuredBy:
+        """What users are measured by."""
+        if "values" in self.tables:
+            return "values"
+        return "recommendations" if "test" in self.tables else "candidates"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The notes in words, those about side data among them."""
         return in_words((*self.notes, *self.side.notes))
@@ -102,6 +109,7 @@ class AuditInputs:
             self.attributes,
             self.circumstances,
             self.warnings,
+            self.measured_by,
             self.is_pandas,
         )
 
