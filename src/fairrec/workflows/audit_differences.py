@@ -9,16 +9,12 @@ from fairrec.inputs.users_sum import users_sum
 from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
+from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary
 from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
 from fairrec.workflows.pairing import Common
 from fairrec.workflows.published import PublishedGroups
 
-_OPTIONS = (
-    *("by", "depth", "permutations", "alpha", "correction", "matters", "max_undefined", "seed"),
-    *("relevant", "missing_lists"),
-)
-"""Fields of a result that say how it was made, by the names of their options."""
 _SUM_SHOWN = 12
 
 
@@ -50,9 +46,8 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         yield f"values of {plain(name)}", f"{about.n_values:,}"
         if about.binning is not None:
             yield f"binning of {plain(name)}", plain(about.binning)
-    for name in _OPTIONS:
-        yield name, _in_words(getattr(summary, name))
-    yield "min_support", _in_words(summary.coverage.min_support)
+    for name, value in {"by": summary.by, **options_of(summary)}.items():
+        yield name, _in_words(value)
     yield "given", listed(summary.given.named) if summary.given else "none"
     yield "search", f"{summary.search.name}, {summary.search.users_scored:,} users scored"
     yield "FairRec", plain(summary.fairrec_version)
