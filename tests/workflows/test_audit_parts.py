@@ -127,3 +127,15 @@ def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monke
     assert others == [repeat]
     assert len(found.warnings) == len(whole.warnings) + 1
     assert found.warnings[1:-1] == whole.warnings[1:]
+
+
+def test_it_follows_a_plan_made_with_users_in_memory(in_parts, tmp_path):
+    users = pl.read_parquet(in_parts["users"]).with_columns(pl.col("user_id").cast(pl.String))
+    users = users.filter(pl.col("user_id").cast(int) < 580)
+    asked = {**in_parts, "users": users}
+    planned = {name: asked[name] for name in ("users", "by", "metrics", "permutations")}
+    fairrec.plan(**planned).save(tmp_path / "plan.toml")
+    for given, n_deviations in ((users, 0), (users.with_columns(gender=pl.lit("F")), 1)):
+        found = fairrec.audit(**{**asked, "users": given}, plan=tmp_path / "plan.toml").summary
+        said = [one for one in found.plan.deviations if "users in memory" in one]
+        assert len(said) == n_deviations
