@@ -139,3 +139,17 @@ def test_it_follows_a_plan_made_with_users_in_memory(in_parts, tmp_path):
         found = fairrec.audit(**{**asked, "users": given}, plan=tmp_path / "plan.toml").summary
         said = [one for one in found.plan.deviations if "users in memory" in one]
         assert len(said) == n_deviations
+
+
+def test_it_is_compared_by_its_users_saved_or_not(in_parts, tmp_path, monkeypatch):
+    scattered = pl.read_parquet(in_parts["predictions"]).sample(fraction=1, shuffle=True, seed=1)
+    scattered.write_parquet(in_parts["predictions"])
+    found = fairrec.audit(**in_parts)
+    found.save(tmp_path / "parts")
+    monkeypatch.undo()
+    whole = fairrec.audit(**in_parts)
+    for its in (found, tmp_path / "parts"):
+        summary = fairrec.compare(whole, its).summary
+        assert summary.pairing.is_paired
+        assert summary.pairing.n_shared == 580
+        assert "checksum of users and attributes" not in [one.what for one in summary.differences]

@@ -10,6 +10,7 @@ from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
 from fairrec.result.made_with import options_of
+from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.schema import AuditSummary
 from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
 from fairrec.workflows.pairing import Common
@@ -37,9 +38,9 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         yield "model", plain(f"{summary.model.name} {summary.model.version}".strip())
     yield "users", f"{summary.n_users:,}"
     if audit.per_user is not None:
-        labels = [audit.per_user[name] for name in summary.attributes]
-        ids = audit.per_user.to_series(0)
-        yield "checksum of users and attributes", _shown(users_sum(ids, labels))
+        users = in_order_of_ids(audit.per_user)
+        labels = [users[name] for name in summary.attributes]
+        yield "checksum of users and attributes", _shown(users_sum(users.to_series(0), labels))
     yield from _tables(summary)
     yield "metrics", listed(sorted(summary.metrics))
     for name, about in summary.attributes.items():

@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import listed, plain
 from fairrec.core.options import Option, defaults
 from fairrec.core.version import __version__
 from fairrec.inputs.table_options import TableOptions
-from fairrec.inputs.tables import ids_as_integers_or_text
 from fairrec.inputs.users_sum import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
 from fairrec.metrics.registry import parse_metric
@@ -97,22 +94,14 @@ def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
         return
     if {*summary.attributes} != {*facts.attributes}:
         return  # which is among the options
-    users = _users(result)
+    users = result.with_users().per_user
+    assert users is not None, "an audit that has just been made"
     now = users_sum(users["user_id"], [users[name] for name in summary.attributes])
     if now != facts.users_sha256:
         yield (
             f"users in memory with other ids or attributes, checksum {now[:12]} (planned "
             f"{plain(facts.users_sha256[:12]) or 'none'})"
         )
-
-
-def _users(result: AuditResult) -> pl.DataFrame:
-    """The audited users in the order of their ids, of an audit that has just been made."""
-    if result.per_user is not None:
-        return result.per_user
-    assert result.per_user_parts is not None
-    users = result.per_user_parts.select("user_id", *result.summary.attributes).collect()
-    return users[ids_as_integers_or_text(users["user_id"], "").arg_sort()]
 
 
 def _other_tables(facts: PlanFacts, summary: AuditSummary) -> Iterator[str]:
