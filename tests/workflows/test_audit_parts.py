@@ -21,7 +21,7 @@ def in_parts(tmp_path, monkeypatch):
     for name in ("predictions", "users"):
         given[name].write_parquet(tmp_path / f"{name}.parquet")
     monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=900))
-    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
     return {
         "predictions": tmp_path / "predictions.parquet",
         "users": tmp_path / "users.parquet",
@@ -78,7 +78,7 @@ def test_values_that_nobody_can_cut_are_read_whole(tmp_path, monkeypatch):
     given["values"] = tmp_path / "values.parquet"
     whole = fairrec.audit(**given, permutations=100)
     monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=300))
-    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
     found = fairrec.audit(**given, permutations=100)
     mine, its = json.loads(whole.to_json()), json.loads(found.to_json())
     assert differences(mine, its) == []
@@ -118,7 +118,7 @@ def test_notes_are_those_of_the_whole_and_no_part_speaks_for_all(tmp_path, monke
     given |= {"by": "gender", "permutations": 100, "min_support": 2}
     whole = fairrec.audit(**given)
     monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=20))
-    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
     found = fairrec.audit(**given)
     repeat = "test.parquet: 30 of 80 held-out rows repeat a user and item; such a pair counts once"
     unknown, *others = found.warnings[:2]

@@ -13,6 +13,7 @@ from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.notes import Note, over_parts
 from fairrec.inputs.relevance import advised
+from fairrec.inputs.room import refuse_large
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
@@ -35,6 +36,7 @@ def read_inputs(
     has_scores: bool = True,
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
+    max_memory: int | None = None,
     **tables: Any,
 ) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
     """Read and check all tables; also the metrics asked for, or those that the tables allow.
@@ -44,10 +46,12 @@ def read_inputs(
     has_scores : whether the scores are in the table; otherwise a model will give them
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
+    max_memory : bytes that may be used; None for half of what there is
     tables : see TableOptions
     """
     given = TableOptions.of(**tables)
     opened = open_tables(predictions, given)
+    refuse_large(opened.values(), max_memory)
     columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     if "values" in opened:

@@ -17,6 +17,7 @@ from fairrec.core.audit_options import (
     Correction,
     Depth,
     Matters,
+    MaxMemory,
     MaxUndefined,
     MinSupport,
     ModelName,
@@ -36,6 +37,7 @@ from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, D
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
+from fairrec.inputs.room import most_rows
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
@@ -90,6 +92,7 @@ def audit(
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     top: Top = AuditOptions.top,
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
@@ -120,7 +123,7 @@ def audit(
     users, items, history, columns, by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
-    max_undefined, seed, threads, top : see AuditOptions
+    max_undefined, seed, threads, max_memory, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
@@ -158,6 +161,7 @@ def audit(
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
+        max_memory=max_memory,
         top=top,
     )
     tables = TableOptions.of(
@@ -208,7 +212,8 @@ def audit(
             # each worker loads the model, and scores the candidates of its parts
             predictions, scorer = run.file, ScoreByRun(run.folder)
     is_cut = where.engine != "local" or (
-        is_large(predictions, tables) and not has_pooled(tables.metrics)
+        is_large(predictions, tables, most_rows(options.max_memory))
+        and not has_pooled(tables.metrics)
     )
     if is_cut and is_of_everyone(how, scorer):
         from fairrec.counts.families import LevelsError
@@ -241,6 +246,7 @@ def audit(
         has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
+        max_memory=options.max_memory,
     )
     from fairrec.statistics.analysis import analyse
     from fairrec.statistics.missing import analyse_missing
@@ -251,7 +257,7 @@ def audit(
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     if run is not None:
         progress("scoring", 0, 0)
         inputs = run.scored(inputs, progress)
@@ -301,7 +307,7 @@ def audit_inputs(
     from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)

@@ -118,7 +118,7 @@ def audit_counted(
     options = replace(options, matters=matters_of(options.matters, wanted))
     _refuse_undefined(measured)
     refuse_unfit_to(options.matters, measured)
-    grouping = grouping_of(counted.attributes, options, counted.n_users)
+    grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
     analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
     progress("looking for who is missing", 0, 0)
     missing = analyse_outcomes(counted.outcomes, grouping, options)

@@ -35,7 +35,7 @@ def audit_call(
     parts += [
         f"{name}={getattr(options, name)!r}"
         for name in declared(AuditOptions)
-        if name not in ("threads", "matters")
+        if name not in ("threads", "max_memory", "matters")
     ]
     if options.matters is not None:
         parts.append(f"matters={str(options.matters)!r}")

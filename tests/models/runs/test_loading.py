@@ -117,7 +117,7 @@ def test_no_compiler_is_loaded_to_score(run: Path):
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
     loaded = load_run(run)
     whole = fairrec.audit(loaded.predictions(), **loaded.tables(), **SMALL)
-    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
     scorer = pickle.loads(pickle.dumps(ScoreByRun(run)))
     parts = fairrec.audit(LoadingRun(run, load_run).file, scorer=scorer, **loaded.tables(), **SMALL)
     assert parts.per_user_parts is not None
