@@ -11,12 +11,13 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
+from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
 from fairrec.inputs.held_out_notes import SHOWN, FlagsNote, GradesNote, UnknownUsersNote
-from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.ids import positions_in
 from fairrec.inputs.notes import Note, Notes, RowsNote, in_words
 from fairrec.inputs.relevance import Relevance, compared_column
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def read_held_out(
     users = table.user_keys(frame["user_id"])
     rows = positions_in(users, user_ids)
     notes += _about_unknown_users(users, rows, table, users_where)
-    items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
     is_counted = (rows >= 0) & (gains > 0)
