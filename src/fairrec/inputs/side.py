@@ -14,6 +14,7 @@ from fairrec.core.kernels import kernel
 from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import runs_of
 from fairrec.inputs.ids import comparable, encode, positions_in
+from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 NO_CATEGORY = ("", "(no genres listed)")
@@ -60,18 +61,18 @@ class SideData:
 
     categories: Categories | None = None
     popularity: Popularity | None = None
-    warnings: tuple[str, ...] = field(default=())
+    notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
-        return SideData(self.categories, popularity, self.warnings, values)
+        return SideData(self.categories, popularity, self.notes, values)
 
 
-def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list[str]]:
-    """Categories of the candidate items, and what to warn about."""
+def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:
+    """Categories of the candidate items, and how many have none."""
     parts = {"item_id": table.require("item_id"), "categories": table.require("categories")}
     frame = table.read(parts)
     keys = ids_as_integers_or_text(frame["item_id"], table.where)
@@ -101,20 +102,17 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    warnings = []
-    n_without = int((counts == 0).sum())
-    if n_without:
-        n_absent = int((rows < 0).sum())
-        warnings.append(
-            f"{n_without:,} of {len(item_ids):,} candidate items have no category ({n_absent:,} "
-            f"are not in {table.where}); pairs with them are left out of URD"
-        )
-    return Categories(offsets, codes[order].astype(np.int32)), warnings
+    words = (
+        *("", " of ", " candidate items have no category ("),
+        f" are not in {table.where}); pairs with them are left out of URD",
+    )
+    note = ItemsNote(words, (int((counts == 0).sum()), len(item_ids), int((rows < 0).sum())))
+    return Categories(offsets, codes[order].astype(np.int32)), note
 
 
 def read_popularity(
     table: Table, item_ids: pl.Series, user_ids: pl.Series
-) -> tuple[Popularity, list[str]]:
+) -> tuple[Popularity, Note]:
     """Popularity of the candidate items and of the history of the audited users."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
     codes, keys = encode_ids(frame["item_id"], table.where)
@@ -142,7 +140,6 @@ def read_popularity(
     total = per_user(_sums_of_runs(n_per_item, codes, bounds))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
-    warnings = []
     if (n_interactions > 0).any():
         table.clear("users")
     else:
@@ -151,13 +148,9 @@ def read_popularity(
             f"{table.where}: none of the audited users has a row there. "
             "Check that its user ids are those of the predictions.",
         )
-    n_new = int((at < 0).sum())
-    if n_new:
-        warnings.append(
-            f"{n_new:,} of {len(item_ids):,} candidate items do not occur in {table.where}; their "
-            "popularity is 0"
-        )
-    return Popularity(per_item, history), warnings
+    absent = f" candidate items do not occur in {table.where}; their popularity is 0"
+    note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
+    return Popularity(per_item, history), note
 
 
 @kernel
