@@ -142,7 +142,7 @@ def test_taking_lists_without_labels_gives_none():
 
 def test_side_data_of_some_lists_has_their_histories():
     categories = Categories(np.array([0, 1]), np.array([0], dtype=np.int32))
-    popularity = Popularity(np.array([100.0]), np.array([1.0, 2.0, np.nan]))
+    popularity = Popularity(np.array([100.0]), np.array([1.0, 2.0, np.nan]), 1.0, np.array([True]))
     side = SideData(categories, popularity, ("a warning",)).for_lists(np.array([2, 0, 0]))
     assert side.categories is categories
     assert side.warnings == ("a warning",)

@@ -1,6 +1,6 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, coverage, diversity, popularity
+from fairrec.metrics import accuracy, coverage, diversity, popularity, shown_items
 from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "metric",
     "parse_metric",
     "popularity",
+    "shown_items",
 ]
