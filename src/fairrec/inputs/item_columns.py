@@ -15,7 +15,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.inputs.ids import positions_in
 from fairrec.inputs.notes import ItemsNote, Note
-from fairrec.inputs.side import as_lists
+from fairrec.inputs.side import NO_CATEGORY, as_lists
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 
@@ -56,14 +56,15 @@ def _column(table: Table, asked: str) -> str:
 def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
     """(n_rows,), whether a row has the value, among others where it has several."""
     column, _, value = asked.partition("=")
-    lists = as_lists(values, table.where, f"column '{plain(column)}'")
-    pieces = lists.list.eval(pl.element().str.strip_chars())
+    lists = as_lists(values, table.where, column)
+    stripped = pl.element().str.strip_chars()
+    pieces = lists.list.eval(stripped.filter(~stripped.is_in(NO_CATEGORY)))
     has = pieces.list.contains(value)
     if not has.any():
         known = pieces.explode().drop_nulls().unique(maintain_order=True).to_list()
         told = unknown_name(f"value of column '{plain(column)}'", value, known)
         raise InputError(f"{table.where}: {told}")
-    is_known = (pieces.list.eval(pl.element().drop_nulls()).list.len() > 0).fill_null(False)
+    is_known = (pieces.list.len() > 0).fill_null(False)
     return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)
 
 

@@ -87,7 +87,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     table.refuse_duplicates(
         keys, parts["item_id"], "Keep one row per item and join its categories with '|'."
     )
-    lists = as_lists(frame["categories"], table.where, "categories")
+    lists = as_lists(frame["categories"], table.where, parts["categories"])
     rows = positions_in(item_ids, keys)
     # numbered over the whole table, so that two readings of it agree
     named = (
@@ -182,7 +182,7 @@ def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> I
     return sums
 
 
-def as_lists(categories: pl.Series, where: str, what: str) -> pl.Series:
+def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
     """What each item has, of which it may have several: a list, or text joined with '|'."""
     kind = categories.dtype
     is_list = isinstance(kind, pl.List | pl.Array)
@@ -194,5 +194,6 @@ def as_lists(categories: pl.Series, where: str, what: str) -> pl.Series:
     except pl.exceptions.PolarsError:
         pass
     raise InputError(
-        f"{where}: {what} is of type {plain(kind)}. Give a list of text, or text joined with '|'."
+        f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
+        "joined with '|'."
     )
