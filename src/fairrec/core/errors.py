@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 
 class FairRecError(Exception):
@@ -37,6 +38,29 @@ class PartError(FairRecError, RuntimeError):
 
 class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
+
+
+class UnexpectedError(FairRecError, RuntimeError):
+    """Something failed that nobody foresaw: a fault of FairRec, or of a library it rests on."""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library in Rust gave up: each has such an error, and none is an `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def no_panic() -> Iterator[None]:
+    """Around a function, or within one: a panic is an error that `except Exception` catches."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise UnexpectedError(
+            f"A library gave up ({plain(error, 300)}), which is a fault of FairRec or of the "
+            "library, and of no input. Please report it with the traceback."
+        ) from error
 
 
 LONGEST_TEXT = 80

@@ -1,0 +1,56 @@
+"""Whether an output is wholly old or wholly new."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRATCH = re.compile(r"\..*\.[0-9a-f]{8}\.(writing|old)")
+DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?")
+Files = dict[str, bytes]
+
+
+def files_below(path: Path) -> Files:
+    """A file, or all files of a folder, by their paths; dates and what is on its way left out."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return {
+        str(file.relative_to(path.parent)): DATE.sub(b"DATE", file.read_bytes())
+        for file in files
+        if file.is_file() and not any(map(SCRATCH.fullmatch, file.parts))
+    }
+
+
+def scratch_below(folder: Path) -> list[str]:
+    """What is on its way, or was left."""
+    return [path.name for path in folder.rglob(".*") if SCRATCH.fullmatch(path.name)]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """An output before and after a command.
+
+    Parameters
+    ----------
+    new, again : of two runs: what differs between them, as dates do, is known by its end alone
+    """
+
+    old: Files
+    new: Files
+    again: Files
+
+    def of(self, found: Files) -> str:
+        """Which one an output is: old, new or mixed."""
+        if found == self.old:
+            return "old"
+        is_new = found.keys() == self.new.keys() and all(
+            self._is_new(name, content) for name, content in found.items()
+        )
+        return "new" if is_new else "mixed"
+
+    def _is_new(self, name: str, content: bytes) -> bool:
+        new = self.new[name]
+        if new == self.again[name]:
+            return content == new
+        is_whole = content[-16:] == new[-16:] and abs(len(content) - len(new)) < 500
+        return is_whole and content != self.old.get(name)
