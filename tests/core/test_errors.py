@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from fairrec.core import errors
@@ -7,8 +8,11 @@ from fairrec.core.errors import (
     LONGEST_TEXT,
     MOST_NAMES,
     FairRecError,
+    UnexpectedError,
     as_unicode,
+    is_panic,
     listed,
+    no_panic,
     plain,
     some_of,
     unknown_name,
@@ -92,3 +96,26 @@ def test_offenders_are_shown_with_their_total():
 def test_text_that_is_not_unicode_is_escaped():
     assert as_unicode("caf\udce9") == r"caf\udce9"
     assert as_unicode("café") == "café"
+
+
+class PanicException(BaseException):
+    """As libraries in Rust raise it."""
+
+
+def test_a_panic_is_an_error_that_everybody_catches():
+    @no_panic()
+    def give_up(error: BaseException) -> None:
+        raise error
+
+    with pytest.raises(UnexpectedError, match=r"gave up \(at line 7\\nhere\)") as raised:
+        give_up(PanicException("at line 7\nhere"))
+    assert isinstance(raised.value, Exception)
+    assert isinstance(raised.value.__cause__, PanicException)
+    for other in (KeyboardInterrupt(), KeyError("a")):
+        with pytest.raises(type(other)):
+            give_up(other)
+
+
+def test_a_panic_of_polars_is_known():
+    assert is_panic(pl.exceptions.PanicException("odd"))
+    assert not is_panic(pl.exceptions.ComputeError("odd"))

@@ -52,8 +52,8 @@ with whole_folder(Path(sys.argv[1]), ("changes", "groups", "page", "result")) as
     for name in ("changes", "groups", "result"):
         (part / name).write_text("new")
 """
-N_STEPS = 8
-"""Four names are cleared, the folder of old files is renamed, three new ones come."""
+N_STEPS = 9
+"""Four names are cleared, the old files are gone, three new ones come, the old are scratch."""
 
 
 def stopped(out: Path, step: int, how: str) -> subprocess.CompletedProcess[str]:
@@ -80,6 +80,16 @@ def test_after_a_kill_at_any_step_there_are_all_old_files_or_all_new_ones(out: P
 def test_all_steps_are_known(out: Path):
     assert stopped(out, N_STEPS + 1, "kill").returncode == 0
     assert content(out) == NEW | MINE
+
+
+def test_old_files_that_cannot_be_removed_do_not_come_back(out: Path, monkeypatch):
+    monkeypatch.setattr("fairrec.core.scratch.remove", lambda path: None)
+    write(out, "new", ("groups", "page", "result"))
+    monkeypatch.undo()
+    settle(out)
+    assert visible(out) == dict.fromkeys(OLD, "new") | MINE
+    write(out, "newer")
+    assert content(out) == dict.fromkeys(OLD, "newer") | MINE
 
 
 def test_old_files_whose_new_ones_are_gone_come_back(out: Path):

@@ -92,7 +92,7 @@ class Trial:
     def once(self, fault: Fault | None = None, stop: Stop | None = None) -> Ended:
         return forked(partial(run, self.command.new), self.here, fault, stop)
 
-    def attempt(self, what: str, fault: Fault | None = None, stop: Stop | None = None) -> None:
+    def attempt(self, what: str, fault: Fault | None = None, stop: Stop | None = None) -> Ended:
         """Try once, and see what is there afterwards and after the next command."""
         from fairrec.core.folders import settle
 
@@ -121,6 +121,7 @@ class Trial:
             state = self.versions.of(files_below(self.out))
             if left or state != "new":
                 self._failed(what, f"after the next run: {state}, {left}", ended)
+        return ended
 
     def _failed(self, what: str, why: str, ended: Ended) -> None:
         self.failures.append(f"{self.command.name}: {what}: {why}\n{ended.said[-400:]}")
@@ -154,15 +155,12 @@ def faults(trial: Trial, every: int) -> Iterator[tuple[str, Fault]]:
         yield f"large files refused, over {largest} bytes", Fault(largest=max(largest, 0))
 
 
-def scarce(trial: Trial, every: int) -> Iterator[tuple[str, Fault]]:
-    """Arrays that cannot be made, until all can."""
+def scarce() -> Iterator[tuple[str, Fault]]:
+    """Arrays that cannot be made: each of the first ones, then fewer and fewer."""
     nth = 1
     while True:
-        trial.set_back()
-        if trial.once(Fault(allocation=nth)).code == 0:
-            return
         yield f"memory for array {nth}", Fault(allocation=nth)
-        nth += every
+        nth += 1 + nth // 4
 
 
 def signals(trial: Trial, n: int, rng: random.Random) -> Iterator[tuple[str, Stop]]:
@@ -183,7 +181,7 @@ def main() -> int:
     parser.add_argument("--only", help="names of commands, with ; between them")
     parser.add_argument("--every", type=int, default=1, help="try each n-th call only")
     parser.add_argument("--signals", type=int, default=100, help="signals to each command")
-    parser.add_argument("--arrays", type=int, default=5, help="try each n-th array; 0 for none")
+    parser.add_argument("--arrays", action=argparse.BooleanOptionalAction, default=True)
     options = parser.parse_args()
     load_all()
     chosen = [
@@ -197,14 +195,14 @@ def main() -> int:
             rng = random.Random(command.name)
             for what, fault in faults(trial, options.every):
                 trial.attempt(what, fault)
-            for what, fault in scarce(trial, options.arrays) if options.arrays else ():
-                trial.attempt(what, fault)
+            for what, fault in scarce() if options.arrays else ():
+                # until all that the command makes could be made
+                if trial.attempt(what, fault).code == 0:
+                    break
             for what, stop in signals(trial, options.signals, rng):
                 trial.attempt(what, stop=stop)
-        print(
-            f"{command.name} ({time.monotonic() - began:.0f} s): {dict(sorted(trial.tried.items()))}",
-            flush=True,
-        )
+        seconds = time.monotonic() - began
+        print(f"{command.name} ({seconds:.0f} s): {dict(sorted(trial.tried.items()))}", flush=True)
         failures += trial.failures
         total += trial.tried
     print(f"all: {dict(sorted(total.items()))}")

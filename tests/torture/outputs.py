@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SCRATCH = re.compile(r"\..*\.[0-9a-f]{8}\.(writing|old)")
+SCRATCH = re.compile(r"\..*\.[0-9a-f]{8}\.(writing|old|going|gone)")
 DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?")
 Files = dict[str, bytes]
 

@@ -163,7 +163,15 @@ def _show_what_can_be() -> None:
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
     _show_what_can_be()
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    return _Heard(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+class _Heard(Console):
+    """A console that does not take a closed pipe for a reason to exit without a word."""
+
+    def on_broken_pipe(self) -> None:
+        """Let it be an error, as where standard output is full."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def say(message: str) -> None:

@@ -37,12 +37,13 @@ def replace_files(part: Path, folder: Path, ours: set[str], last: str) -> None:
         for name in sorted(new, key=lambda name: name == last):
             (part / name).rename(folder / name)
         synced(folder)
+        # from here on it is scratch
+        gone.rename(part / _GONE)
     except BaseException:
         for name in new - {file.name for file in part.iterdir()}:
             (folder / name).rename(part / name)
         _put_back(gone if gone.exists() else going, folder)
         raise
-    remove(gone)
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -59,8 +60,8 @@ def finish_files(folder: Path) -> None:
         if part.exists():
             for file in part.iterdir():
                 file.rename(folder / file.name)
+            gone.rename(part / _GONE)
             remove(part)
-            remove(gone)
         else:
             _put_back(gone, folder)
 
