@@ -29,8 +29,8 @@ import fairrec
 from tests.builders import make_tables
 from tests.end_to_end.command_line import built_command, write_tables
 from tests.torture.commands import COMMANDS, Written, words
-from tests.torture.forked import ANY, KINDS, Ended, Fault, Stop, forked, with_faults
-from tests.torture.outputs import Versions, files_below, scratch_below
+from tests.torture.forked import ANY, KINDS, Ended, Fault, Stop, forked, started, with_faults
+from tests.torture.outputs import Files, Versions, files_below, scratch_below
 
 GRACEFUL = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -80,6 +80,14 @@ class Trial:
             news.append(files_below(self.out))
         self.versions = Versions(old, *news)
         assert self.versions.of(old) == "old"
+        # the command that made the old one may be the later one of two
+        self.two = (self.command.old, self.command.new)
+        self.other_way = Versions(news[0], old, self._made_again())
+
+    def _made_again(self) -> Files:
+        self.set_back()
+        self._must(forked(partial(run, self.command.old), self.here))
+        return files_below(self.out)
 
     @property
     def out(self) -> Path:
@@ -122,6 +130,18 @@ class Trial:
             if left or state != "new":
                 self._failed(what, f"after the next run: {state}, {left}", ended)
         return ended
+
+    def race(self) -> None:
+        """Let two commands write at once: one of them is there in the end, as a whole."""
+        self.set_back()
+        both = [started(partial(run, words), self.here) for words in self.two]
+        ended = [one.ended() for one in both]
+        found = files_below(self.out)
+        states = [versions.of(found) for versions in (self.versions, self.other_way)]
+        self.tried["race"] += 1
+        if "new" not in states or any(one.code != 0 for one in ended) or scratch_below(self.here):
+            odd = [versions.odd(found) for versions in (self.versions, self.other_way)]
+            self._failed("race", f"{states}, {odd}, {scratch_below(self.here)}", ended[0])
 
     def _failed(self, what: str, why: str, ended: Ended) -> None:
         self.failures.append(f"{self.command.name}: {what}: {why}\n{ended.said[-400:]}")
@@ -182,6 +202,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="try each n-th call only")
     parser.add_argument("--signals", type=int, default=100, help="signals to each command")
     parser.add_argument("--arrays", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--races", type=int, default=20, help="of two commands, each")
     options = parser.parse_args()
     load_all()
     chosen = [
@@ -201,6 +222,8 @@ def main() -> int:
                     break
             for what, stop in signals(trial, options.signals, rng):
                 trial.attempt(what, stop=stop)
+            for _ in range(options.races if command.races else 0):
+                trial.race()
         seconds = time.monotonic() - began
         print(f"{command.name} ({seconds:.0f} s): {dict(sorted(trial.tried.items()))}", flush=True)
         failures += trial.failures

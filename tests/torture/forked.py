@@ -82,6 +82,11 @@ def forked(
     work: Callable[[], None], folder: Path, fault: Fault | None = None, stop: Stop | None = None
 ) -> Ended:
     """Do something in a process of its own, in a folder, and say how it ended."""
+    return started(work, folder, fault).ended(stop)
+
+
+def started(work: Callable[[], None], folder: Path, fault: Fault | None = None) -> Started:
+    """The same, not waited for."""
     said, to_say = os.pipe()
     counted, to_count = os.pipe()
     child = os.fork()
@@ -89,10 +94,23 @@ def forked(
         _be_child(work, folder, fault, to_say, to_count)
     os.close(to_say)
     os.close(to_count)
-    code = _waited(child, stop)
-    # what a command says fits a pipe
-    with os.fdopen(said, "rb") as words, os.fdopen(counted, "rb") as number:
-        return Ended(code, words.read().decode(errors="replace"), int(number.read() or 0))
+    return Started(child, said, counted)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process, and the pipes with what it says and how many of its calls counted."""
+
+    child: int
+    said: int
+    counted: int
+
+    def ended(self, stop: Stop | None = None) -> Ended:
+        """How it ends."""
+        code = _waited(self.child, stop)
+        # what a command says fits a pipe
+        with os.fdopen(self.said, "rb") as words, os.fdopen(self.counted, "rb") as number:
+            return Ended(code, words.read().decode(errors="replace"), int(number.read() or 0))
 
 
 @dataclass(frozen=True)

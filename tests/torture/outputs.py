@@ -43,14 +43,20 @@ class Versions:
         """Which one an output is: old, new or mixed."""
         if found == self.old:
             return "old"
-        is_new = found.keys() == self.new.keys() and all(
-            self._is_new(name, content) for name, content in found.items()
-        )
-        return "new" if is_new else "mixed"
+        return "mixed" if self.odd(found) else "new"
+
+    def odd(self, found: Files) -> list[str]:
+        """Names that are not there, should not be, or have not the new content."""
+        unlike = {
+            name
+            for name, text in found.items()
+            if name in self.new and not self._is_new(name, text)
+        }
+        return sorted(unlike | (found.keys() ^ self.new.keys()))
 
     def _is_new(self, name: str, content: bytes) -> bool:
         new = self.new[name]
         if new == self.again[name]:
             return content == new
-        is_whole = content[-16:] == new[-16:] and abs(len(content) - len(new)) < 500
+        is_whole = content[-8:] == new[-8:] and abs(len(content) - len(new)) < 500
         return is_whole and content != self.old.get(name)
