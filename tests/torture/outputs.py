@@ -7,17 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SCRATCH = re.compile(r"\..*\.[0-9a-f]{8}\.(writing|old|going|gone)")
+UNFINISHED = re.compile(r"training[.-].*")
+"""What a training that was stopped goes on from; a run beside it is whole."""
 DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?")
 Files = dict[str, bytes]
 
 
 def files_below(path: Path) -> Files:
     """A file, or all files of a folder, by their paths; dates and what is on its way left out."""
+
+    def is_output(file: Path) -> bool:
+        on_its_way = UNFINISHED.fullmatch(file.name) or any(map(SCRATCH.fullmatch, file.parts))
+        return file.is_file() and not on_its_way
+
     files = [path] if path.is_file() else sorted(path.rglob("*"))
     return {
         str(file.relative_to(path.parent)): DATE.sub(b"DATE", file.read_bytes())
         for file in files
-        if file.is_file() and not any(map(SCRATCH.fullmatch, file.parts))
+        if is_output(file)
     }
 
 

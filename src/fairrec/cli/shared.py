@@ -178,7 +178,6 @@ def say(message: str) -> None:
     """A line on standard error; nobody listening there is no reason to end otherwise."""
     with suppress(OSError, ValueError):
         Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
-        sys.stderr.flush()
 
 
 def need_torch() -> None:
