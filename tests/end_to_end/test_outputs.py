@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import shlex
 import shutil
@@ -151,8 +150,3 @@ def test_a_mixture_is_told_from_old_and_new():
     for mixed in ({**old, "a": b"2"}, {**new, "a": b"1"}, {"a": b"2"}, {}, {**new, "c": b""}):
         assert versions.of(mixed) == "mixed"
     assert versions.of({**new, "b": b"dated 1"}) == "mixed"
-
-
-def test_torture_is_no_part_of_the_plain_suite():
-    assert not [*(Path(__file__).parents[1] / "torture").glob("test_*")]
-    assert os.path.exists(Path(__file__).parents[1] / "torture" / "__main__.py")  # noqa: PTH110

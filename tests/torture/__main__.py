@@ -117,6 +117,9 @@ class Trial:
         allowed |= (
             {-signal.SIGKILL} if is_killed and (stop or (fault and not fault.error)) else set()
         )
+        # who has finished no longer listens
+        if stop and state == "new":
+            allowed.add(-stop.number)
         if ended.code not in allowed or "Traceback" in ended.said:
             self._failed(what, f"exit {ended.code}", ended)
         elif state == "mixed" or (ended.code == 0 and state != "new"):

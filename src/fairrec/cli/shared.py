@@ -22,7 +22,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.core.errors import FairRecError, InputError, OutputError, is_panic, plain
+from fairrec.core.errors import (
+    FairRecError,
+    InputError,
+    OutputError,
+    UnexpectedError,
+    is_panic,
+    plain,
+)
 from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
@@ -214,6 +221,8 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 def _in_words(error: BaseException) -> str:
     """What is said of an error; one that is not of ours is a fault, except of disk and memory."""
     kind = type(error).__name__
+    if isinstance(error, UnexpectedError):
+        return f"{kind}: {error} Give the same command with --debug to see it."
     if isinstance(error, FairRecError):
         return f"{kind}: {error}"
     reason = plain(error, _LONGEST_MESSAGE)

@@ -50,17 +50,22 @@ def is_panic(error: BaseException) -> bool:
 
 
 @contextmanager
-def no_panic() -> Iterator[None]:
-    """Around a function, or within one: a panic is an error that `except Exception` catches."""
+def errors_of_libraries() -> Iterator[None]:
+    """Around a function, or within one: what a library in Rust raises is an error of ours."""
     try:
         yield
     except BaseException as error:
-        if not is_panic(error):
+        library = type(error).__module__.partition(".")[0]
+        if not is_panic(error) and library not in _LIBRARIES:
             raise
         raise UnexpectedError(
-            f"A library gave up ({plain(error, 300)}), which is a fault of FairRec or of the "
-            "library, and of no input. Please report it with the traceback."
+            f"A library failed in a way that nobody foresaw ({type(error).__name__}: "
+            f"{plain(error, 300)}). This is a fault of FairRec and not of your data: please report "
+            "it with its traceback."
         ) from error
+
+
+_LIBRARIES = ("polars", "safetensors")
 
 
 LONGEST_TEXT = 80

@@ -24,7 +24,7 @@ from fairrec.core.audit_options import (
     Threads,
     Title,
 )
-from fairrec.core.errors import InputError, no_panic
+from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
@@ -57,7 +57,7 @@ from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.workflows.audit import audit_inputs
 
 
-@no_panic()
+@errors_of_libraries()
 @documented(
     AboutOptions,
     AuditOptions,
