@@ -196,3 +196,13 @@ def test_a_hang_up_that_is_ignored_stays_so():
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_sigterm_is_told_from_ctrl_c_whatever_a_library_makes_of_it(capfd):
+    with pytest.raises(typer.Exit) as ended, errors_in_words(debug=False):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+    assert ended.value.exit_code == 143
+    assert "Terminated." in capfd.readouterr().err

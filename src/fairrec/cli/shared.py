@@ -256,8 +256,11 @@ if hasattr(signal, "SIGHUP"):  # not on Windows
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Have signals that end a command clear away what is on its way, as Ctrl-C does."""
+    ended_by: int | None = None
 
     def end(number: int, frame: object) -> None:
+        nonlocal ended_by
+        ended_by = number
         # once: what is cleared away then is not to be interrupted
         for each in ours:
             signal.signal(each, signal.SIG_IGN)
@@ -271,6 +274,11 @@ def _ended_in_order() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        # on its way out of Ray it becomes a plain one
+        if ended_by is not None and not isinstance(interrupt, _Ended):
+            raise _Ended(ended_by) from interrupt
+        raise
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)

@@ -23,7 +23,7 @@ from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, target_auc
-from fairrec.models.deep.training_data import TrainingData, training_data
+from fairrec.models.deep.training_data import TrainingData, texts_once, training_data
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
@@ -35,6 +35,9 @@ from fairrec.models.runs.checkpoint import (
 from fairrec.models.runs.record import RUN, RUNNING, EpochRecord, RunRecord, load_run_record
 
 _LOCK = "training.lock"
+
+HISTORY_ROWS = 1 << 22
+"""Rows of the history that share the texts of their items, which are read once for all of them."""
 
 
 def train(
@@ -77,7 +80,7 @@ def train(
             record = evaluated(record, model, data, options.seed)
             left = (file.name for file in state_files(folder))
             with whole_folder(folder, owned=(*left, RUNNING, _LOCK, RUN)) as part:
-                _write_tables(bundle, data, part)
+                write_tables(bundle, data, part)
                 save_tensors(model.state_dict(), part / "model.safetensors")
                 save_record(record, part / RUN)
     return record
@@ -235,10 +238,11 @@ def _batches(
         yield users[part], items[part], labels[part]
 
 
-def _write_tables(bundle: Bundle, data: TrainingData, part: Path) -> None:
+def write_tables(bundle: Bundle, data: TrainingData, part: Path) -> None:
     """The tables an audit of the run needs, so that the folder stands by itself."""
     put_table(bundle.users, part / "users.parquet")
     put_table(bundle.items, part / "items.parquet")
-    put_table(data.history, part / "history.parquet")
+    history = data.history.with_columns(texts_once(data.history["item_id"]))
+    put_table(history, part / "history.parquet", rows_together=HISTORY_ROWS)
     for name, targets in (("validation", data.validation), ("test", data.test)):
         put_table(targets.table(bundle), part / f"{name}.parquet")
