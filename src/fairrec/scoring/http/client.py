@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
+import httpcore
 import httpx
 
 from fairrec.core.errors import ScoringError, UnavailableError, plain
@@ -21,14 +22,19 @@ from fairrec.scoring.http.json_text import from_json, to_json
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
 from fairrec.scoring.http.secrets import Secrets, SecretsFilter
-from fairrec.scoring.http.transport import TransportWithSecrets
+from fairrec.scoring.http.transport import CONNECT_SECONDS, TransportWithSecrets
 
-CONNECT_SECONDS = 10.0
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
 _WORDS_OF_SERVER = 300
 _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
+_CONNECTION_ERRORS = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+)
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
 
@@ -48,6 +54,7 @@ class JsonClient:
     query : added to every address, and never shown
     token : sent as a bearer token, and never shown
     most_bytes : the longest reply that is read
+    is_encrypted : whether addresses are of https
     """
 
     def __init__(
@@ -56,6 +63,7 @@ class JsonClient:
         pace: Pace,
         n_connections: int,
         most_bytes: int,
+        is_encrypted: bool,
         query: str = "",
         token: str = "",
     ) -> None:
@@ -68,11 +76,9 @@ class JsonClient:
         self._has_answered = False
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
-        limits = httpx.Limits(max_connections=n_connections)
         self._client = httpx.Client(
-            transport=TransportWithSecrets(httpx.HTTPTransport(limits=limits), query, token),
-            timeout=httpx.Timeout(
-                patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS), pool=None
+            transport=TransportWithSecrets(
+                patience.timeout, n_connections, is_encrypted, query, token
             ),
             headers={
                 "Accept": "application/json",
@@ -177,9 +183,12 @@ class JsonClient:
     def _transport_faults(self) -> Iterator[None]:
         try:
             yield
-        except httpx.TimeoutException as error:
+        except httpcore.ConnectTimeout as error:
+            seconds = min(self._patience.timeout, CONNECT_SECONDS)
+            raise _Fault("connection", f"no connection within {seconds:g} s") from error
+        except httpcore.TimeoutException as error:
             raise self._timeout() from error
-        except httpx.TransportError as error:
+        except (*_CONNECTION_ERRORS, httpx.TransportError) as error:
             certificate = _certificate_error(error)
             if certificate is not None:
                 raise ScoringError(

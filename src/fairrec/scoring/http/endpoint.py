@@ -130,6 +130,7 @@ class Endpoint:
                 self._pace,
                 options.concurrency,
                 int(options.max_reply_mb * 1e6),
+                self._address.is_encrypted,
                 self._address.query,
                 self._token(),
             )
