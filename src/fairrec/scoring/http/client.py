@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -21,12 +21,13 @@ from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
-from fairrec.scoring.http.secrets import Secrets, SecretsFilter
+from fairrec.scoring.http.secrets import HIDDEN, Secrets, SecretsFilter
 from fairrec.scoring.http.transport import CONNECT_SECONDS, TransportWithSecrets
 
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
 _WORDS_OF_SERVER = 300
+_BYTES_OF_WORDS = 4 * _WORDS_OF_SERVER
 _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
 _CONNECTION_ERRORS = (
@@ -53,6 +54,7 @@ class JsonClient:
     ----------
     query : added to every address, and never shown
     token : sent as a bearer token, and never shown
+    secret_values : of the query, that are secrets however short
     most_bytes : the longest reply that is read
     is_encrypted : whether addresses are of https
     """
@@ -66,10 +68,11 @@ class JsonClient:
         is_encrypted: bool,
         query: str = "",
         token: str = "",
+        secret_values: Iterable[str] = (),
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
         self._has_token = bool(token)
-        self._secrets = Secrets(token, query)
+        self._secrets = Secrets(query, [token, *secret_values])
         self._filter = SecretsFilter(self._secrets)
         for name in _LOGS:
             logging.getLogger(name).addFilter(self._filter)
@@ -189,13 +192,15 @@ class JsonClient:
         except httpcore.TimeoutException as error:
             raise self._timeout() from error
         except (*_CONNECTION_ERRORS, httpx.TransportError) as error:
+            # errors of a protocol repeat what broke it
+            self._secrets.blank_error(error)
             certificate = _certificate_error(error)
             if certificate is not None:
                 raise ScoringError(
                     f"its certificate is not trusted ({plain(certificate, 200)}). Where it is of "
                     "your own authority, name that authority's file in SSL_CERT_FILE"
                 ) from error
-            words = plain(self._secrets.blanked(str(error)), 200) or type(error).__name__
+            words = plain(error, 200) or type(error).__name__
             raise _Fault("connection", f"no connection, or it broke off ({words})") from error
 
     def _timeout(self) -> _Fault:
@@ -213,7 +218,8 @@ class JsonClient:
             raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding != "identity":
-            raise ScoringError(f"the reply is compressed ({plain(encoding)}), which was not asked")
+            shown = plain(self._secrets.blanked(encoding))
+            raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
         length = response.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._most_bytes:
             raise self._too_large(f"{int(length):,} bytes")
@@ -229,7 +235,7 @@ class JsonClient:
         text = bytearray()
         for chunk in response.iter_raw():
             text += chunk
-            if is_cut and len(text) >= 4 * _WORDS_OF_SERVER:
+            if is_cut and len(text) >= _BYTES_OF_WORDS:
                 break
             if len(text) > self._most_bytes:
                 raise self._too_large(f"{len(text):,} bytes and more")
@@ -244,13 +250,14 @@ class JsonClient:
         except ValueError as error:
             words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
             raise _Fault("broken JSON", words) from error
-        return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
+        return self._secrets.blanked(found)
 
     def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
         """A fault that may be gone the next time, or an error that will not."""
         code = response.status_code
         said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
-        words = f"HTTP {code} {plain(phrase)}{said and ': ' + said}"
+        # once more: a part may be in the one, the rest in the other
+        words = self._secrets.blanked(f"HTTP {code} {plain(phrase)}{said and ': ' + said}")
         if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
             wait = retry_after(response.headers.get("retry-after"))
             is_busy = code == _TOO_MANY or wait is not None
@@ -280,7 +287,11 @@ class JsonClient:
 
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""
-        said = self._secrets.blanked(text.decode("utf-8", "replace")).strip()
+        decoded = text.decode("utf-8", "replace")
+        if len(text) >= _BYTES_OF_WORDS and self._secrets.are_in(decoded):
+            # what was cut off may end with a part of one
+            return HIDDEN
+        said = self._secrets.blanked(decoded).strip()
         with suppress(ValueError):
             parsed = from_json(said.encode())
             if isinstance(parsed, dict):
