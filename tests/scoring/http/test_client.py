@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import fairrec
-from fairrec.core.errors import ScoringError
+from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
@@ -215,6 +215,28 @@ def test_a_server_that_is_not_there_is_not_tried_for_long(tmp_path):
     server.kill()
     with pytest.raises(ScoringError, match=r"given up after 3 attempts \(3 x connection\)"):
         audit(endpoint(url, retries=50))
+
+
+def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
+    """What was scored until then is a result; where that is nothing, the fault is said."""
+    ledger = tmp_path / "ledger.db"
+    how = SearchOptions("exact", budget_seconds=1.0, ledger=ledger)
+    patient = {"retries": 1000, "first_wait": 0.1, "longest_wait": 0.1}
+    # each call answers for five users
+    url, _ = server.address("echo-500")
+    started = time.monotonic()
+    result = audit(endpoint(url, concurrency=1, **patient), search=how, min_support=1)
+    assert time.monotonic() - started < 30
+    assert result.summary.search.ending == "time spent"
+    # calls of the batch that was not finished are paid for, and kept
+    assert 0 < result.summary.search.users_scored <= len(users_in(ledger)) <= N_GOOD * 5
+    nothing, _ = server.address("always-500")
+    with pytest.raises(UnavailableError, match=r"budget_seconds is over .*The last: HTTP 500"):
+        audit(endpoint(nothing, **patient), search=SearchOptions("exact", budget_seconds=0.5))
+    # a model that is used again has all the time again
+    model = endpoint(server.address("truncated")[0])
+    model.end_at(0)
+    assert audit(model).summary.search.users_paid == N_USERS
 
 
 def test_a_rate_is_kept(server: FaultyServer):

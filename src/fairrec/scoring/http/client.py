@@ -15,7 +15,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from fairrec.core.errors import ScoringError, UnavailableError, plain
+from fairrec.core.errors import ScoringError, TimeOverError, UnavailableError, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
@@ -162,7 +162,10 @@ class JsonClient:
         seconds = max(patience.back_off(attempt), fault.wait or 0.0)
         if fault.is_busy:
             self._pace.hold(seconds)
-        self._pace.sleep(seconds)
+        try:
+            self._pace.sleep(seconds)
+        except TimeOverError as over:
+            raise TimeOverError(f"{over}. The last: {fault.words}") from over
 
     def _text_of(self, response: httpx.Response, started: float, is_read: bool) -> bytes:
         """What a reply says, of an error its first words; nothing where it is not read."""

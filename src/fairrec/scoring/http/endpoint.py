@@ -109,6 +109,10 @@ class Endpoint:
         """What went wrong and was tried again, by kind."""
         return {} if self._client is None else self._client.faults()
 
+    def end_at(self, moment: float) -> None:
+        """Try nothing again after a moment of `time.monotonic`."""
+        self._pace.end_at(moment)
+
     def stop(self) -> None:
         """Try nothing again."""
         self._pace.stop()
