@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import sqlite3
 import threading
@@ -17,6 +18,7 @@ from fairrec.scoring.models.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
+from tests.scoring.http.hostile_servers import hostile_server, replied, say
 from tests.scoring.http.served_world import (
     N_CALLS,
     N_USERS,
@@ -174,6 +176,30 @@ def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServ
     url, _ = server.address("nan")
     with pytest.raises(ScoringError, match=r"No score is kept .*: with ledger=\.\.\."):
         audit(endpoint(url))
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"1,"])
+def test_a_reply_of_far_too_many_values_is_not_read(part):
+    """Each took thirty times its size before it was refused."""
+    body = b'{"scores": [' + part * 200_000 + b"1]}"
+    with hostile_server(say(replied(200, body=body))) as url:
+        model = endpoint(url)
+        pair = {"user_id": ["a"], "item_id": ["b"]}
+        with pytest.raises(ScoringError, match=r"the reply has [0-9,]+ values for 1 pairs"):
+            model.answer(pair)
+        with pytest.raises(ScoringError, match="values for 0 pairs"):
+            model._open_client().get(url)
+        model.close()
+
+
+def test_other_outputs_may_come_along():
+    scores = [0.5] * 2000
+    body = json.dumps({"scores": scores, "embeddings": [[0.5] * 100] * 2000}).encode()
+    with hostile_server(say(replied(200, body=body))) as url:
+        model = endpoint(url)
+        pairs = {"user_id": ["a"] * 2000, "item_id": ["b"] * 2000}
+        assert model.answer(pairs).tolist() == scores
+        model.close()
 
 
 def test_a_compressed_reply_is_refused(server: FaultyServer):

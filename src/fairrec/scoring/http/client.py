@@ -26,6 +26,8 @@ from fairrec.scoring.http.transport import CONNECT_SECONDS, TransportWithSecrets
 
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
+_VALUES_A_PAIR, _VALUES_BESIDE = 256, 100_000
+"""Far more than scores and metadata need; other outputs of a model may come along."""
 _WORDS_OF_SERVER = 300
 _BYTES_OF_WORDS = 4 * _WORDS_OF_SERVER
 _JSON = re.compile(r"application/(.+\+)?json")
@@ -101,13 +103,16 @@ class JsonClient:
         """Whether an address answers, whatever it says; not where there is nothing."""
         return self.request("GET", url, is_read=False) is not None
 
-    def request(self, method: str, url: str, body: Any = None, is_read: bool = True) -> Any:
+    def request(
+        self, method: str, url: str, body: Any = None, is_read: bool = True, n_pairs: int = 0
+    ) -> Any:
         """The JSON that comes back; a fault that may pass is waited out and tried again.
 
         Parameters
         ----------
         body : sent as JSON, where there is one
         is_read : otherwise True comes back for any reply that is no error
+        n_pairs : those it is asked for, which say how many values a reply can have
         """
         content = None if body is None else to_json(body)
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -121,7 +126,7 @@ class JsonClient:
                     response = self._client.send(request, stream=True)
                     with closing(response):
                         text = self._text_of(response, started, is_read)
-                return self._said(response, text, is_read)
+                return self._said(response, text, is_read, n_pairs)
             except _Fault as fault:
                 seen[fault.kind] += 1
                 with self._lock:
@@ -177,10 +182,10 @@ class JsonClient:
         self._refuse_other_kinds(response)
         return self._read(response, started)
 
-    def _said(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
+    def _said(self, response: httpx.Response, text: bytes, is_read: bool, n_pairs: int) -> Any:
         """The JSON of a reply; None where there is nothing at an address that was looked at."""
         if response.is_success:
-            return self._parse(text) if is_read else True
+            return self._parse(text, n_pairs) if is_read else True
         if response.request.method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
             return None
         raise self._refusal(response, text)
@@ -247,7 +252,14 @@ class JsonClient:
                 raise self._timeout()
         return bytes(text)
 
-    def _parse(self, text: bytes) -> Any:
+    def _parse(self, text: bytes, n_pairs: int) -> Any:
+        # an empty list has two letters, and takes thirty times as much once it is read
+        n_values = sum(map(text.count, (b"[", b"{", b",")))
+        if n_values > _VALUES_BESIDE + _VALUES_A_PAIR * n_pairs:
+            raise ScoringError(
+                f"the reply has {n_values:,} values for {n_pairs:,} pairs, which is not read. It "
+                "must have one number for each pair"
+            )
         try:
             found = from_json(text)
         except ValueError as error:

@@ -102,7 +102,8 @@ class Endpoint:
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
-        reply = self._open_client().request("POST", self._wire.url, self._wire.body(inputs))
+        body = self._wire.body(inputs)
+        reply = self._open_client().request("POST", self._wire.url, body, n_pairs=n_pairs)
         return self._wire.scores_in(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:

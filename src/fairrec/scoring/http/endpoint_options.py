@@ -58,7 +58,7 @@ class EndpointOptions(Options):
         float,
         Option(
             number(above=0, most=86_400),
-            "With an endpoint: seconds for one reply as a whole",
+            "With an endpoint: seconds for one call as a whole, from connection to last byte",
             MODEL,
         ),
     ] = 30.0

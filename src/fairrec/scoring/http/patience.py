@@ -20,7 +20,7 @@ class Patience:
     Parameters
     ----------
     retries : attempts after the first
-    timeout : seconds for one reply as a whole
+    timeout : seconds for one call as a whole
     first_wait, longest_wait : seconds before the second attempt, and before later ones at most
     """
 
