@@ -9,27 +9,26 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from typing import Any
 
 import httpcore
 import httpx
 
 from fairrec.core.errors import ScoringError, TimeOverError, UnavailableError, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import spelled
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
 from fairrec.scoring.http.pace import Pace
-from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
-from fairrec.scoring.http.secrets import HIDDEN, Secrets, SecretsFilter
+from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Fault, Patience
+from fairrec.scoring.http.refusals import BYTES_OF_WORDS, Refusals
+from fairrec.scoring.http.secrets import Secrets, SecretsFilter
 from fairrec.scoring.http.transport import CONNECT_SECONDS, TransportWithSecrets
 
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
 _VALUES_A_PAIR, _VALUES_BESIDE = 256, 100_000
 """Far more than scores and metadata need; other outputs of a model may come along."""
-_WORDS_OF_SERVER = 300
-_BYTES_OF_WORDS = 4 * _WORDS_OF_SERVER
 _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
 _CONNECTION_ERRORS = (
@@ -38,15 +37,6 @@ _CONNECTION_ERRORS = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
 )
-_TOO_MANY = 429
-_TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
-
-
-class _Fault(Exception):  # noqa: N818 - not yet an error
-    """What may be gone at the next attempt."""
-
-    def __init__(self, kind: str, words: str, wait: float | None = None, busy: bool = False):
-        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, busy
 
 
 class JsonClient:
@@ -73,8 +63,8 @@ class JsonClient:
         secret_values: Iterable[str] = (),
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
-        self._has_token = bool(token)
         self._secrets = Secrets(query, [token, *secret_values])
+        self._refusals = Refusals(self._secrets, bool(token))
         self._filter = SecretsFilter(self._secrets)
         for name in _LOGS:
             logging.getLogger(name).addFilter(self._filter)
@@ -127,7 +117,7 @@ class JsonClient:
                     with closing(response):
                         text = self._text_of(response, started, is_read)
                 return self._said(response, text, is_read, n_pairs)
-            except _Fault as fault:
+            except Fault as fault:
                 seen[fault.kind] += 1
                 with self._lock:
                     self._faults[fault.kind] += 1
@@ -144,7 +134,7 @@ class JsonClient:
         for name in _LOGS:
             logging.getLogger(name).removeFilter(self._filter)
 
-    def _wait(self, fault: _Fault, seen: Counter[str]) -> None:
+    def _wait(self, fault: Fault, seen: Counter[str]) -> None:
         """Wait for the next attempt, or give up.
 
         Parameters
@@ -188,7 +178,7 @@ class JsonClient:
             return self._parse(text, n_pairs) if is_read else True
         if response.request.method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
             return None
-        raise self._refusal(response, text)
+        raise self._refusals.error(response, text)
 
     @contextmanager
     def _transport_faults(self) -> Iterator[None]:
@@ -196,7 +186,7 @@ class JsonClient:
             yield
         except httpcore.ConnectTimeout as error:
             seconds = min(self._patience.timeout, CONNECT_SECONDS)
-            raise _Fault("connection", f"no connection within {seconds:g} s") from error
+            raise Fault("connection", f"no connection within {seconds:g} s") from error
         except httpcore.TimeoutException as error:
             raise self._timeout() from error
         except (*_CONNECTION_ERRORS, httpx.TransportError) as error:
@@ -209,10 +199,10 @@ class JsonClient:
                     "your own authority, name that authority's file in SSL_CERT_FILE"
                 ) from error
             words = plain(error, 200) or type(error).__name__
-            raise _Fault("connection", f"no connection, or it broke off ({words})") from error
+            raise Fault("connection", f"no connection, or it broke off ({words})") from error
 
-    def _timeout(self) -> _Fault:
-        return _Fault(
+    def _timeout(self) -> Fault:
+        return Fault(
             "timeout",
             f"no complete reply within {self._patience.timeout:g} s. Raise "
             f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
@@ -243,7 +233,7 @@ class JsonClient:
         text = bytearray()
         for chunk in response.iter_raw():
             text += chunk
-            if is_cut and len(text) >= _BYTES_OF_WORDS:
+            if is_cut and len(text) >= BYTES_OF_WORDS:
                 break
             if len(text) > self._most_bytes:
                 raise self._too_large(f"{len(text):,} bytes and more")
@@ -264,54 +254,8 @@ class JsonClient:
             found = from_json(text)
         except ValueError as error:
             words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
-            raise _Fault("broken JSON", words) from error
+            raise Fault("broken JSON", words) from error
         return self._secrets.blanked(found)
-
-    def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
-        """A fault that may be gone the next time, or an error that will not."""
-        code = response.status_code
-        said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
-        # once more: a part may be in the one, the rest in the other
-        words = self._secrets.blanked(f"HTTP {code} {plain(phrase)}{said and ': ' + said}")
-        if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            wait = retry_after(response.headers.get("retry-after"))
-            is_busy = code == _TOO_MANY or wait is not None
-            return _Fault(f"HTTP {code}", words, wait, is_busy)
-        if response.is_redirect or 300 <= code < 400:
-            target: str = self._secrets.blanked(response.headers.get("location", "nowhere"))
-            shown = plain(target.partition("?")[0].rpartition("@")[2])
-            return ScoringError(
-                f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
-                "would go to another host. If you trust it, give that address as "
-                f"{spelled('endpoint')}"
-            )
-        return ScoringError(words + self._remedy(code))
-
-    def _remedy(self, code: int) -> str:
-        if code in (401, 403):
-            return (
-                f". The token given by {spelled('token_env')} is not accepted; see what its "
-                "variable holds"
-                if self._has_token
-                else ". If it wants a token, name the variable that holds it: "
-                f"{spelled('token_env', Blank('NAME'))}"
-            )
-        return {404: ". Check the address", 413: f". Lower {spelled('rows_per_call')}"}.get(
-            code, ""
-        )
-
-    def _words(self, text: bytes) -> str:
-        """What a server says of an error, on one line."""
-        decoded = text.decode("utf-8", "replace")
-        if len(text) >= _BYTES_OF_WORDS and self._secrets.are_in(decoded):
-            # what was cut off may end with a part of one
-            return HIDDEN
-        said = self._secrets.blanked(decoded).strip()
-        with suppress(ValueError):
-            parsed = from_json(said.encode())
-            if isinstance(parsed, dict):
-                said = str(parsed.get("error") or parsed.get("detail") or said)
-        return plain(said, _WORDS_OF_SERVER)
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

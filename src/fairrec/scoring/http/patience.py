@@ -13,6 +13,13 @@ LONGEST_RETRY_AFTER = 600.0
 """Seconds; a server that asks for more is given up on for now."""
 
 
+class Fault(Exception):  # noqa: N818 - not yet an error
+    """What may be gone at the next attempt."""
+
+    def __init__(self, kind: str, words: str, wait: float | None = None, busy: bool = False):
+        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, busy
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How a client waits.
