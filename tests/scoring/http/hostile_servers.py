@@ -272,7 +272,7 @@ def hostile_server(act: Act, reads_first: bool = True) -> Iterator[str]:
     def serve(peer: socket.socket) -> None:
         with suppress(OSError), peer:
             if reads_first:
-                _read_request(peer)
+                read_request(peer)
             act(peer)
 
     def accept() -> None:
@@ -294,7 +294,7 @@ def hostile_server(act: Act, reads_first: bool = True) -> Iterator[str]:
                 peer.shutdown(socket.SHUT_RDWR)
 
 
-def _read_request(peer: socket.socket) -> None:
+def read_request(peer: socket.socket) -> None:
     """Read a request to its end."""
     with peer.makefile("rb") as text:
         length = 0
@@ -325,7 +325,7 @@ def secure(certificate: str, key: str, act: Act) -> Act:
 
     def secured(peer: socket.socket) -> None:
         with context.wrap_socket(peer, server_side=True) as inner:
-            _read_request(inner)
+            read_request(inner)
             act(inner)
 
     return secured

@@ -39,28 +39,36 @@ class BackendWithDeadline(httpcore.NetworkBackend):
                     peer.settimeout(_left(timeout))
                     peer.connect(address)
                     peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    return _StreamWithDeadline(peer)
+                    return StreamWithDeadline(peer)
                 except OSError as error:
                     peer.close()
                     failed = error
             raise failed or OSError("the host has no address")
 
 
-class _StreamWithDeadline(httpcore.NetworkStream):
-    """A connection of which each step takes no longer than is left."""
+class StreamWithDeadline(httpcore.NetworkStream):
+    """A connection of which each step takes no longer than is left.
+
+    Attributes
+    ----------
+    has_replied : whether anything was read after what was written last
+    """
 
     def __init__(self, peer: socket.socket) -> None:
         self._peer = peer
+        self.has_replied = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What has come, as soon as something has."""
         with _said_as(httpcore.ReadTimeout, httpcore.ReadError):
             self._peer.settimeout(_left(timeout))
+            self.has_replied = True
             return self._peer.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send all of it; a server may take it in as slowly as it likes to send."""
         rest = memoryview(buffer)
+        self.has_replied = False
         with _said_as(httpcore.WriteTimeout, httpcore.WriteError):
             while rest:
                 self._peer.settimeout(_left(timeout))
@@ -80,7 +88,7 @@ class _StreamWithDeadline(httpcore.NetworkStream):
             except BaseException:
                 self.close()
                 raise
-        return _StreamWithDeadline(secured)
+        return StreamWithDeadline(secured)
 
     def get_extra_info(self, info: str) -> Any:
         """Whether something has come, which tells a kept connection that was closed."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpcore
 import httpx
 
-from fairrec.scoring.http.deadline import BackendWithDeadline
+from fairrec.scoring.http.deadline import BackendWithDeadline, StreamWithDeadline
 from fairrec.scoring.http.trust import trusted
 
 CONNECT_SECONDS = 10.0
@@ -60,6 +60,11 @@ class TransportWithSecrets(httpx.BaseTransport):
                 },
             )
         )
+        stream = response.extensions.get("network_stream")
+        if isinstance(stream, StreamWithDeadline) and not stream.has_replied:
+            # what came too much with an earlier reply would be taken for the scores of others
+            response.close()
+            raise httpcore.RemoteProtocolError("it replied before it was asked")
         return httpx.Response(
             response.status,
             headers=response.headers,
