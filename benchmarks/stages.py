@@ -10,7 +10,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,8 @@ STAGES = {
     "open tables": "fairrec.inputs.audit_inputs:open_tables",
     "read files": "fairrec.inputs.tables:Table.read",
     "check numbers": "fairrec.inputs.tables:Table.numbers",
-    "ids to positions": "fairrec.inputs.ids:positions_in fairrec.inputs.ids:encode",
+    "ids to positions": "fairrec.inputs.ids:positions_in fairrec.inputs.ids:encode "
+    "fairrec.inputs.coded_ids:encode_ids",
     "the rest of reading": "fairrec.metrics.reading:read_inputs",
     "cells and lattice": "fairrec.groups.grouping:grouping_of",
     "ranking and metrics": "fairrec.metrics.measured:measure_everyone",
@@ -56,7 +57,33 @@ def run(shrink: int) -> Iterator[Row]:
 
 
 def measure(home: str) -> dict[str, tuple[float, float]]:
-    """Processor seconds of each stage, and the memory held after it, in the order of their ends."""
+    """Stages of an audit of a table with scores."""
+
+    def audit() -> None:
+        import fairrec
+
+        result = fairrec.audit(
+            f"{home}/rows.parquet",
+            users=f"{home}/users.parquet",
+            by=list(data.ATTRIBUTES),
+            metrics=["auc", "mrr@5", "ndcg@5"],
+            depth=3,
+            permutations=1000,
+        )
+        result.save(f"{home}/audit")
+
+    return stages_of(audit)
+
+
+def stages_of(
+    audit: Callable[[], object], more: Mapping[str, str] | None = None
+) -> dict[str, tuple[float, float]]:
+    """Processor seconds of each stage, and the memory held after it, in the order of their ends.
+
+    Parameters
+    ----------
+    more : further stages, and where their functions are
+    """
     loading = time.process_time()
     for name in MODULES:
         import_module(name)
@@ -79,21 +106,11 @@ def measure(home: str) -> dict[str, tuple[float, float]]:
 
         return call
 
-    for stage, places in STAGES.items():
+    for stage, places in (STAGES | dict(more or {})).items():
         for place in places.split():
             _replace(place, partial(timed, stage))
 
-    import fairrec
-
-    result = fairrec.audit(
-        f"{home}/rows.parquet",
-        users=f"{home}/users.parquet",
-        by=list(data.ATTRIBUTES),
-        metrics=["auc", "mrr@5", "ndcg@5"],
-        depth=3,
-        permutations=1000,
-    )
-    result.save(f"{home}/audit")
+    audit()
     return {stage: (seconds, held[stage]) for stage, seconds in spent.items()}
 
 

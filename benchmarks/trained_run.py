@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import data
 from benchmarks.measure import FAIRREC, Row, call_in_child, in_seconds, run_child
+from benchmarks.stages import stages_of
 
 RUNS = 3
 BESIDE_SCORING = 4.0
@@ -34,16 +35,19 @@ def run(shrink: int) -> Iterator[Row]:
     yield Row("run", "scoring alone", in_seconds(scoring))
     is_met = rest <= BESIDE_SCORING
     yield Row("run", "the rest", in_seconds(rest), f"{BESIDE_SCORING:g} s", is_met)
+    _, stages = call_in_child(run_stages, shrink)
+    for name, (seconds, megabytes) in stages.items():
+        yield Row("run", name, f"{in_seconds(seconds)} of processor, {megabytes:.0f} MB")
 
 
 def make_run(shrink: int) -> None:
     """A run as training leaves it, with weights that were drawn: its shape is all that matters."""
     import torch
 
-    from fairrec.core.files import write_table
     from fairrec.core.version import __version__
     from fairrec.datasets.shapes import shaped_like
     from fairrec.datasets.synthetic import synthetic_bundle
+    from fairrec.models.deep.training import write_tables
     from fairrec.models.deep.training_data import training_data
     from fairrec.models.runs.checkpoint import build_model, save_record, save_tensors
     from fairrec.models.runs.record import RunRecord
@@ -57,9 +61,7 @@ def make_run(shrink: int) -> None:
     model = build_model("deepfm", SMALL, trained.features)
     with torch.no_grad():
         model.fields.table.weight.normal_(std=0.3)
-    tables = {"users": bundle.users, "items": bundle.items, "history": trained.history}
-    for name, table in (*tables.items(), ("test", trained.test.table(bundle))):
-        write_table(table, home / f"{name}.parquet")
+    write_tables(bundle, trained, home)
     save_tensors(model.state_dict(), home / "model.safetensors")
     record = RunRecord(
         fairrec_version=__version__,
@@ -80,6 +82,28 @@ def make_run(shrink: int) -> None:
     )
     # last, so that a broken run leaves nothing to reuse
     save_record(record, home / "run.json")
+
+
+def run_stages(shrink: int) -> dict[str, tuple[float, float]]:
+    """Stages of the command, with the model loaded before reading instead of beside it."""
+
+    def audit() -> None:
+        import fairrec
+        from fairrec.models.runs import run
+        from fairrec.models.runs.loading import LoadingRun
+
+        home = data.folder(shrink) / "run"
+        # as an attribute, which is where it is timed
+        loaded = run.load_run(home, "auto")
+        loading = LoadingRun(home, lambda folder: loaded)
+        result = fairrec.audit(loading, **loading.tables())
+        result.save(home.with_name("run-audit"), force=True)
+
+    more = {
+        "load the model": "fairrec.models.runs.run:load_run",
+        "scoring": "fairrec.models.runs.loading:LoadingRun.scored",
+    }
+    return stages_of(audit, more)
 
 
 def scoring_seconds(shrink: int) -> float:

@@ -133,3 +133,13 @@ def test_a_command_that_is_to_end_clears_away_what_it_began(capsys):
     assert cleared == [True]
     assert capsys.readouterr().err == "Terminated.\n"
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_sigterm_is_told_from_ctrl_c_whatever_a_library_makes_of_it(capfd):
+    with pytest.raises(typer.Exit) as ended, errors_in_words(debug=False):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+    assert ended.value.exit_code == 143
+    assert "Terminated." in capfd.readouterr().err

@@ -12,6 +12,7 @@ from fairrec.core.kinds import (
     SWITCH,
     TEXT,
     as_data,
+    memory_size,
     number,
     one_of,
     pairs,
@@ -142,3 +143,25 @@ def test_a_value_is_written_as_data(value, data):
 def test_a_kind_with_another_word_or_none_is_written_as_before():
     kind = replace(whole(1), written=str)
     assert kind.or_none().or_word("full").written(3) == "3"
+
+
+@pytest.mark.parametrize(
+    ("given", "n_bytes"),
+    [
+        ("500MB", 5 * 10**8),
+        (" 2 gib ", 2**31),
+        ("1,000mb", 10**9),
+        (10**9, 10**9),
+        ("8e8", 8 * 10**8),
+    ],
+)
+def test_memory_is_bytes_or_has_a_unit(given, n_bytes):
+    assert memory_size().parse(given) == n_bytes
+
+
+@pytest.mark.parametrize(
+    "given", ["4", "499MB", "-4GB", "4 G", "GB", "4GBs", "1e30", "..GB", True, None]
+)
+def test_other_memory_is_refused(given):
+    with pytest.raises((ValueError, TypeError)):
+        memory_size().parse(given)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Annotated
 
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
@@ -13,12 +14,14 @@ from fairrec.core.options import (
     Blank,
     Option,
     Options,
+    changed,
     declared,
     defaults,
     documented,
     from_command_line,
     spelled,
 )
+from fairrec.inputs.table_options import TableOptions
 from fairrec.search.options import SearchOptions
 
 
@@ -151,3 +154,9 @@ def test_commands_that_overlap_in_threads_leave_no_trace():
     assert spelled("n_days") == "--days"
     second.__exit__(None, None, None)
     assert spelled("n_days") == "n_days"
+
+
+def test_options_that_were_changed_are_told_from_those_that_say_the_same():
+    table = pl.DataFrame({"user_id": [1]})
+    said = TableOptions.of(users=table, by="age", missing_lists="zero", metrics="auc")
+    assert [*changed(said)] == ["users", "by", "metrics"]

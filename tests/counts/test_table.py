@@ -61,23 +61,17 @@ def test_a_file_that_is_none_is_refused(tmp_path):
         read_counts(tmp_path / "later.parquet")
 
 
-def test_a_damaged_file_is_refused_or_gives_the_same(tmp_path):
-    counts = counts_of(tables(), part="europe")
+def test_a_damaged_file_is_refused(tmp_path):
     file = tmp_path / "counts.parquet"
-    write_counts(counts, file)
-    whole, n_refused = file.read_bytes(), 0
-    for at in range(0, len(whole), len(whole) // 60):
+    write_counts(counts_of(tables(), part="europe"), file)
+    whole = file.read_bytes()
+    # some of it would end the program, if anybody read the file
+    for at in range(0, len(whole), 7):
         damaged = bytearray(whole)
         damaged[at] ^= 1
         file.write_bytes(damaged)
-        try:
-            again = read_counts(file)
-        except InputError:
-            n_refused += 1
-        else:
-            assert again.rows.equals(counts.rows)
-            assert again.info == counts.info
-    assert n_refused > 30
+        with pytest.raises(InputError):
+            read_counts(file)
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path):
@@ -85,8 +79,8 @@ def test_a_file_that_was_changed_is_refused(tmp_path):
     file = tmp_path / "counts.parquet"
     write_counts(counts, file)
     said = pl.read_parquet_metadata(file)["fairrec"]
-    for metadata in ({"fairrec": said}, {"fairrec": said, "fairrec_sum": "0"}):
-        counts.rows.with_columns(pl.col("users") * 2).write_parquet(file, metadata=metadata)
+    for rows in (counts.rows.with_columns(pl.col("users") * 2), counts.rows):
+        rows.write_parquet(file, metadata={"fairrec": said})
         with pytest.raises(InputError, match="damaged or changed"):
             read_counts(file)
 

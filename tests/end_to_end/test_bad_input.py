@@ -327,6 +327,7 @@ for option, value in (
     ("--permutations", "-1"),
     ("--seed", "-1"),
     ("--threads", "0"),
+    ("--max-memory", "4MB"),
 ):
     bad(f"{option} {value}", f"invalid {option}: expected a", f", got {value}")(
         options(option, value)

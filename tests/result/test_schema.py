@@ -80,3 +80,18 @@ def test_an_older_result_gives_no_all_clear_over_users_without_a_value():
         older = AuditSummary.model_validate({**written, "metrics": {"auc": auc}})
         assert older.metrics["auc"].is_conclusive is is_conclusive
         assert older.metrics["auc"].undefined_share == n_undefined / (70 + n_undefined)
+
+
+def test_an_older_result_says_by_its_tables_what_users_were_measured_by():
+    written = json.loads(RESULT.to_json())
+    told = {written.pop("measured_by")}
+    table = {"name": "a.csv", "sha256": None}
+    for names, what in (
+        (("predictions", "users"), "candidates"),
+        (("predictions", "test", "users"), "recommendations"),
+        (("values", "users"), "values"),
+        (("counts",), None),
+    ):
+        inputs = dict.fromkeys(names, table)
+        assert AuditSummary.model_validate({**written, "inputs": inputs}).measured_by == what
+    assert told == {"candidates"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.counts.foreign import with_info
+from fairrec.counts.merging import merged
 from fairrec.counts.table import write_counts
+from fairrec.report.text.view import build_view
 from tests.counts.small_counts import counts_of, halves, tables, values
 
 DRAWN = {
@@ -233,3 +237,36 @@ def test_a_metric_that_nobody_has_is_refused_as_for_users():
     for source in ({"counts": counts}, given):
         with pytest.raises(InputError, match="Metric 'auc' is undefined for every user"):
             fairrec.audit(**source, permutations=0)
+
+
+def test_the_call_that_repeats_it_names_what_was_chosen():
+    counts = fairrec.count(**{**tables(), "metrics": "auc,mrr@8"})
+    chosen = {"by": "gender", "metrics": "mrr@8", "permutations": 20}
+    said = fairrec.audit(counts=counts, disjoint=True, **chosen).summary.command
+    start = "fairrec.audit(counts=counts, disjoint=True, by=['gender'], metrics=['mrr@8'], "
+    assert said.startswith(start)
+    again = eval(said, {"fairrec": fairrec, "counts": counts})
+    assert again.summary.command == said
+    assert [*again.metrics] == ["mrr@8"]
+
+
+def test_counts_say_what_users_were_measured_by():
+    held_out = pl.DataFrame({"user_id": [1, 2, 3, 4], "item_id": [1, 2, 3, 4]})
+    lists = held_out.with_columns(score=pl.lit(1), label=pl.lit(1))
+    users = pl.DataFrame({"user_id": [1, 2, 3, 4], "gender": ["F", "F", "M", "M"]})
+    asked = {"users": users, "by": "gender", "metrics": "mrr@1"}
+    candidates = fairrec.count(lists, **asked)
+    recommended = fairrec.count(lists, test=held_out, **asked)
+    measured = fairrec.count(values=users.with_columns(v=pl.Series([1, 2, 1, 2])), by="gender")
+    rows = candidates.rows.filter(family="mrr@1").drop("missing", "missing^2")
+    foreign = with_info(replace(candidates, rows=rows, info=None), {})
+    for counts, said in (
+        (candidates, "4 users, 4 candidates, groups by gender"),
+        (recommended, "4 users, 4 recommendations, groups by gender"),
+        (measured, "4 users, groups by gender"),
+        (foreign, "4 users, groups by gender"),
+    ):
+        result = fairrec.audit(counts=counts, min_support=1, permutations=0)
+        assert said in build_view(result.summary).title
+    with pytest.raises(InputError, match="with different tables: candidates and recommendations"):
+        merged([candidates, recommended], disjoint=True)

@@ -11,6 +11,7 @@ import fairrec
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.opening import open_parts
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS
 from fairrec.workflows import count_parts
 from fairrec.workflows.count_parts import counted_in_parts
@@ -32,7 +33,7 @@ def counted(stored, monkeypatch, n_rows, workers=1, **options):
     given = {"users": stored["users"], "by": BY, "metrics": "auc,ndcg@5,mrr@8", **options}
     with counted_in_parts(
         stored["predictions"],
-        given,
+        TableOptions.of(**given),
         LocalEngine(workers),
         {},
         lambda *told: said.append(told),
@@ -85,7 +86,7 @@ def test_values_of_users_are_written_part_by_part(stored, monkeypatch, tmp_path)
     folder = tmp_path / "users"
     folder.mkdir()
     monkeypatch.setattr(count_parts, "open_parts", partial(open_parts, n_rows=700))
-    given = {"users": stored["users"], "by": BY, "metrics": "auc"}
+    given = TableOptions.of(users=stored["users"], by=BY, metrics="auc")
     with counted_in_parts(
         stored["predictions"], given, LocalEngine(1), {}, lambda *told: None, per_user=folder
     ):
@@ -105,7 +106,7 @@ def test_own_metrics_are_not_known_to_workers_elsewhere(stored):
     class Elsewhere:
         threads = 1
 
-    given = {"users": stored["users"], "by": BY, "metrics": "first_label"}
+    given = TableOptions.of(users=stored["users"], by=BY, metrics="first_label")
     try:
         with (
             pytest.raises(InputError, match="'first_label' is your own"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,6 +123,9 @@ def audit_command(
     if policy is not None:
         refuse_overwriting_inputs(policy, [*read, out, log])
     with shown_progress(quiet, log) as progress:
+        if run is not None:
+            # it takes longest to load
+            do_ahead(lambda: import_module("torch"))
         from fairrec.workflows.audit import audit
 
         if out is not None and not no_report:

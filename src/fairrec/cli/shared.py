@@ -199,8 +199,11 @@ class _Terminated(KeyboardInterrupt):
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Have SIGTERM clear away what is on its way, as Ctrl-C does."""
+    has_come = False
 
     def end(number: int, frame: object) -> None:
+        nonlocal has_come
+        has_come = True
         # once: what is cleared away then is not to be interrupted
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise _Terminated
@@ -211,6 +214,11 @@ def _ended_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        # on its way out of Ray it becomes a plain one
+        if has_come and not isinstance(interrupt, _Terminated):
+            raise _Terminated from interrupt
+        raise
     finally:
         if is_ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

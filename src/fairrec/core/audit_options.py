@@ -6,7 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fairrec.core.kinds import SWITCH, TEXT, number, one_of, share, share_or_users, whole
+from fairrec.core.kinds import (
+    SWITCH,
+    TEXT,
+    memory_size,
+    number,
+    one_of,
+    share,
+    share_or_users,
+    whole,
+)
 from fairrec.core.matters import Matters as Amounts
 from fairrec.core.matters import matters as amounts
 from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
@@ -100,6 +109,15 @@ Seed = Annotated[int, Option(whole(0, 2**32 - 1), "Same seed, same numbers", STA
 Threads = Annotated[
     int | None, Option(whole(1).or_none(), "Threads to use", STATISTICS, default="all cores")
 ]
+MaxMemory = Annotated[
+    int | None,
+    Option(
+        memory_size().or_none(),
+        "What is estimated to need more memory is refused before work is begun",
+        STATISTICS,
+        default="half of what the machine or its container has",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -115,6 +133,7 @@ class AuditOptions(Options):
     max_undefined: MaxUndefined = 0.05
     seed: Seed = 0
     threads: Threads = None
+    max_memory: MaxMemory = None
     top: Top = 1
 
     def min_users(self, n_users: int) -> int:

@@ -146,18 +146,28 @@ def write_text(file: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_table(table: pl.DataFrame, file: Path) -> None:
-    """Write a table whole or not at all, as Parquet or, by its ending, CSV."""
+def write_table(table: pl.DataFrame, file: Path, rows_together: int | None = None) -> None:
+    """Write a table whole or not at all, as Parquet or, by its ending, CSV.
+
+    Parameters
+    ----------
+    rows_together : the size of row groups of Parquet
+    """
     if file.suffix.lower() not in (".parquet", ".pq", ".csv"):
         raise OutputError(f"{file}: is no Parquet or CSV file. Name it NAME.parquet or NAME.csv.")
     with errors_of_disk(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(file) as part:
-        put_table(table, part, as_csv=file.suffix.lower() == ".csv")
+        as_csv = file.suffix.lower() == ".csv"
+        put_table(table, part, as_csv=as_csv, rows_together=rows_together)
 
 
 def put_table(
-    table: pl.DataFrame, file: Path, compression_level: int | None = None, as_csv: bool = False
+    table: pl.DataFrame,
+    file: Path,
+    compression_level: int | None = None,
+    as_csv: bool = False,
+    rows_together: int | None = None,
 ) -> None:
     """Write a table into a file that is not yet under its own name."""
     # opened here, because Polars takes no path that is not Unicode
@@ -165,7 +175,9 @@ def put_table(
         if as_csv:
             table.write_csv(stream)
         else:
-            table.write_parquet(stream, compression_level=compression_level)
+            table.write_parquet(
+                stream, compression_level=compression_level, row_group_size=rows_together
+            )
 
 
 def sink_table(table: pl.LazyFrame, file: Path) -> None:

@@ -15,6 +15,8 @@ from fairrec.core.names import UnfitError, names_in, pairs_in
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _EXACT = 2**53
 """Up to here every whole number is a float of its own."""
+LEAST_MEMORY = 500_000_000
+"""Bytes with which the smallest audit is done."""
 
 
 def as_data(value: Any) -> Any:
@@ -197,6 +199,26 @@ def share() -> Kind:
         return float(plain_share.parse(given.strip("% ") if isinstance(given, str) else given))
 
     return Kind(parse, "a share from 0 to 1 (0.05) or a percentage (5%)", "SHARE")
+
+
+def memory_size() -> Kind:
+    """An amount of memory in bytes, or with its unit.
+
+    >>> kind = memory_size()
+    >>> kind.parse("4GB"), kind.parse("1.5 GiB"), kind.parse(5e8)
+    (4000000000, 1610612736, 500000000)
+    """
+
+    def parse(given: Any) -> int:
+        found = re.fullmatch(r"\s*([\d.,]+)\s*([kmgt]i?)b\s*", str(given), re.IGNORECASE)
+        power = "kmgt".index(found[2][0].lower()) + 1 if found else 0
+        unit = (1024 if found and found[2][1:] else 1000) ** power
+        n_bytes = to_number(found[1] if found else given) * unit
+        if not LEAST_MEMORY <= n_bytes < 10**18:
+            raise ValueError
+        return int(n_bytes)
+
+    return Kind(parse, "an amount of memory from 500 MB (4GB)", "SIZE")
 
 
 def pairs(

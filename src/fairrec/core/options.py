@@ -136,6 +136,22 @@ def defaults(options: type[Options]) -> dict[str, object]:
     return found
 
 
+def changed(options: Options) -> dict[str, Any]:
+    """The options that are not at their defaults, by name.
+
+    >>> from fairrec.core.audit_options import AuditOptions
+    >>> changed(AuditOptions(depth=2))
+    {'depth': 2}
+    """
+    found = {}
+    for name, default in defaults(type(options)).items():
+        value = getattr(options, name)
+        # tables are compared cell by cell, and no default is one
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            found[name] = value
+    return found
+
+
 def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
     """Fill lines such as `depth, alpha : see AuditOptions` of a docstring with what is declared.
 

@@ -84,6 +84,7 @@ def count_users(
             if family.is_cut
         },
         missing={outcome_name(one): _outcome_info(one) for one in outcomes},
+        measured_by=described.measured_by,
         relevant=described.relevant,
         missing_lists=described.missing_lists,
         columns=described.columns,

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fairrec.inputs.described import MeasuredBy
 from fairrec.statistics.missing import Kind
 
 KEY = "fairrec"
@@ -72,6 +73,7 @@ class CountsInfo(_Part):
         default_factory=dict, description="edges between levels, of metrics counted by themselves"
     )
     missing: dict[str, OutcomeInfo] = Field(default_factory=dict)
+    measured_by: MeasuredBy | None = None
     relevant: str | None = None
     missing_lists: Literal["zero", "drop"] = "zero"
     columns: dict[str, str] = Field(default_factory=dict)

@@ -112,6 +112,8 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
         ("attributes", first.by, other.by),
         ("circumstances", first.given, other.given),
         ("metrics", tuple(sorted(first.metrics)), tuple(sorted(other.metrics))),
+        # another tool does not say it
+        ("tables", _tables(first, other), _tables(other, first)),
         ("relevant items", (str(first.relevant),), (str(other.relevant),)),
         ("users without a list", (first.missing_lists,), (other.missing_lists,)),
     ):
@@ -137,6 +139,10 @@ def _refuse_others(first: CountsInfo, other: CountsInfo, where: str, there: str)
                 f"{both}: '{plain(name)}' is not the same metric in both (its better end, its "
                 "bounds or its definition differs). Count them alike."
             )
+
+
+def _tables(info: CountsInfo, other: CountsInfo) -> tuple[str, ...]:
+    return tuple(filter(None, [info.measured_by or other.measured_by]))
 
 
 def _refuse_quantiles(info: CountsInfo, both: str) -> None:
@@ -168,6 +174,7 @@ def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
                 for name, about in first.metrics.items()
             },
             "missing": _added_outcomes(infos),
+            "measured_by": next(filter(None, (info.measured_by for info in infos)), None),
             "n_candidates": sum(info.n_candidates for info in infos),
             "n_merged": sum(info.n_merged for info in infos),
             "min_shown": max((info.min_shown or 0 for info in infos), default=0) or None,

@@ -79,6 +79,7 @@ def counted_users(counts: Counts) -> Counted:
         attributes,
         given,
         (*info.warnings, *notes_on_levels(measured, counts.where)),
+        info.measured_by,
     )
     expected = tuple(Expected(one.n_expected, one.n_undefined) for one in info.metrics.values())
     return Counted(

@@ -7,11 +7,10 @@ Rows of a family hold every user once, so that families stand below one another.
 
 from __future__ import annotations
 
-import hashlib
+import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 from pydantic import ValidationError
 
@@ -19,11 +18,10 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
 from fairrec.counts.checking import FAMILY, LEVEL, SHARE, USERS, checked_rows, squares_of
 from fairrec.counts.info import KEY, CountsInfo
+from fairrec.counts.seal import is_as_sealed, sealed
 
 __all__ = ["FAMILY", "LEVEL", "SHARE", "USERS", "squares_of"]
 
-SUM = "fairrec_sum"
-"""Under which the checksum of rows and info stands: half of all damaged bits change a number."""
 OWN = (FAMILY, LEVEL, USERS, SHARE)
 
 
@@ -91,23 +89,10 @@ def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
     assert counts.info is not None
     said = counts.info.model_dump_json(exclude_defaults=False)
-    with whole_file(file) as path, path.open("wb") as stream, errors_of_polars():
-        counts.rows.write_parquet(stream, metadata={KEY: said, SUM: _sum(counts.rows, said)})
-
-
-def _sum(rows: pl.DataFrame, said: str) -> str:
-    """The checksum of rows and what is said of them."""
-    found = hashlib.sha256(said.encode())
-    for column in rows:
-        found.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        found.update(column.is_null().to_numpy().tobytes())
-        if column.dtype == pl.String:
-            texts = [text.encode() for text in column.drop_nulls()]
-            found.update(np.array([len(text) for text in texts], dtype=np.int64).tobytes())
-            found.update(b"".join(texts))
-        else:
-            found.update(column.drop_nulls().to_numpy().tobytes())
-    return found.hexdigest()
+    with whole_file(file) as path, errors_of_polars():
+        content = io.BytesIO()
+        counts.rows.write_parquet(content, metadata={KEY: said})
+        path.write_bytes(sealed(content.getvalue()))
 
 
 def read_counts(file: Path) -> Counts:
@@ -115,11 +100,14 @@ def read_counts(file: Path) -> Counts:
     where = plain(file, 300)
     fix = "Give a file that fairrec count has written."
     with open_file(file, fix) as stream, errors_of_reading(file, fix):
+        content = stream.read()
+        is_whole = is_as_sealed(content)
+        if is_whole is False:
+            raise _changed(where)
         try:
-            metadata = pl.read_parquet_metadata(stream)
-            stream.seek(0)
-            rows = pl.read_parquet(stream)
-        except pl.exceptions.PolarsError as error:
+            metadata = pl.read_parquet_metadata(io.BytesIO(content))
+            rows = pl.read_parquet(content)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise InputError(f"{where}: is no Parquet file ({plain(error, 200)}). {fix}") from error
     info = None
     if KEY in metadata:
@@ -132,9 +120,13 @@ def read_counts(file: Path) -> Counts:
                 f"{where}: is no table of counts of this version of FairRec (see {plain(seen)}). "
                 "Count again."
             ) from error
-        if metadata.get(SUM) != _sum(rows, metadata[KEY]):
-            raise InputError(
-                f"{where}: is not as fairrec count wrote it: it was damaged or changed. Copy it "
-                "again, or count again."
-            )
+        if not is_whole:
+            raise _changed(where)
     return Counts(checked_rows(rows, where), info, where)
+
+
+def _changed(where: str) -> InputError:
+    return InputError(
+        f"{where}: is not as fairrec count wrote it: it was damaged or changed. Copy it again, or "
+        "count again."
+    )

@@ -16,6 +16,7 @@ from fairrec.core.options import spelled
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice, build_lattice, members
+from fairrec.groups.room import refuse_too_many
 from fairrec.inputs.users import Attribute
 
 EVERYONE = -1
@@ -44,17 +45,21 @@ class Grouping:
         attributes: Sequence[Attribute],
         options: AuditOptions,
         n_users: IntArray | None = None,
+        n_metrics: int = 1,
     ) -> Grouping:
         """The groups of users with these attributes, as deep and as large as the options say.
 
         Parameters
         ----------
         n_users : (n_rows,), users of each row; None where a row is a user
+        n_metrics : for which groups will be described, which takes memory
         """
         codes, n_values = [a.codes for a in attributes], [len(a.values) for a in attributes]
         cells = cells_of(codes, n_values, n_users)
         min_users = options.min_users(int(cells.n_users.sum()))
-        lattice = build_lattice(cells, options.lattice_depth, min_users, options.n_threads)
+        depth = options.lattice_depth
+        refuse_too_many(cells, depth, min_users, n_metrics, options.max_memory)
+        lattice = build_lattice(cells, depth, min_users, options.n_threads)
         return cls(tuple(attributes), cells, lattice, min_users)
 
     @property
@@ -111,10 +116,13 @@ class Grouping:
 
 
 def grouping_of(
-    attributes: Sequence[Attribute], options: AuditOptions, n_users: IntArray | None = None
+    attributes: Sequence[Attribute],
+    options: AuditOptions,
+    n_users: IntArray | None = None,
+    n_metrics: int = 1,
 ) -> Grouping:
     """The groups of users with these attributes; an error where none has enough users."""
-    grouping = Grouping.of(attributes, options, n_users)
+    grouping = Grouping.of(attributes, options, n_users, n_metrics)
     if not len(grouping.lattice):
         advice = [plain(one.advice, 300) for one in attributes if one.advice]
         remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."

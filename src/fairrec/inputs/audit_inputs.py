@@ -14,9 +14,10 @@ from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.described import Described
+from fairrec.inputs.described import Described, MeasuredBy
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.mix_ups import refuse_swapped
+from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
@@ -40,7 +41,7 @@ class AuditInputs:
     unseen : other users who are not audited, because the tables say nothing about them
     all_users : the users table
     given : the tables and what was said about them
-    warnings : what the reader should know about the tables
+    notes : what the reader should know about the tables
     circumstances : in which users are to be alike when groups are compared
     """
 
@@ -56,7 +57,7 @@ class AuditInputs:
     all_users: Users
     given: TableOptions
     tables: dict[str, Table]
-    warnings: tuple[str, ...] = ()
+    notes: Notes = ()
     circumstances: tuple[Attribute, ...] = ()
 
     @property
@@ -73,6 +74,18 @@ class AuditInputs:
     def columns(self) -> dict[str, str]:
         """Other names of columns."""
         return dict(self.given.columns or {})
+
+    @property
+    def measured_by(self) -> MeasuredBy:
+        """What users are measured by."""
+        if "values" in self.tables:
+            return "values"
+        return "recommendations" if "test" in self.tables else "candidates"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words, those about side data among them."""
+        return in_words((*self.notes, *self.side.notes))
 
     @property
     def is_pandas(self) -> bool:
@@ -95,7 +108,8 @@ class AuditInputs:
             given.missing_lists,
             self.attributes,
             self.circumstances,
-            (*self.warnings, *self.side.warnings),
+            self.warnings,
+            self.measured_by,
             self.is_pandas,
         )
 
@@ -250,7 +264,7 @@ def read_tables(
         all_users=everyone,
         given=given,
         tables=tables,
-        warnings=lists.warnings,
+        notes=lists.notes,
     )
 
 
@@ -270,13 +284,14 @@ def _side_data(
     user_ids: pl.Series,
 ) -> SideData:
     """The side data the metrics ask for."""
-    categories, popularity, warnings = None, None, []
+    categories, popularity = None, None
+    notes: list[Note] = []
     if "items" in needs:
         categories, about_items = read_categories(tables["items"], candidates.item_ids)
-        warnings += about_items
+        notes.append(about_items)
     if "history" in needs:
         popularity, about_history = read_popularity(
             tables["history"], candidates.item_ids, user_ids
         )
-        warnings += about_history
-    return SideData(categories, popularity, tuple(warnings))
+        notes.append(about_history)
+    return SideData(categories, popularity, tuple(notes))

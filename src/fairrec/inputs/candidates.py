@@ -10,12 +10,13 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, some_of
 from fairrec.core.kernels import kernel
-from fairrec.inputs.flat_lists import bounds_of, gather_lists
+from fairrec.inputs.coded_ids import encode_ids
+from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOut
-from fairrec.inputs.ids import encode, positions_in
+from fairrec.inputs.ids import positions_in
 from fairrec.inputs.order import no_order, order_columns, scores_in_order
 from fairrec.inputs.relevance import Relevance, compared_column
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.tables import Table
 
 _PADDING = float(np.finfo(np.float32).min)
 """The score by which implicit fills a list that is too short."""
@@ -120,7 +121,7 @@ def read_candidates(
             given_items = given_items.filter(pl.Series(is_item))
             numbers = {name: column[is_item] for name, column in numbers.items()}
             offsets = bounds_of(is_item.astype(np.int64))[offsets]
-    items, item_ids = encode(ids_as_integers_or_text(given_items, table.where))
+    items, item_ids = encode_ids(given_items, table.where)
     if not (table.is_csv or given_items.dtype.is_numeric()):
         # text stays text for a model that is asked; CSV does not tell the two apart
         item_ids = item_ids.cast(pl.String)
@@ -157,13 +158,9 @@ def _as_labels(
 
 
 def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
-    """Runs of rows with one user: their users, bounds and columns.
-
-    Most tables are written user by user, so there are far fewer runs than rows to look up.
-    """
+    """Runs of rows with one user: their users, bounds and columns."""
     flat = {name: frame[name] for name in frame.columns}
-    runs = flat.pop("user_id").rle().struct
-    return runs.field("value"), bounds_of(runs.field("len").to_numpy()), flat
+    return *runs_of(flat.pop("user_id")), flat
 
 
 def _from_lists(

@@ -9,6 +9,10 @@ from typing import Literal
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
 
+MeasuredBy = Literal["candidates", "recommendations", "values"]
+"""What users were measured by: scored candidates, recommendations and held-out items, or numbers
+that somebody else measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -21,6 +25,7 @@ class Described:
     columns : other names of columns
     attributes, circumstances : of the audited users
     warnings : what the reader should know
+    measured_by : None where another tool has counted users, and nobody knows
     is_pandas : whether results go out as frames of pandas
     """
 
@@ -35,4 +40,5 @@ class Described:
     attributes: tuple[Attribute, ...]
     circumstances: tuple[Attribute, ...]
     warnings: tuple[str, ...]
+    measured_by: MeasuredBy | None
     is_pandas: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.arrays import AnyArray, IntArray
 from fairrec.core.kernels import kernel
@@ -15,6 +16,19 @@ def bounds_of(lengths: IntArray) -> IntArray:
     [0, 2, 2, 3]
     """
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def runs_of(values: pl.Series) -> tuple[pl.Series, IntArray]:
+    """The value of each run of equal rows, and the bounds of the runs.
+
+    Most tables are written user by user, so there are far fewer runs of users than rows to look up.
+
+    >>> values, bounds = runs_of(pl.Series(["a", "a", "b", "a"]))
+    >>> values.to_list(), bounds.tolist()
+    (['a', 'b', 'a'], [0, 2, 3, 4])
+    """
+    runs = values.rle().struct
+    return runs.field("value"), bounds_of(runs.field("len").to_numpy())
 
 
 def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray:

@@ -8,13 +8,16 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, listed, plain, some_of
+from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spelled
+from fairrec.inputs.coded_ids import encode_ids
 from fairrec.inputs.flat_lists import bounds_of, gather_lists
-from fairrec.inputs.ids import encode, positions_in
-from fairrec.inputs.relevance import Relevance, advised, compared_column
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.held_out_notes import SHOWN, FlagsNote, GradesNote, UnknownUsersNote
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.notes import Note, Notes, RowsNote, in_words
+from fairrec.inputs.relevance import Relevance, compared_column
+from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class HeldOutItems:
     item_ids : distinct, as they are compared
     gains : (n_held_out,), above 0
     has_rows : (n_users,), users with a held-out row, relevant or not
-    warnings : what the reader should know about the table
+    notes : what the reader should know about the table
     """
 
     offsets: IntArray
@@ -59,8 +62,13 @@ class HeldOutItems:
     item_ids: pl.Series
     gains: FloatArray
     has_rows: BoolArray
-    warnings: tuple[str, ...]
+    notes: Notes
     table: Table
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return in_words(self.notes)
 
     @property
     def where(self) -> str:
@@ -117,38 +125,37 @@ def read_held_out(
         parts["gain"] = graded_by
     frame = table.read(parts)
     gains = np.ones(frame.height)
-    warnings: list[str] = []
+    notes: list[Note] = []
     if graded_by is not None:
         gains = table.numbers(frame["gain"], graded_by).to_numpy()
         table.refuse_extreme(gains, graded_by)
         if relevant is None:
-            warnings += _about_grades(gains, graded_by, table)
+            notes += _about_grades(gains, graded_by, table)
         else:
             gains = np.asarray(relevant.met_by(gains), dtype=np.float64)
-            warnings += _about_relevance(gains, relevant, table)
+            notes += _about_relevance(gains, relevant, table)
     else:
-        warnings += _about_flags(table)
+        notes.append(_about_flags(table))
     users = table.user_keys(frame["user_id"])
     rows = positions_in(users, user_ids)
-    warnings += _about_unknown_users(users, rows, table, users_where)
-    items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    notes += _about_unknown_users(users, rows, table, users_where)
+    items, item_ids = encode_ids(frame["item_id"], table.where)
     has_rows = np.zeros(len(user_ids), dtype=bool)
     has_rows[rows[rows >= 0]] = True
     is_counted = (rows >= 0) & (gains > 0)
     rows, items, gains = _once(rows[is_counted], items[is_counted], gains[is_counted])
     n_repeated = int(is_counted.sum()) - len(rows)
-    if n_repeated:
-        warnings.append(
-            f"{table.where}: {n_repeated:,} of {len(rows) + n_repeated:,} held-out rows repeat a "
-            "user and item; such a pair counts once"
-        )
+    repeat = " held-out rows repeat a user and item; such a pair counts once"
+    notes.append(
+        RowsNote((f"{table.where}: ", " of ", repeat), (n_repeated, len(rows) + n_repeated))
+    )
     return HeldOutItems(
         bounds_of(np.bincount(rows, minlength=len(user_ids))),
         items,
         item_ids,
         gains,
         has_rows,
-        tuple(warnings),
+        tuple(notes),
         table,
     )
 
@@ -177,7 +184,7 @@ def _graded_by(table: Table) -> str | None:
     return table.find("label") or table.find("rating")
 
 
-def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
+def _about_grades(gains: FloatArray, column: str, table: Table) -> list[Note]:
     """What the gains mean; negative ones are an error."""
     if not len(gains):
         return []
@@ -196,34 +203,18 @@ def _about_grades(gains: FloatArray, column: str, table: Table) -> list[str]:
         )
     else:
         table.clear("gains")
-    if low == high:
-        return []
-    n_zero = int((gains == 0).sum())
-    zero = f"; the {n_zero:,} rows with 0 are not relevant" if n_zero else ""
-    return [
-        f"{table.where}: ndcg weighs held-out items by '{plain(column)}' ({low:g} to {high:g}), "
-        f"all other metrics count each of them as relevant{zero}. To count some of them alone, all "
-        f"alike: {advised(column, low, high)}"
-    ]
+    return [GradesNote(table.where, column, low, high, int((gains == 0).sum()))]
 
 
-def _about_flags(table: Table) -> list[str]:
-    """A column of 0 and 1 that nobody looks at may say what is relevant."""
+def _about_flags(table: Table) -> Note:
     ids = {table.find(name) for name in ("user_id", "item_id")}
-    for column in table.numeric_columns():
-        if column in ids:
-            continue
-        values = table.read({column: column})[column].unique()
-        if len(values) == 2 and sorted(values.cast(pl.Float64).to_list()) == [0.0, 1.0]:
-            return [
-                f"'{plain(column)}' in {table.where} is 0 or 1 and is not looked at: every row "
-                "counts as relevant. If 0 means that it is not: "
-                f"{spelled('relevant', f'{column}>0')}"
-            ]
-    return []
+    columns = tuple(name for name in table.numeric_columns() if name not in ids)
+    seen = (table.read({name: name})[name].unique().head(3) for name in columns)
+    values = tuple(frozenset(some.cast(pl.Float64).to_list()) for some in seen)
+    return FlagsNote(table.where, columns, values)
 
 
-def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[str]:
+def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[Note]:
     if not len(is_met):
         return []
     n_met = int(is_met.sum())
@@ -235,12 +226,13 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
             f"{table.where}: no row meets {spelled('relevant', str(relevant))}. Nothing would be "
             "relevant; choose another threshold.",
         )
-    return [f"{table.where}: {n_met:,} of {len(is_met):,} held-out rows meet {relevant}"]
+    words = (f"{table.where}: ", " of ", f" held-out rows meet {relevant}")
+    return [RowsNote(words, (n_met, len(is_met)))]
 
 
 def _about_unknown_users(
     users: pl.Series, rows: CodeArray, table: Table, users_where: str
-) -> list[str]:
+) -> list[Note]:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
     if not is_unknown.all():
@@ -252,14 +244,11 @@ def _about_unknown_users(
         table.doubt(
             "users",
             f"{table.where}: none of its {len(unknown):,} users is in {users_where}. Users there: "
-            f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids.",
+            f"{listed(unknown.head(SHOWN).to_list())}. Check that both tables use the same user "
+            "ids.",
         )
-    one = len(unknown) == 1
-    return [
-        f"{len(unknown):,} user{'' if one else 's'} of {table.where} "
-        f"({some_of(unknown.head(3).to_list(), len(unknown))}) {'is' if one else 'are'} not in "
-        f"{users_where} and {'is' if one else 'are'} left out"
-    ]
+    examples = tuple(unknown.head(SHOWN).to_list())
+    return [UnknownUsersNote(table.where, users_where, len(unknown), examples)]
 
 
 @kernel

@@ -8,8 +8,10 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import CodeArray, IntArray
-from fairrec.inputs.ids import comparable, encode, positions_in
-from fairrec.inputs.tables import Table, ids_as_integers_or_text
+from fairrec.inputs.coded_ids import encode_ids
+from fairrec.inputs.flat_lists import runs_of
+from fairrec.inputs.ids import comparable, positions_in
+from fairrec.inputs.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +44,18 @@ class Interactions:
 def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
-    users = table.user_keys(frame["user_id"])
-    owner = positions_in(*comparable(users, user_ids))
-    return np.bincount(owner[owner >= 0], minlength=len(user_ids)).astype(np.int64)
+    users, bounds = runs_of(frame["user_id"])
+    owner = positions_in(*comparable(table.user_keys(users), user_ids))
+    mine = owner >= 0
+    n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
+    return n_per_user.astype(np.int64)
 
 
 def read_history(table: Table) -> Interactions:
     """The interactions of a table with `user_id` and `item_id`."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
-    users, user_ids = encode(ids_as_integers_or_text(frame["user_id"], table.where))
-    items, item_ids = encode(ids_as_integers_or_text(frame["item_id"], table.where))
+    users, user_ids = encode_ids(frame["user_id"], table.where)
+    items, item_ids = encode_ids(frame["item_id"], table.where)
     pairs = np.unique(users.astype(np.int64) * len(item_ids) + items)
     n_per_user = np.bincount(pairs // len(item_ids), minlength=len(user_ids))
     offsets = np.concatenate([[0], np.cumsum(n_per_user)]).astype(np.int64)

@@ -89,13 +89,17 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
 
 def _encode_text(texts: pl.Series) -> tuple[CodeArray, pl.Series]:
     """The same for text: each row is hashed once, and only different texts are sorted."""
-    numbers = texts.cast(pl.Categorical).to_physical().to_numpy()
-    n_numbers = int(numbers.max()) + 1
-    rows = _first_rows(numbers, n_numbers)
+    numbers, rows = numbered(texts.cast(pl.Categorical))
     rows = rows[texts.gather(rows).arg_sort().to_numpy()]
-    code_of_number = np.zeros(n_numbers, dtype=np.int32)
+    code_of_number = np.zeros(int(numbers.max()) + 1, dtype=np.int32)
     code_of_number[numbers[rows]] = np.arange(len(rows), dtype=np.int32)
     return code_of_number[numbers], texts.gather(rows)
+
+
+def numbered(texts: pl.Series) -> tuple[AnyArray, IntArray]:
+    """The numbers by which a categorical column knows its texts, and the first row of each."""
+    numbers = texts.to_physical().to_numpy()
+    return numbers, _first_rows(numbers, int(numbers.max(initial=0)) + 1)
 
 
 def _is_integer(kind: pl.DataType) -> bool:

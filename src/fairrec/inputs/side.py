@@ -10,7 +10,11 @@ import polars as pl
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
+from fairrec.core.kernels import kernel
+from fairrec.inputs.coded_ids import encode_ids
+from fairrec.inputs.flat_lists import runs_of
 from fairrec.inputs.ids import comparable, encode, positions_in
+from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 NO_CATEGORY = ("", "(no genres listed)")
@@ -57,18 +61,18 @@ class SideData:
 
     categories: Categories | None = None
     popularity: Popularity | None = None
-    warnings: tuple[str, ...] = field(default=())
+    notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
-        return SideData(self.categories, popularity, self.warnings, values)
+        return SideData(self.categories, popularity, self.notes, values)
 
 
-def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list[str]]:
-    """Categories of the candidate items, and what to warn about."""
+def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:
+    """Categories of the candidate items, and how many have none."""
     parts = {"item_id": table.require("item_id"), "categories": table.require("categories")}
     frame = table.read(parts)
     keys = ids_as_integers_or_text(frame["item_id"], table.where)
@@ -98,44 +102,44 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, list
     items = pairs["item"].to_numpy()[order]
     counts = np.bincount(items, minlength=len(item_ids))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    warnings = []
-    n_without = int((counts == 0).sum())
-    if n_without:
-        n_absent = int((rows < 0).sum())
-        warnings.append(
-            f"{n_without:,} of {len(item_ids):,} candidate items have no category ({n_absent:,} "
-            f"are not in {table.where}); pairs with them are left out of URD"
-        )
-    return Categories(offsets, codes[order].astype(np.int32)), warnings
+    words = (
+        *("", " of ", " candidate items have no category ("),
+        f" are not in {table.where}); pairs with them are left out of URD",
+    )
+    note = ItemsNote(words, (int((counts == 0).sum()), len(item_ids), int((rows < 0).sum())))
+    return Categories(offsets, codes[order].astype(np.int32)), note
 
 
 def read_popularity(
     table: Table, item_ids: pl.Series, user_ids: pl.Series
-) -> tuple[Popularity, list[str]]:
+) -> tuple[Popularity, Note]:
     """Popularity of the candidate items and of the history of the audited users."""
     frame = table.read({name: table.require(name) for name in ("user_id", "item_id")})
-    users = table.user_keys(frame["user_id"])
-    items = ids_as_integers_or_text(frame["item_id"], table.where)
+    codes, keys = encode_ids(frame["item_id"], table.where)
     if table.piece is None:
-        codes, keys = encode(items)
         n_per_item = np.bincount(codes, minlength=len(keys))
     else:
         # what is popular is so among all users
-        keys, n_per_item = table.piece.read_item_counts()
-        codes = positions_in(items, keys)
+        keys_here, (keys, n_per_item) = keys, table.piece.read_item_counts()
+        codes = positions_in(keys_here, keys)[codes]
     percent = 100 / int(n_per_item.sum())
 
     at = positions_in(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
-    owner = positions_in(*comparable(users, user_ids))
+    users, bounds = runs_of(frame["user_id"])
+    owner = positions_in(*comparable(table.user_keys(users), user_ids))
     mine = owner >= 0
-    n_interactions = np.bincount(owner[mine], minlength=len(user_ids))
-    # whole numbers until the end, so that the order of the rows changes no digit
-    total = np.bincount(owner[mine], weights=n_per_item[codes[mine]], minlength=len(user_ids))
+
+    def per_user(per_run: IntArray) -> FloatArray:
+        # whole numbers until the end, so that the order of the rows changes no digit
+        weights = per_run[mine].astype(np.float64)
+        return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
+
+    n_interactions = per_user(np.diff(bounds))
+    total = per_user(_sums_of_runs(n_per_item, codes, bounds))
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
-    warnings = []
     if (n_interactions > 0).any():
         table.clear("users")
     else:
@@ -144,13 +148,18 @@ def read_popularity(
             f"{table.where}: none of the audited users has a row there. "
             "Check that its user ids are those of the predictions.",
         )
-    n_new = int((at < 0).sum())
-    if n_new:
-        warnings.append(
-            f"{n_new:,} of {len(item_ids):,} candidate items do not occur in {table.where}; their "
-            "popularity is 0"
-        )
-    return Popularity(per_item, history), warnings
+    absent = f" candidate items do not occur in {table.where}; their popularity is 0"
+    note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
+    return Popularity(per_item, history), note
+
+
+@kernel
+def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> IntArray:
+    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
+    for run in range(len(sums)):
+        for row in range(bounds[run], bounds[run + 1]):
+            sums[run] += n_per_item[codes[row]]
+    return sums
 
 
 def _as_lists(categories: pl.Series, where: str) -> pl.Series:

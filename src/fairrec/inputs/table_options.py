@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAMES, TABLE, one_of, pairs
-from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, spelled
+from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, declared, spelled
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
 
@@ -142,3 +142,7 @@ class TableOptions(Options):
         if self.metrics is not None and not self.metrics:
             example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
             raise InputError(f"No metric is named. Example: {spelled('metrics', example)}")
+
+
+TABLE_NAMES = tuple(name for name, one in declared(TableOptions).items() if one.kind is TABLE)
+"""Those of the options that are tables."""

@@ -13,6 +13,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.sources import Role
 from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
+from fairrec.inputs.uneven import refuse_uneven
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'", "::": "'::'"}
 """What may stand between two fields, in words."""
@@ -54,6 +55,7 @@ class TextFile:
                 f"The file has one column: between two fields there must be {known} or "
                 f"{SEPARATORS['::']}."
             )
+        self._is_even = False
         self.notes: list[str] = []
         if len(self.columns) > 1 and self._separator not in usual:
             self.notes.append(
@@ -108,6 +110,10 @@ class TextFile:
         picked = [pl.col(column).alias(name) for name, column in columns.items()]
         if self._separator == "::":
             return _split_lines(self._source, self._header, self._where, "::").select(picked)
+        if not self._is_even:
+            n_fields = len(self._header)
+            refuse_uneven(self._source, self._where, self._separator, n_fields, self._n_skipped)
+            self._is_even = True
         try:
             # at once, which takes a fifth of the memory of text
             return self._scan(numbers).select(picked).collect()

@@ -11,7 +11,9 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.flat_lists import bounds_of
-from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out_notes import HitsNote, ItemKindsNote
+from fairrec.inputs.notes import Notes, RowsNote
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 from fairrec.inputs.users import Users
@@ -36,7 +38,7 @@ class UserLists:
     absent: IntArray
     unseen: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     values: Mapping[str, FloatArray] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    notes: Notes = ()
 
 
 def lists_with_labels(
@@ -73,14 +75,13 @@ def lists_and_held_out(
         has_scores=has_scores,
         is_recommended=True,
     )
-    warnings = held_out.warnings
-    if n_padding:
-        warnings += (
-            f"{n_padding:,} rows of {table.where} have the lowest score there is, by which a "
-            "library fills lists that are too short; they are no recommendations and left out",
-        )
+    filling = (
+        f" rows of {table.where} have the lowest score there is, by which a library fills lists "
+        "that are too short; they are no recommendations and left out"
+    )
+    notes: Notes = (*held_out.notes, RowsNote(("", filling), (n_padding,)))
     if table.find("label"):
-        warnings += (
+        notes += (
             f"the labels in {table.where} are not looked at: {tables['test'].where} says what is "
             "relevant",
         )
@@ -96,34 +97,25 @@ def lists_and_held_out(
         candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
         absent = np.zeros(0, dtype=np.int64)
     labels = held_out.labels(candidates.offsets, candidates.items, candidates.item_ids, row_of_list)
-    warnings += _about_kinds(held_out, candidates, table.where)
-    if not labels.any():
-        warnings += (
-            f"not one recommended item is held out for its user. Check that {held_out.where} is "
-            "the test table and no other, and that its ids are those of the recommendations",
-        )
+    notes += (
+        ItemKindsNote(
+            *(table.where, held_out.where),
+            *(_are_text(ids) for ids in (candidates.item_ids, held_out.item_ids)),
+        ),
+        HitsNote(held_out.where, bool(labels.any())),
+    )
     return UserLists(
         replace(candidates, labels=labels, held_out=held_out.of_lists(row_of_list)),
         row_of_list,
         is_expected=has_held_out[row_of_list],
         absent=absent,
         unseen=_others(everyone, np.concatenate([row_of_list, absent])),
-        warnings=tuple(warnings),
+        notes=notes,
     )
 
 
-def _about_kinds(held_out: HeldOutItems, candidates: CandidateLists, where: str) -> tuple[str, ...]:
-    """Items that are numbers here and text there meet only where they are spelt alike."""
-    kinds = [
-        "whole numbers" if ids_as_integers_or_text(ids, "").dtype.is_integer() else "text"
-        for ids in (candidates.item_ids, held_out.item_ids)
-    ]
-    if kinds[0] == kinds[1]:
-        return ()
-    return (
-        f"item ids are {kinds[0]} in {where} and {kinds[1]} in {held_out.where}; they are compared "
-        "as text, so that '05' is not 5",
-    )
+def _are_text(ids: pl.Series) -> bool:
+    return len(ids) > 0 and not ids_as_integers_or_text(ids, "").dtype.is_integer()
 
 
 def _without_empty(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
+from fairrec.inputs.notes import Note, over_parts
 from fairrec.inputs.relevance import advised
+from fairrec.inputs.room import refuse_large
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
@@ -34,6 +36,7 @@ def read_inputs(
     has_scores: bool = True,
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
+    max_memory: int | None = None,
     **tables: Any,
 ) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
     """Read and check all tables; also the metrics asked for, or those that the tables allow.
@@ -43,10 +46,12 @@ def read_inputs(
     has_scores : whether the scores are in the table; otherwise a model will give them
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
+    max_memory : bytes that may be used; None for half of what there is
     tables : see TableOptions
     """
     given = TableOptions.of(**tables)
     opened = open_tables(predictions, given)
+    refuse_large(opened.values(), max_memory)
     columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     if "values" in opened:
@@ -153,7 +158,7 @@ def _with_left_out_named(inputs: AuditInputs, columns: tuple[str, ...]) -> Audit
         f"{inputs.tables['values'].where}: {which} no numbers and {'is' if is_one else 'are'} left "
         f"out: {listed(columns)}"
     )
-    return replace(inputs, warnings=(*inputs.warnings, note))
+    return replace(inputs, notes=(*inputs.notes, note))
 
 
 def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
@@ -168,7 +173,7 @@ def _with_ends_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> 
         f"neither end of {', '.join(unsaid)} is taken as better: groups may differ in it, and "
         f"none is called worse. To say which end is better: {spelled('better', ends)} or lower"
     )
-    return replace(inputs, warnings=(*inputs.warnings, note))
+    return replace(inputs, notes=(*inputs.notes, note))
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
@@ -184,6 +189,37 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     )
 
 
+@dataclass(frozen=True)
+class LabelsNote(Note):
+    """What labels mean that are not 0 and 1.
+
+    Parameters
+    ----------
+    least : of those above 0
+    """
+
+    where: str
+    column: str
+    low: float = over_parts(min)
+    high: float = over_parts(max)
+    least: float = over_parts(min)
+
+    def __str__(self) -> str:
+        if self.low > 0:
+            return (
+                f"{self.where}: every candidate is relevant, so no list can miss anything. If only "
+                "the hits were kept, give the recommendations as they were, and the held-out "
+                f"interactions: {spelled('test', Blank('FILE'))}"
+            )
+        if self.least < self.high or self.low < min(0, self.high):
+            return (
+                f"'{self.column}' runs from {self.low:g} to {self.high:g}: ndcg weighs by it, and "
+                "metrics that count relevant items count every candidate above 0. To count some "
+                f"alone, all alike: {advised(self.column, self.low, self.high)}"
+            )
+        return ""
+
+
 def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> AuditInputs:
     """The same with a note where labels are grades; an error where they look like ratings."""
     labels, table = inputs.candidates.labels, inputs.tables["predictions"]
@@ -192,7 +228,6 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
         return inputs
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
-    threshold = advised(column, low, high)
     if low <= 0:
         table.clear("labels")
     if 0 < low < high:
@@ -200,20 +235,9 @@ def _with_labels_explained(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -
             "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
             f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {threshold}. Or ask for ndcg alone, which weighs by them.",
+            f"which one on: {advised(column, low, high)}. Or ask for ndcg alone, which weighs by "
+            "them.",
         )
-    if low > 0:
-        note = (
-            f"{table.where}: every candidate is relevant, so no list can miss anything. If only "
-            "the hits were kept, give the recommendations as they were, and the held-out "
-            f"interactions: {spelled('test', Blank('FILE'))}"
-        )
-    elif not ((labels == 0) | (labels == high)).all():
-        note = (
-            f"'{column}' runs from {low:g} to {high:g}: ndcg weighs by it, and metrics that count "
-            "relevant items count every candidate above 0. To count some alone, all alike: "
-            f"{threshold}"
-        )
-    else:
-        return inputs
-    return replace(inputs, warnings=(*inputs.warnings, note))
+    least = float(labels.min(where=labels > 0, initial=np.inf))
+    note = LabelsNote(table.where, column, low, high, least)
+    return replace(inputs, notes=(*inputs.notes, note))

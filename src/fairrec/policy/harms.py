@@ -17,11 +17,8 @@ from fairrec.report.words import group_label
 from fairrec.result.group_table import JUDGED, group_in
 from fairrec.result.schema import AuditSummary, MetricResult
 from fairrec.statistics.intervals import Interval
+from fairrec.statistics.lacking import lacking
 from fairrec.statistics.verdict import group_outcomes, harm_interval, is_shown_worse
-
-FAR = 6.0
-"""Standard errors by which the mean of all others may be off: the chance that it is further is
-nothing beside any alpha, even for a million groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +158,7 @@ def harms_in(
 
 
 def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> GroupHarms:
-    """How much of the others' value each group lacks: 0.2 where it has 0.8 of it.
-
-    The ends of its interval are those of the difference, over the mean of all others at its most
-    unfavourable, so that they hold for all groups at once too.
-    """
+    """How much of the others' value each group lacks: 0.2 where it has 0.8 of it."""
     about = summary.metrics[metric]
     _refuse_no_ratio(metric, about, summary)
     assert about.sd is not None
@@ -174,30 +167,13 @@ def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> Gro
     others = (rows["value"] - rows["difference"]).to_numpy()
     n_others = np.maximum(about.n_defined - found.support, 1)
     # all others may vary more than everyone does, but their squares are among everyone's
-    far = FAR * about.sd * np.sqrt(about.n_defined) / n_others
-    least, most = others - far, others + far
-
-    def lacking(size: FloatArray, beside: FloatArray) -> FloatArray:
-        return size / (beside if about.higher_is_better else beside + size)
-
-    low, high = found.interval.low, found.interval.high
-    is_sure = (least > 0) & np.isfinite(low) & np.isfinite(high)
-    if not about.higher_is_better:
-        is_sure &= least + low > 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # a harm weighs most beside little, and a benefit beside much
-        ends = Interval(
-            lacking(low, np.where(low > 0, most, least)),
-            lacking(high, np.where(high > 0, least, most)),
-        )
-        size = lacking(found.size, others)
+    error = about.sd * np.sqrt(about.n_defined) / n_others
+    share = lacking(found.size, found.interval, others, error, bool(about.higher_is_better))
     return replace(
         found,
-        size=size,
-        interval=Interval(
-            np.where(is_sure, ends.low, -np.inf), np.where(is_sure, ends.high, np.inf)
-        ),
-        is_known=found.is_known & is_sure,
+        size=share.size,
+        interval=share.interval,
+        is_known=found.is_known & share.is_sure,
     )
 
 

@@ -18,6 +18,7 @@ from fairrec.result.finding_table import as_pandas, finding_table
 from fairrec.result.min_shown import without_small
 from fairrec.result.own_folder import AUDIT, names_to_replace
 from fairrec.result.page import CardMaker, PageMaker, write_with_page
+from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.ratio_table import ratio_table
 from fairrec.result.run_file import AuditRun, place_of, put_run
 from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
@@ -201,6 +202,12 @@ class AuditResult:
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
         return show_page(self.page(self.summary, self.group_table, group_file="", run=self.run))
+
+    def with_users(self) -> AuditResult:
+        """The same with all users in memory, where they are anywhere."""
+        if self.per_user is not None or self.per_user_parts is None:
+            return self
+        return replace(self, per_user=in_order_of_ids(self.per_user_parts.collect()))
 
     def of_run(self, folder: Path) -> AuditResult:
         """The same, with the trained run its predictions come from among its inputs."""

@@ -74,6 +74,7 @@ def audit_summary(
         inputs=input_summaries(described.tables),
         n_users=described.n_users,
         n_candidates=described.n_candidates,
+        measured_by=described.measured_by,
         by=described.by,
         columns=described.columns,
         relevant=described.relevant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.tables import ids_as_integers_or_text
 from fairrec.metrics.measured import Measured
 
 
@@ -16,3 +17,12 @@ def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
         for metric, row in zip(measured.metrics, measured.values, strict=True)
     ]
     return pl.DataFrame([inputs.user_ids.alias("user_id"), *labels, *numbers])
+
+
+def in_order_of_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """The same users in the order of an audit that reads them at once; parts have one of their own.
+
+    >>> in_order_of_ids(pl.DataFrame({"user_id": ["10", "9"]}))["user_id"].to_list()
+    ['9', '10']
+    """
+    return table[ids_as_integers_or_text(table.to_series(0), "").arg_sort()]

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from fairrec.inputs.described import MeasuredBy
 from fairrec.inputs.users import Value
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.parts import GroupValue, Part
@@ -513,6 +514,11 @@ class AuditSummary(Part):
     inputs: dict[str, InputSummary]
     n_users: int
     n_candidates: int
+    measured_by: MeasuredBy | None = Field(
+        default=None,
+        description="scored candidates, recommendations and held-out items, or values of users; "
+        "null where another tool has counted them",
+    )
     by: tuple[str, ...] = Field(default=(), description="attributes as named, with their binning")
     columns: dict[str, str] = Field(default_factory=dict, description="other names of columns")
     relevant: str | None = Field(
@@ -571,3 +577,13 @@ class AuditSummary(Part):
     is_aggregates_only: bool = Field(
         default=False, description="no table of users, per_user.parquet, was written beside it"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measured_by_its_tables(cls, data: Any) -> Any:
+        """A result from before it was recorded tells by its tables."""
+        if not isinstance(data, dict) or data.get("measured_by") is not None:
+            return data
+        told = {"values": "values", "test": "recommendations", "predictions": "candidates"}
+        known = (what for name, what in told.items() if name in data.get("inputs", ()))
+        return {**data, "measured_by": next(known, None)}

@@ -17,6 +17,7 @@ from fairrec.core.audit_options import (
     Correction,
     Depth,
     Matters,
+    MaxMemory,
     MaxUndefined,
     MinSupport,
     ModelName,
@@ -32,13 +33,13 @@ from fairrec.core.errors import InputError
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
-from fairrec.core.told import told_path
 from fairrec.counts.options import RESERVED_NAMES, CountsFiles, CountsOptions, Disjoint
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions, ends_in_words
-from fairrec.metrics import METRICS, MetricAtK
+from fairrec.inputs.room import most_rows
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
     Measured,
@@ -51,8 +52,9 @@ from fairrec.result.group_table import RESERVED
 from fairrec.scoring.models.scorer_options import THE_TABLE, ScorerOptions
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
+from fairrec.workflows.in_parts import has_pooled, is_of_everyone, refuse_engine
 from fairrec.workflows.planned import follows_plan
-from fairrec.workflows.repeated_call import audit_call
+from fairrec.workflows.repeated_call import audit_call, said_of_scores, said_of_tables
 
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
@@ -90,6 +92,7 @@ def audit(
     max_undefined: MaxUndefined = AuditOptions.max_undefined,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     top: Top = AuditOptions.top,
     search: SearchOptions | str | None = None,
     scorer: ScoringFunction | Model | None = None,
@@ -120,7 +123,7 @@ def audit(
     users, items, history, columns, by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
-    max_undefined, seed, threads, top : see AuditOptions
+    max_undefined, seed, threads, max_memory, top : see AuditOptions
     search : score users as a searcher asks for them, such as "adaptive", or with a budget
         `SearchOptions("adaptive", budget_users="10%")`; None takes all scores of the table
     scorer, scorer_identity : see ScorerOptions
@@ -158,7 +161,22 @@ def audit(
         max_undefined=max_undefined,
         seed=seed,
         threads=threads,
+        max_memory=max_memory,
         top=top,
+    )
+    tables = TableOptions.of(
+        test=test,
+        values=values,
+        relevant=relevant,
+        missing_lists=missing_lists,
+        better=better,
+        users=users,
+        by=by,
+        given=given,
+        items=items,
+        history=history,
+        metrics=metrics,
+        columns=columns,
     )
     about = AboutOptions.of(
         title=title, model_name=model_name, model_version=model_version, author=author
@@ -169,23 +187,14 @@ def audit(
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
-        _refuse_tables(
-            predictions,
-            *(test, values, users, items, history, columns, relevant),
-            None if missing_lists == TableOptions.missing_lists else missing_lists,
-            *(search, scorer),
-        )
-        from fairrec.workflows.audit_counts import audit_counts
+        from fairrec.workflows.audit_counts import audit_counts, refuse_beside
 
-        said = TableOptions.of(by=by, given=given, metrics=metrics, better=better)
+        refuse_beside(predictions, tables, search=search, scorer=scorer)
         return audit_counts(
             sources,
             options,
             progress,
-            by=said.by,
-            given=said.given,
-            metrics=said.metrics,
-            better=said.better,
+            asked=tables,
             disjoint=disjoint,
             where=where,
             command=command,
@@ -196,28 +205,17 @@ def audit(
             f"{spelled('values')} are measured already: nothing is left to score or to search. "
             f"Leave out {spelled('scorer') if scorer is not None else spelled('search')}."
         )
-    tables = {
-        "test": test,
-        "values": values,
-        "relevant": relevant,
-        "missing_lists": missing_lists,
-        "better": better,
-        "users": users,
-        "by": by,
-        "given": given,
-        "items": items,
-        "history": history,
-        "metrics": metrics,
-        "columns": columns,
-    }
     run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
-        _refuse_engine(how, scorer)
+        refuse_engine(how, scorer)
         if run is not None:
             # each worker loads the model, and scores the candidates of its parts
             predictions, scorer = run.file, ScoreByRun(run.folder)
-    is_cut = where.engine != "local" or (is_large(predictions, tables) and not _has_pooled(metrics))
-    if is_cut and _is_of_everyone(how, scorer):
+    is_cut = where.engine != "local" or (
+        is_large(predictions, tables, most_rows(options.max_memory))
+        and not has_pooled(tables.metrics)
+    )
+    if is_cut and is_of_everyone(how, scorer):
         from fairrec.counts.families import LevelsError
         from fairrec.workflows.audit_parts import audit_in_parts
         from fairrec.workflows.scored import as_model
@@ -230,6 +228,7 @@ def audit(
                 where,
                 progress,
                 model=as_model(scorer),
+                scored=said_of_scores(how, asked.scorer),
                 reserved=(*RESERVED, *RESERVED_NAMES),
                 command=command,
                 about=about,
@@ -243,10 +242,11 @@ def audit(
     # a run scores its candidates by itself, once they are read
     inputs, wanted = read_inputs(
         predictions if run is None else run.candidates(),
-        **tables,
+        **vars(tables),
         has_scores=scorer is None and run is None,
         wants=("history",) if how is not None and SEARCHERS[how.name].uses_proxy else (),
         reserved=RESERVED,
+        max_memory=options.max_memory,
     )
     from fairrec.statistics.analysis import analyse
     from fairrec.statistics.missing import analyse_missing
@@ -257,7 +257,7 @@ def audit(
     if inputs.circumstances and how is not None:
         _refuse_search(how)
     options = replace(options, matters=matters_of(options.matters, wanted))
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     if run is not None:
         progress("scoring", 0, 0)
         inputs = run.scored(inputs, progress)
@@ -307,7 +307,7 @@ def audit_inputs(
     from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()
-    grouping = grouping_of(inputs.attributes, options)
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
@@ -333,66 +333,6 @@ def _measure_everyone(
     measured = measure_everyone(inputs, per_user, options.n_threads, progress)
     refuse_undefined(measured, inputs.candidates)
     return measured
-
-
-def _refuse_tables(*given: Any) -> None:
-    """An error where something stands beside counts, which stand for themselves."""
-    names = (
-        "predictions",
-        "test",
-        "values",
-        "users",
-        "items",
-        "history",
-        "columns",
-        "relevant",
-        "missing_lists",
-        "search",
-        "scorer",
-    )
-    for name, value in zip(names, given, strict=True):
-        if value is not None:
-            what = "the predictions table" if name == "predictions" else spelled(name)
-            raise InputError(
-                f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
-                f"Leave out {what}."
-            )
-
-
-def _is_of_everyone(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> bool:
-    """Whether every user is scored, by nobody who has to be paid."""
-    if how is None:
-        return not _is_endpoint(scorer)
-    return scorer is not None and how == SearchOptions("exact") and not _is_endpoint(scorer)
-
-
-def _has_pooled(metrics: Sequence[str] | str | None) -> bool:
-    """Whether a metric is asked for that is no mean over users, and so not told by counts."""
-    names = metrics.split(",") if isinstance(metrics, str) else metrics or ()
-    known = [name.strip().lower() for name in names]
-    return any(METRICS[name].pooled for name in known if name in METRICS)
-
-
-def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
-    if scorer is None:
-        return False
-    from fairrec.scoring.http.endpoint import Endpoint
-
-    return isinstance(scorer, Endpoint)
-
-
-def _refuse_engine(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> None:
-    """An error where workers would have nothing to do, or would all call one endpoint."""
-    if _is_endpoint(scorer):
-        raise InputError(
-            "An endpoint is asked by one process, which keeps what was paid for. Leave out "
-            f"{spelled('engine')}."
-        )
-    if not _is_of_everyone(how, scorer):
-        raise InputError(
-            "A search scores few users, one batch after the other, so workers have nothing to do. "
-            f"Leave out {spelled('engine')} or {spelled('search')}."
-        )
 
 
 def _refuse_search(how: SearchOptions) -> None:
@@ -428,30 +368,5 @@ def _as_call(
     about: AboutOptions = NAMELESS,
 ) -> str:
     """The call that repeats an audit made from Python."""
-    given, tables = inputs.given, inputs.tables
-    is_values = "values" in tables
-    parts = [] if is_values else ["predictions"]
-    parts += [
-        f"{name}={name}"
-        for name in ("test", "values", "users", "items", "history")
-        if getattr(given, name) is not None
-    ]
-    parts.append(f"by={list(inputs.by)!r}")
-    if given.given:
-        parts.append(f"given={list(given.given)!r}")
-    parts.append(f"metrics={[metric.name for metric in wanted]!r}")
-    if given.columns:
-        parts.append(f"columns={inputs.columns!r}")
-    if given.relevant is not None:
-        parts.append(f"relevant={str(given.relevant)!r}")
-    if given.missing_lists != TableOptions.missing_lists:
-        parts.append(f"missing_lists={given.missing_lists!r}")
-    if given.better:
-        parts.append(f"better={ends_in_words(given.better)!r}")
-    scored = []
-    if how is not None:
-        ledger = None if how.ledger is None else told_path(how.ledger)
-        scored.append(f"search={replace(how, ledger=ledger)!r}")
-    if asked.scorer is not None:
-        scored.append("scorer=scorer")
-    return audit_call(parts, options, about, scored)
+    said = said_of_tables(inputs.given, [metric.name for metric in wanted])
+    return audit_call(said, options, about, said_of_scores(how, asked.scorer))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.engines.engine import Engine, open_engine
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, plain
-from fairrec.core.options import Blank, invalid, spelled
+from fairrec.core.options import Blank, changed, invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.counts.checking import refuse_unlike
@@ -21,6 +22,7 @@ from fairrec.counts.merging import merged
 from fairrec.counts.rows import Counted, counted_users
 from fairrec.counts.table import Counts, read_counts
 from fairrec.groups.grouping import grouping_of
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
@@ -28,7 +30,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.missing import analyse_outcomes
 from fairrec.workflows.audit_named import named_result
-from fairrec.workflows.repeated_call import audit_call
+from fairrec.workflows.repeated_call import audit_call, said_of
 
 NOT_LOOKED_AT = (
     "users were counted, so that circumstances in which groups differ, such as the number of "
@@ -36,15 +38,27 @@ NOT_LOOKED_AT = (
 )
 
 
+EVERYTHING = TableOptions()
+
+
+def refuse_beside(predictions: Any, tables: TableOptions, **scored: object) -> None:
+    """An error where something stands beside counts, which stand for themselves."""
+    given = {"predictions": predictions, **changed(tables), **scored}
+    for name, value in given.items():
+        if value is not None and name not in ("by", "given", "metrics", "better"):
+            what = "the predictions table" if name == "predictions" else spelled(name)
+            raise InputError(
+                f"{spelled('counts')} stand for themselves: all that is known of users is in them. "
+                f"Leave out {what}."
+            )
+
+
 def audit_counts(
     counts: Sequence[Counts | Path],
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
     *,
-    by: Sequence[str] = (),
-    given: Sequence[str] = (),
-    metrics: Sequence[str] | None = None,
-    better: Mapping[str, bool] | None = None,
+    asked: TableOptions = EVERYTHING,
     disjoint: bool = False,
     where: EngineOptions,
     command: str | None = None,
@@ -54,6 +68,7 @@ def audit_counts(
 
     Parameters
     ----------
+    asked : what of them; the tables themselves are not at hand
     where : who draws the permutations
     """
     started = time.perf_counter()
@@ -64,23 +79,24 @@ def audit_counts(
     files = [one for one in counts if isinstance(one, Path)]
     _refuse_twice(counts)
     read = [one if isinstance(one, Counts) else read_counts(one) for one in counts]
-    if better and all(one.info is not None for one in read):
+    if asked.better and all(one.info is not None for one in read):
         raise InputError(
             f"{spelled('better')}: these counts say which end of each metric is better. Leave it "
             "out, or count again."
         )
-    known = [with_info(one, better or {}) for one in read]
+    known = [with_info(one, asked.better or {}) for one in read]
     for one in known:
         assert one.info is not None
         refuse_unlike(one.rows, one.info, one.where)
-    counted = counted_users(chosen(merged(known, disjoint=disjoint), by, given, metrics))
+    together = merged(known, disjoint=disjoint)
+    counted = counted_users(chosen(together, asked.by, asked.given, asked.metrics))
     described = replace(counted.described, tables=_tables(files))
     with open_engine(where) as engine:
         return audit_counted(
             replace(counted, described=described),
             options,
             progress,
-            command=command or _as_call(files, counted, options, about),
+            command=command or _as_call(files, counted, asked, disjoint, options, about),
             about=about,
             started=started,
             engine=None if where.engine == "local" else engine,
@@ -102,7 +118,7 @@ def audit_counted(
     options = replace(options, matters=matters_of(options.matters, wanted))
     _refuse_undefined(measured)
     refuse_unfit_to(options.matters, measured)
-    grouping = grouping_of(counted.attributes, options, counted.n_users)
+    grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
     analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
     progress("looking for who is missing", 0, 0)
     missing = analyse_outcomes(counted.outcomes, grouping, options)
@@ -147,9 +163,16 @@ def _tables(files: Sequence[Path]) -> dict[str, Table]:
 
 
 def _as_call(
-    files: Sequence[Path], counted: Counted, options: AuditOptions, about: AboutOptions
+    files: Sequence[Path],
+    counted: Counted,
+    asked: TableOptions,
+    disjoint: bool,
+    options: AuditOptions,
+    about: AboutOptions,
 ) -> str:
     """The call that repeats an audit made from Python."""
-    parts = [f"counts={[str(told_path(file)) for file in files]!r}" if files else "counts=counts"]
-    parts.append(f"by={list(counted.described.by)!r}")
-    return audit_call(parts, options, about)
+    said = [f"counts={[str(told_path(file)) for file in files]!r}" if files else "counts=counts"]
+    if disjoint:
+        said.append("disjoint=True")
+    said += said_of({**changed(asked), "by": counted.described.by})
+    return audit_call(said, options, about)

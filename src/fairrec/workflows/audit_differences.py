@@ -9,16 +9,13 @@ from fairrec.inputs.users_sum import users_sum
 from fairrec.report.words import percent
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison_schema import MOST_DIFFERENCES, AuditDifference, Pairing
+from fairrec.result.made_with import options_of
+from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.schema import AuditSummary
 from fairrec.workflows.membership import LEAST_OF_GROUP, MOST_MOVED
 from fairrec.workflows.pairing import Common
 from fairrec.workflows.published import PublishedGroups
 
-_OPTIONS = (
-    *("by", "depth", "permutations", "alpha", "correction", "matters", "max_undefined", "seed"),
-    *("relevant", "missing_lists"),
-)
-"""Fields of a result that say how it was made, by the names of their options."""
 _SUM_SHOWN = 12
 
 
@@ -41,18 +38,17 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         yield "model", plain(f"{summary.model.name} {summary.model.version}".strip())
     yield "users", f"{summary.n_users:,}"
     if audit.per_user is not None:
-        labels = [audit.per_user[name] for name in summary.attributes]
-        ids = audit.per_user.to_series(0)
-        yield "checksum of users and attributes", _shown(users_sum(ids, labels))
+        users = in_order_of_ids(audit.per_user)
+        labels = [users[name] for name in summary.attributes]
+        yield "checksum of users and attributes", _shown(users_sum(users.to_series(0), labels))
     yield from _tables(summary)
     yield "metrics", listed(sorted(summary.metrics))
     for name, about in summary.attributes.items():
         yield f"values of {plain(name)}", f"{about.n_values:,}"
         if about.binning is not None:
             yield f"binning of {plain(name)}", plain(about.binning)
-    for name in _OPTIONS:
-        yield name, _in_words(getattr(summary, name))
-    yield "min_support", _in_words(summary.coverage.min_support)
+    for name, value in {"by": summary.by, **options_of(summary)}.items():
+        yield name, _in_words(value)
     yield "given", listed(summary.given.named) if summary.given else "none"
     yield "search", f"{summary.search.name}, {summary.search.users_scored:,} users scored"
     yield "FairRec", plain(summary.fairrec_version)

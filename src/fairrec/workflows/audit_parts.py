@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -27,18 +27,19 @@ from fairrec.inputs.users import Attribute
 from fairrec.result.audit_result import AuditResult
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.audit_counts import audit_counted
-from fairrec.workflows.count_parts import TABLES, counted_in_parts
-from fairrec.workflows.repeated_call import audit_call
+from fairrec.workflows.count_parts import counted_in_parts
+from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
 def audit_in_parts(
     predictions: Any,
-    given: Mapping[str, Any],
+    given: TableOptions,
     options: AuditOptions,
     where: EngineOptions,
     progress: Progress,
     *,
     model: Model | None,
+    scored: Sequence[str],
     reserved: tuple[str, ...],
     command: str | None,
     about: AboutOptions,
@@ -47,9 +48,9 @@ def audit_in_parts(
 
     Parameters
     ----------
-    given : the options about tables, as they were given
     where : who works on the parts
     model : who gives the scores; None where they are in the table
+    scored : how that is said in a call
     """
     started = time.perf_counter()
     place = Path(tempfile.gettempdir()) if where.scratch is None else where.scratch
@@ -71,14 +72,15 @@ def audit_in_parts(
             ) as (counts, parts),
         ):
             counted = counted_users(counts)
-            tables = open_tables(predictions, TableOptions.of(**given))
+            tables = open_tables(predictions, given)
             notes = (*counted.described.warnings, *_notes(parts, counted.attributes))
             described = replace(counted.described, tables=tables, warnings=notes)
+            said = said_of_tables(given, [one.name for one in counted.measured.metrics])
             result = audit_counted(
                 replace(counted, described=described),
                 options,
                 progress,
-                command=command or _as_call(predictions, given, options, about),
+                command=command or audit_call(said, options, about, scored),
                 about=about,
                 started=started,
                 engine=None if where.engine == "local" else engine,
@@ -86,18 +88,6 @@ def audit_in_parts(
         # kept until the program ends: the result is written from it
         atexit.register(ending.pop_all().close)
     return replace(result, per_user_parts=pl.scan_parquet(per_user / "*.parquet"))
-
-
-def _as_call(
-    predictions: Any, given: Mapping[str, Any], options: AuditOptions, about: AboutOptions
-) -> str:
-    """The call that repeats an audit made from Python, its tables by their names."""
-    parts = [] if predictions is None else ["predictions"]
-    for name, value in given.items():
-        if value is None or value == () or (name, value) == ("missing_lists", "zero"):
-            continue
-        parts.append(f"{name}={name}" if name in TABLES else f"{name}={value!r}")
-    return audit_call(parts, options, about)
 
 
 def _notes(parts: Parts, attributes: Sequence[Attribute]) -> list[str]:

@@ -91,24 +91,24 @@ def count(
     options = AuditOptions.of(threads=threads)
     where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
-    given_tables = {
-        "test": test,
-        "values": values,
-        "relevant": relevant,
-        "missing_lists": missing_lists,
-        "better": better,
-        "users": users,
-        "by": by,
-        "given": given,
-        "items": items,
-        "history": history,
-        "metrics": metrics,
-        "columns": columns,
-    }
+    tables = TableOptions.of(
+        test=test,
+        values=values,
+        relevant=relevant,
+        missing_lists=missing_lists,
+        better=better,
+        users=users,
+        by=by,
+        given=given,
+        items=items,
+        history=history,
+        metrics=metrics,
+        columns=columns,
+    )
     own = read_levels(asked.levels)
-    if where.engine == "local" and not is_large(predictions, given_tables):
+    if where.engine == "local" and not is_large(predictions, tables):
         progress("reading", 0, 0)
-        inputs, wanted = read_inputs(predictions, **given_tables, reserved=RESERVED_NAMES)
+        inputs, wanted = read_inputs(predictions, **vars(tables), reserved=RESERVED_NAMES)
         refuse_pooled(wanted)
         measured = measure_everyone(inputs, wanted, options.n_threads, progress)
         if asked.make_levels is not None:
@@ -124,7 +124,7 @@ def count(
             open_engine(where) as working,
             counted_in_parts(
                 predictions,
-                given_tables,
+                tables,
                 working,
                 own,
                 progress,

@@ -13,15 +13,17 @@ from fairrec.core.engines.engine import Engine, steps
 from fairrec.core.engines.local import LocalEngine
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import put_table, whole_file
-from fairrec.core.options import Blank, spelled
+from fairrec.core.options import Blank, changed, spelled
 from fairrec.core.progress import Progress
 from fairrec.counts.counting import count_users
 from fairrec.counts.levels import levels_of
 from fairrec.counts.merging import merged
 from fairrec.counts.table import Counts
+from fairrec.inputs.notes import Notes, added, in_words
 from fairrec.inputs.parts.doubts import Doubts
 from fairrec.inputs.parts.opening import open_parts
 from fairrec.inputs.parts.part import Part, Parts
+from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import measure_everyone
@@ -30,8 +32,6 @@ from fairrec.result.per_user_table import per_user_table
 from fairrec.scoring.models.model import Model
 from fairrec.workflows.scored import with_scores_of
 
-TABLES = ("predictions", "test", "values", "users", "items", "history")
-
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
@@ -39,12 +39,14 @@ class CountedPart:
 
     counts: Counts
     doubts: Doubts
+    notes: Notes
 
     def __add__(self, other: CountedPart) -> CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
             merged([self.counts, other.counts], disjoint=True, is_one_table=True),
             self.doubts + other.doubts,
+            added(self.notes, other.notes),
         )
 
 
@@ -86,7 +88,8 @@ class CountPart:
             # a part that is worked on twice writes the same file
             with whole_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(table, file, compression_level=1)
-        return CountedPart(replace(counts, where=part.name), Doubts.of(inputs))
+        notes = (*inputs.notes, *inputs.side.notes)
+        return CountedPart(_noted(replace(counts, where=part.name), ()), Doubts.of(inputs), notes)
 
 
 def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: Progress) -> Counts:
@@ -94,7 +97,13 @@ def count_in_parts(parts: Parts, counting: CountPart, engine: Engine, progress: 
     done = steps(progress, "measuring and counting", parts.n_rows, lambda part: part.n_rows)
     found = engine.fold(counting, parts, _add, done, gpus=0.0 if counting.model is None else 1.0)
     found.doubts.refuse()
-    return replace(found.counts, where="the counts")
+    return _noted(replace(found.counts, where="the counts"), in_words(found.notes))
+
+
+def _noted(counts: Counts, notes: Sequence[str]) -> Counts:
+    """The same with other notes: those of parts add up, and are told of all of them."""
+    assert counts.info is not None
+    return replace(counts, info=counts.info.model_copy(update={"warnings": tuple(notes)}))
 
 
 def _add(one: CountedPart, other: CountedPart) -> CountedPart:
@@ -104,7 +113,7 @@ def _add(one: CountedPart, other: CountedPart) -> CountedPart:
 @contextmanager
 def counted_in_parts(
     predictions: Any,
-    given: Mapping[str, Any],
+    given: TableOptions,
     engine: Engine,
     edges: Mapping[str, FloatArray],
     progress: Progress,
@@ -118,31 +127,26 @@ def counted_in_parts(
 
     Parameters
     ----------
-    given : the options about tables, as they were given
     per_user : a folder for the values of users
     folder : for scratch files
     model : who gives the scores; None where they are in the table
     """
-    tables = {name: one for name, one in given.items() if one is not None}
-    with open_parts(predictions, folder=folder, progress=progress, **tables) as parts:
-        said = {name: one for name, one in tables.items() if name not in TABLES}
-        if said.get("metrics") is None:
+    with open_parts(predictions, folder=folder, progress=progress, **vars(given)) as parts:
+        said = {name: one for name, one in changed(given).items() if name not in TABLE_NAMES}
+        if given.metrics is None:
             # what the tables allow must be the same in all parts
             first = next(iter(parts)).tables()
             _, wanted = read_inputs(**first, **said, reserved=reserved, has_scores=model is None)
             said["metrics"] = [metric.name for metric in wanted]
         if not isinstance(engine, LocalEngine):
             _refuse_own(said["metrics"])
-        counting = CountPart(
-            said, edges, engine.threads, reserved, per_user, model, given.get("users")
-        )
+        counting = CountPart(said, edges, engine.threads, reserved, per_user, model, given.users)
         yield count_in_parts(parts, counting, engine, progress), parts
 
 
-def _refuse_own(names: Sequence[str] | str) -> None:
+def _refuse_own(names: Sequence[str]) -> None:
     """An error for metrics that workers in other processes do not know."""
-    wanted = names.split(",") if isinstance(names, str) else names
-    for name in wanted:
+    for name in names:
         known = name.partition("@")[0].strip().lower()
         if known in METRICS and not METRICS[known].compute.__module__.startswith("fairrec."):
             raise InputError(

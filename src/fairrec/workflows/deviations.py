@@ -94,9 +94,9 @@ def _other_users(facts: PlanFacts, result: AuditResult) -> Iterator[str]:
         return
     if {*summary.attributes} != {*facts.attributes}:
         return  # which is among the options
-    per_user = result.per_user
-    assert per_user is not None, "an audit that has just been made"
-    now = users_sum(per_user["user_id"], [per_user[name] for name in summary.attributes])
+    users = result.with_users().per_user
+    assert users is not None, "an audit that has just been made"
+    now = users_sum(users["user_id"], [users[name] for name in summary.attributes])
     if now != facts.users_sha256:
         yield (
             f"users in memory with other ids or attributes, checksum {now[:12]} (planned "

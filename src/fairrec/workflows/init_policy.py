@@ -16,6 +16,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary, MetricResult
 from fairrec.workflows.load import load_audit, refuse_hidden
 
@@ -91,22 +92,10 @@ def _matters(name: str, summary: AuditSummary) -> Amount | None:
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:
     """All that a result knows of how it was made, without what is so by itself."""
     usual = {**defaults(AuditOptions), **defaults(TableOptions)}
-    made: dict[str, Any] = {
-        "depth": summary.depth,
-        "min_support": summary.coverage.min_support,
-        "permutations": summary.permutations,
-        "alpha": summary.alpha,
-        "correction": summary.correction,
-        "matters": summary.matters,
-        "max_undefined": summary.max_undefined,
-        "seed": summary.seed,
-        "relevant": summary.relevant,
-        "missing_lists": summary.missing_lists,
-    }
     options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
     options |= {
         name: value
-        for name, value in made.items()
+        for name, value in options_of(summary).items()
         if value is not None and str(value) != str(usual[name])
     }
     if summary.given is not None:

@@ -96,7 +96,7 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
     name : what the caller calls it, for errors
     """
     if isinstance(given, AuditResult):
-        return given, None
+        return given.with_users(), None
     if isinstance(given, MitigationResult):
         return given.audit, None
     if not isinstance(given, str | Path):

@@ -16,6 +16,7 @@ from fairrec.core.audit_options import (
     AuditOptions,
     Author,
     Depth,
+    MaxMemory,
     MinSupport,
     ModelName,
     ModelVersion,
@@ -90,6 +91,7 @@ def mitigate(
     alpha: Alpha = AuditOptions.alpha,
     seed: Seed = AuditOptions.seed,
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     title: Title = AboutOptions.title,
     model_name: ModelName = AboutOptions.model_name,
     model_version: ModelVersion = AboutOptions.model_version,
@@ -109,7 +111,7 @@ def mitigate(
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
     users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
     validation, metrics : as declared
-    depth, min_support, permutations, alpha, seed, threads : see AuditOptions
+    depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
     """
     started = time.perf_counter()
@@ -123,6 +125,7 @@ def mitigate(
         alpha=alpha,
         seed=seed,
         threads=threads,
+        max_memory=max_memory,
     )
     plan = MitigationOptions.of(
         metric=metric,

@@ -12,6 +12,7 @@ from fairrec.core.options import Blank, spelled
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.metrics.matters import by_name
 from fairrec.policy.rules import Policy, policy_in
+from fairrec.result.made_with import options_of
 from fairrec.result.schema import AuditSummary
 from fairrec.workflows.plan_options import SETTINGS
 
@@ -60,16 +61,9 @@ def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]
         matters = str(by_name(asked["matters"], [*summary.metrics]))
         if matters != summary.matters:
             yield f"matters is {plain(summary.matters)}, not {plain(matters)}"
-    made = {
-        "depth": summary.depth,
-        "alpha": summary.alpha,
-        "correction": summary.correction,
-        "min_support": summary.coverage.min_support,
-        "max_undefined": summary.max_undefined,
-        "missing_lists": summary.missing_lists,
-        "relevant": summary.relevant,
-    }
-    for name, found in made.items():
+    for name, found in options_of(summary).items():
+        if name in ("matters", "permutations", "seed"):
+            continue  # more permutations and another seed ask the same
         wanted = asked.get(name)
         if wanted is not None and str(wanted) != str(found):
             yield f"{name} is {plain(found)}, not {plain(wanted)}"

@@ -148,3 +148,33 @@ def test_gpus_are_asked_for_where_there_are_some():
     assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.5) == 0.5
     assert cluster_of({"CPU": 8.0, "GPU": 1.0}).gpus(0.0) == 0.0
     assert cluster_of({"CPU": 8.0}).gpus(0.5) == 0.0
+
+
+ENDED = """
+import os, signal, threading, time
+from types import SimpleNamespace
+from fairrec.core.engines.engine import open_engine
+from fairrec.core.engines.options import EngineOptions
+
+def end(number, frame):
+    raise KeyboardInterrupt
+
+def slow(part):
+    if part.name == "second":
+        time.sleep(100)
+
+signal.signal(signal.SIGTERM, end)
+parts = [SimpleNamespace(name=name) for name in ("first", "second")]
+try:
+    with open_engine(EngineOptions(engine="ray", workers=1)) as working:
+        for _ in working.map(slow, parts):
+            threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
+except KeyboardInterrupt:
+    print("ended in order", signal.getsignal(signal.SIGTERM) is end)
+"""
+
+
+def test_sigterm_ends_a_program_in_its_own_way_while_ray_works():
+    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
+    done = run_python(ENDED)
+    assert (done.stdout, done.stderr, done.returncode) == ("ended in order True\n", "", 0)

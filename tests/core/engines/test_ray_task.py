@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fairrec.core.engines import ray_task
-from fairrec.core.engines.ray_task import Again, Setup, run
+from fairrec.core.engines.ray_task import Setup, UnforeseenError, run
 from fairrec.core.errors import InputError
 
 cloudpickle = pytest.importorskip("ray.cloudpickle", reason="Ray is not installed: it is an extra")
@@ -47,9 +47,9 @@ def test_errors_of_ours_pass_and_others_are_tried_again():
 
     with pytest.raises(InputError, match="row 41"):
         called(refuse, InputError("row 41"))
-    with pytest.raises(Again, match=r"^KeyError: 'a'$"):
+    with pytest.raises(UnforeseenError, match=r"^KeyError: 'a'$"):
         called(refuse, KeyError("a"))
-    with pytest.raises(Again, match="UnpicklingError"):
+    with pytest.raises(UnforeseenError, match="UnpicklingError"):
         run(Setup.of("b"), b"no function")
 
 

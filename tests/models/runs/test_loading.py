@@ -38,6 +38,26 @@ def test_a_run_gives_the_audit_of_its_predictions(run: Path):
     assert by_positions.per_user.equals(by_ids.per_user)
 
 
+def test_a_run_whose_tables_hold_text_gives_the_same(run: Path):
+    loading = LoadingRun(run, load_run)
+    expected = fairrec.audit(loading, **loading.tables(), **SMALL, command="same")
+    for name, kind in (("test", pl.List(pl.String)), ("history", pl.String)):
+        table = pl.read_parquet(run / f"{name}.parquet")
+        # each text once, and a number a row
+        assert table["item_id"].dtype in (pl.Categorical, pl.List(pl.Categorical))
+        table.with_columns(pl.col("item_id").cast(kind)).write_parquet(run / f"{name}.parquet")
+    as_text = LoadingRun(run, load_run)
+    result = fairrec.audit(as_text, **as_text.tables(), **SMALL, command="same")
+    assert result.per_user.equals(expected.per_user)
+    assert result.groups().equals(expected.groups())
+
+
+def test_predictions_hold_text_that_can_be_joined(run: Path):
+    predictions = load_run(run).predictions()
+    items = pl.read_parquet(run / "items.parquet")
+    assert predictions.join(items, on="item_id").height == predictions.height
+
+
 def test_rows_of_the_tables_may_come_in_any_order(run: Path):
     expected = fairrec.audit(load_run(run).predictions(), **load_run(run).tables(), **SMALL)
     loading = LoadingRun(run, load_run)
@@ -117,7 +137,7 @@ def test_no_compiler_is_loaded_to_score(run: Path):
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):
     loaded = load_run(run)
     whole = fairrec.audit(loaded.predictions(), **loaded.tables(), **SMALL)
-    monkeypatch.setattr(audit, "is_large", lambda predictions, tables: True)
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
     scorer = pickle.loads(pickle.dumps(ScoreByRun(run)))
     parts = fairrec.audit(LoadingRun(run, load_run).file, scorer=scorer, **loaded.tables(), **SMALL)
     assert parts.per_user_parts is not None

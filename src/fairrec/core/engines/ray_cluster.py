@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from time import monotonic
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -90,10 +91,11 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Cluster]:
         yield Cluster(ray, workers)
         return
     try:
-        if address is None:
-            _start(ray, workers or available_threads())
-        else:
-            _join(ray, address)
+        with _end_kept():
+            if address is None:
+                _start(ray, workers or available_threads())
+            else:
+                _join(ray, address)
         with _no_noise(ray):
             yield Cluster(ray, workers, is_ours=address is None)
     finally:
@@ -166,6 +168,18 @@ def _no_cluster(address: str, why: str, error: BaseException | None = None) -> N
         f"{spelled('address', address)}: no Ray cluster answers there ({plain(why, 300)}). "
         f"{_HOW_TO_START}; without {spelled('address')} workers are started on this machine."
     ) from error
+
+
+@contextmanager
+def _end_kept() -> Iterator[None]:
+    """Whoever hears SIGTERM still does: Ray takes it for itself, and clears away its own alone."""
+    is_ours = current_thread() is main_thread()
+    before = signal.getsignal(signal.SIGTERM) if is_ours else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

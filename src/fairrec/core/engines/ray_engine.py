@@ -18,7 +18,7 @@ from fairrec.core.engines.engine import (
     unwatched,
 )
 from fairrec.core.engines.ray_cluster import N_ATTEMPTS, Cluster
-from fairrec.core.engines.ray_task import THREADS, Again, Setup, run
+from fairrec.core.engines.ray_task import THREADS, Setup, UnforeseenError, run
 from fairrec.core.engines.tree import Tree
 from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.core.options import spelled
@@ -129,7 +129,7 @@ class RayEngine:
                 name=f"fairrec {plain(first)}",
                 num_returns=2,
                 max_retries=N_ATTEMPTS - 1,
-                retry_exceptions=[Again],
+                retry_exceptions=[UnforeseenError],
                 num_gpus=gpus,
             )
             return Task(first, last, *how.remote(setup, sent, *inputs))
@@ -150,7 +150,7 @@ class RayEngine:
             cause = getattr(error, "cause", None)
             if isinstance(cause, FairRecError):
                 raise cause from error
-            if isinstance(cause, Exception) and not isinstance(cause, Again):
+            if isinstance(cause, Exception) and not isinstance(cause, UnforeseenError):
                 # before any line of ours
                 why = plain(str(cause).strip().rpartition("\n")[2], LONGEST_ERROR)
                 raise InputError(
@@ -160,7 +160,7 @@ class RayEngine:
             raise failed(task.name, self._said(error, cause), N_ATTEMPTS) from error
 
     def _said(self, error: Exception, cause: object) -> str:
-        if isinstance(cause, Again):
+        if isinstance(cause, UnforeseenError):
             return str(cause)
         # the first line says it; others are about the state of Ray
         said = in_words(error).partition("\n")[0]

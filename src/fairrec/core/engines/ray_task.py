@@ -25,7 +25,7 @@ THREADS = 1
 _KEPT = 2
 
 
-class Again(Exception):  # noqa: N818
+class UnforeseenError(Exception):
     """What nobody foresaw, in words; Ray runs the task again, and may have more luck."""
 
 
@@ -82,7 +82,7 @@ def run(setup: Setup, function: bytes, *inputs: bytes) -> tuple[None, bytes]:
         except FairRecError:
             raise
         except Exception as error:
-            raise Again(in_words(error)) from error
+            raise UnforeseenError(in_words(error)) from error
 
 
 def _refuse_other_versions(there: dict[str, str]) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fairrec.inputs.parts.stored import Stored, is_stored
+from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 
 LARGE = 20_000_000
 """Rows from which a table is read in parts: whole, so many take about 2 GB."""
 
 
-def is_large(predictions: Any, given: Mapping[str, Any], rows: int = LARGE) -> bool:
+def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
     """Whether tables are to be read in parts: they have many rows, and can be.
 
     Parts need Parquet files, and circumstances in bins that do not depend on all users; other
@@ -21,15 +21,13 @@ def is_large(predictions: Any, given: Mapping[str, Any], rows: int = LARGE) -> b
 
     Parameters
     ----------
-    given : the options about tables; of values where there are no predictions
+    given : of values where there are no predictions
     """
-    main = predictions if predictions is not None else given.get("values")
-    beside = [given[name] for name in ("test", "history") if given.get(name) is not None]
+    main = predictions if predictions is not None else given.values
+    beside = [one for one in (given.test, given.history) if one is not None]
     if not all(isinstance(one, str | Path) for one in (main, *beside)):
         return False
-    circumstances = given.get("given") or ()
-    specs = circumstances.split(",") if isinstance(circumstances, str) else circumstances
-    if any(":" not in spec or ":q" in spec for spec in specs):
+    if any(":" not in spec or ":q" in spec for spec in given.given):
         return False
     tables = [Table(one, "predictions") for one in (main, *beside)]
     return all(map(is_stored, tables)) and Stored.of(tables[0]).n_rows >= rows

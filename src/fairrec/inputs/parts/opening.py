@@ -262,7 +262,7 @@ def _longest_list(pieces: Iterable[Piece], columns: Mapping[str, str]) -> int:
             lengths = items.list.len()
         else:
             lengths = frame.group_by("user_id").len()["len"]
-        longest = max(longest, int(lengths.max() or 0))  # type: ignore[arg-type]
+        longest = max(longest, int(lengths.drop_nulls().to_numpy().max(initial=0)))
         if longest >= _ENOUGH:
             break
     return longest
@@ -282,9 +282,12 @@ def _items_a_row(stored: Stored) -> int:
     """How many items a row holds on average, by the first ones: more than one in lists."""
     with stored.table.read_errors():
         frame = scan_rows(stored.files[:1]).head(_SAMPLE).collect()
-    lengths = [
-        column.dtype.size if isinstance(column.dtype, pl.Array) else column.list.len().mean() or 0
-        for column in frame
-        if isinstance(column.dtype, pl.List | pl.Array)
-    ]
-    return max([1, *(round(float(length)) for length in lengths)])  # type: ignore[arg-type]
+    lists = [column for column in frame if isinstance(column.dtype, pl.List | pl.Array)]
+    return max([1, *(round(_mean_length(column)) for column in lists)])
+
+
+def _mean_length(column: pl.Series) -> float:
+    if isinstance(column.dtype, pl.Array):
+        return column.dtype.size
+    lengths = column.drop_nulls().list.len().to_numpy()
+    return float(lengths.mean()) if len(lengths) else 0.0

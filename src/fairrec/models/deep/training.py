@@ -21,7 +21,7 @@ from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, target_auc
-from fairrec.models.deep.training_data import TrainingData, training_data
+from fairrec.models.deep.training_data import TrainingData, texts_once, training_data
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.deep.training_state import TrainingState, state_files
 from fairrec.models.runs.checkpoint import (
@@ -31,6 +31,9 @@ from fairrec.models.runs.checkpoint import (
     save_tensors,
 )
 from fairrec.models.runs.record import EpochRecord, RunRecord, load_run_record
+
+HISTORY_ROWS = 1 << 22
+"""Rows of the history that share the texts of their items, which are read once for all of them."""
 
 
 def train(
@@ -71,7 +74,7 @@ def train(
         state.load(len(record.epochs))
     else:
         _clear(folder)
-        _write_tables(bundle, data, folder)
+        write_tables(bundle, data, folder)
         state.keep_best()
     while not _is_over(record, options):
         record = _one_epoch(record, state, data, options, progress)
@@ -211,10 +214,11 @@ def _batches(
         yield users[part], items[part], labels[part]
 
 
-def _write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
+def write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
     """The tables an audit of the run needs, so that the folder stands by itself."""
     write_table(bundle.users, folder / "users.parquet")
     write_table(bundle.items, folder / "items.parquet")
-    write_table(data.history, folder / "history.parquet")
+    history = data.history.with_columns(texts_once(data.history["item_id"]))
+    write_table(history, folder / "history.parquet", rows_together=HISTORY_ROWS)
     for name, targets in (("validation", data.validation), ("test", data.test)):
         write_table(targets.table(bundle), folder / f"{name}.parquet")

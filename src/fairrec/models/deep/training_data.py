@@ -33,8 +33,8 @@ class Targets:
     is_target: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
     def table(self, bundle: Bundle) -> pl.DataFrame:
-        """`user_id, item_id, label`, one row a user."""
-        item_ids = bundle.items["item_id"].gather(self.items.ravel().astype(np.int64))
+        """`user_id, item_id, label`, one row a user; each item's text is there once."""
+        item_ids = texts_once(bundle.items["item_id"]).gather(self.items.ravel().astype(np.int64))
         return pl.DataFrame(
             {
                 "user_id": bundle.users["user_id"].gather(self.users),
@@ -42,6 +42,11 @@ class Targets:
                 "label": pl.Series(self.is_target.astype(np.int8)).arr.to_list(),
             }
         )
+
+
+def texts_once(ids: pl.Series) -> pl.Series:
+    """Ids as a table holds them cheaply: text as numbers of texts, of which each is there once."""
+    return ids.cast(pl.Categorical) if ids.dtype == pl.String else ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,11 @@ class Run:
         rows = self.candidates(target).explode("item_id", "label")
         users = known_positions(rows["user_id"], self.users["user_id"])
         items = known_positions(rows["item_id"], self.items["item_id"])
-        return rows.with_columns(pl.Series("score", score_pairs(self.model, users, items)))
+        # as text, which can be joined with any other table
+        item_ids = rows["item_id"].cast(self.items["item_id"].dtype)
+        return rows.with_columns(
+            item_ids, pl.Series("score", score_pairs(self.model, users, items))
+        )
 
 
 def write_predictions(run: Run, target: Literal["test", "validation"], file: Path) -> int:

@@ -53,7 +53,7 @@ def _who(one: MissingUsers, summary: AuditSummary) -> str:
         )
     metrics = ", ".join(plain(name) for name in one.metrics)
     are = "are" if len(one.metrics) > 1 else "is"
-    is_test = "test" in summary.inputs
+    is_test = summary.measured_by == "recommendations"
     where = "held-out items" if is_test else "candidates"
     why = f"have no relevant item among their {where} and " if one.kind != "undefined" else ""
     whose = " with held-out items" if is_test and one.kind != "undefined" else ""
@@ -61,11 +61,11 @@ def _who(one: MissingUsers, summary: AuditSummary) -> str:
 
 
 def _without_list(one: MissingUsers, summary: AuditSummary) -> str:
-    if "values" in summary.inputs:
+    if summary.measured_by == "values":
         return " have no row in the table of values and are left out."
     if one.counts_as_zero:
         return " with held-out items got no list, and count as 0 in accuracy and coverage."
-    if "test" in summary.inputs:
+    if summary.measured_by == "recommendations":
         return " with held-out items got no list and are left out."
     return " of the users table have no predictions and are left out."
 
@@ -104,7 +104,7 @@ def _contrast(one: MissingUsers, group: Finding, summary: AuditSummary) -> str:
     elif one.kind == "no held-out items":
         what = "have no held-out items"
     elif one.kind == "no list":
-        what = "have no row of values" if "values" in summary.inputs else "got no list"
+        what = "have no row of values" if summary.measured_by == "values" else "got no list"
     return (
         f"{percent(group.value)} of {group_label(group.group)} {what}, against "
         f"{percent(group.value - group.difference)} of all others"
@@ -141,20 +141,22 @@ def remedy(name: str, summary: AuditSummary) -> str:
     kinds = kinds or {one.kind for one in concerned}
     held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"
     if "no relevant item" in kinds:
-        if "test" in summary.inputs:
+        if summary.measured_by == "recommendations":
+            test = summary.inputs.get("test")
+            where = "the held-out interactions" if test is None else test.name
             return (
                 "Who has no relevant held-out item cannot be judged by accuracy. If that is no "
-                f"fault of the lists, leave these users out of {summary.inputs['test'].name}, or "
+                f"fault of the lists, leave these users out of {where}, or "
                 f"raise {spelled('max_undefined')}."
             )
         return (
             f"If these are recommendations, {held_out}: a list that misses everything then counts "
             "as 0. If they are candidates, give each user's relevant items among them."
         )
-    if "no list" in kinds and "test" in summary.inputs:
+    if "no list" in kinds and summary.measured_by == "recommendations":
         return "See who got no list before reading anything into it."
     if kinds & {"no list", "not evaluated", "no held-out items"}:
-        is_lists = "no list" in kinds and "values" not in summary.inputs
+        is_lists = "no list" in kinds and summary.measured_by != "values"
         otherwise = held_out if is_lists else "find out why they are not there"
         return (
             "If these users were never to be served, leave them out of the users table; if they "

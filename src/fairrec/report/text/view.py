@@ -122,11 +122,10 @@ def about_model(summary: AuditSummary) -> str:
 
 
 def _items(summary: AuditSummary) -> str:
-    """How many items were ranked; none where values were given."""
-    if "values" in summary.inputs:
+    """How many items were ranked; none where values were given, or nobody knows."""
+    if summary.measured_by in ("values", None):
         return ""
-    noun = "recommendation" if "test" in summary.inputs else "candidate"
-    return f"{plural(summary.n_candidates, noun)}, "
+    return f"{plural(summary.n_candidates, summary.measured_by.removesuffix('s'))}, "
 
 
 def _findings(summary: AuditSummary) -> TableView:

@@ -92,9 +92,9 @@ def test_no_call_has_fewer_users_than_asked_for_together(depth, at_once, n_calls
     )
     assert gap_found(outcome) == approx(exact_gap(space, values), rel=0.01)
     assert evidence.users_scored == evidence.is_scored.sum()
-    # the first is the reference sample; in the last too few may be left
-    n_users = np.diff(told)[1:-1]
-    assert (n_users >= at_once * n_calls).all()
+    # the first is the reference sample; in the last of either goal too few may be left
+    n_users = np.diff(told)[1:]
+    assert (n_users < at_once * n_calls).sum() <= 2
     assert n_users.mean() < 1.5 * at_once * n_calls
 
 

@@ -138,6 +138,18 @@ def test_more_scored_users_leave_less_doubt():
     assert deviations[-1] == approx(CAUTION * np.sqrt(2) / 40, rel=0.2)
 
 
+def test_the_same_attribute_named_again_leaves_no_more_doubt():
+    rng = np.random.default_rng(5)
+    column, values = np.repeat(np.arange(6), 20), rng.normal(size=120)
+    doubts = []
+    for times in (1, 4):
+        space = space_of([column] * times, (6,) * times, min_users=20)
+        evidence = evidence_of(space, values)
+        evidence.score(evidence.next_users(int(space.full[0]), 12))
+        doubts.append(fitted(evidence, 1).group_values(np.arange(1, 6))[1])
+    assert doubts[0] == approx(doubts[1], rel=0.02)
+
+
 @pytest.mark.parametrize("n_scored", [0, 10], ids=["nothing scored", "nothing defined"])
 def test_nothing_known_is_survived(n_scored):
     space = product_space((2, 3), users_each=10, min_users=3)

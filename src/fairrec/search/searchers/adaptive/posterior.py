@@ -26,7 +26,11 @@ from fairrec.search.searchers.adaptive.outlook import Beliefs, Groups, values_to
 SWEEPS = 3
 """Passes over the effects at each fit; they start where the last fit ended."""
 USUAL_SPREAD = 0.3
-"""Variance of effects that little data is drawn to, in units of the noise of a smallest group."""
+"""Variance of effects that little data is drawn to, in units of the noise of a smallest group.
+
+Of the combinations' own effects, and of the attributes' together: naming one attribute more makes
+groups no more different.
+"""
 USUAL_WEIGHT = 2.0
 """How many effects that is worth."""
 CAUTION = 1.3
@@ -107,7 +111,7 @@ class Posterior:
             self._is_fitted = True
             self._own_spread = self._usual_spread
             for effects in self._effects:
-                effects.spread = self._usual_spread
+                effects.spread = self._usual_spread / len(self._effects)
         codes = evidence.space.cells.codes[:, seen]
         for _ in range(sweeps):
             self._sweep(codes, n, totals / n)
@@ -177,15 +181,16 @@ class Posterior:
             effects.mean = effects.variance * pull
             fitted += effects.mean[column]
             seen = known > 0
+            usual = self._usual_spread / len(self._effects)
             effects.spread = self._spread(
-                effects.mean[seen], effects.variance[seen], effects.spread
+                effects.mean[seen], effects.variance[seen], effects.spread, usual
             )
         own_variance = 1 / (1 / self._own_spread + n / self.noise)
         own = own_variance * n / self.noise * (means - fitted)
-        self._own_spread = self._spread(own, own_variance, self._own_spread)
+        self._own_spread = self._spread(own, own_variance, self._own_spread, self._usual_spread)
 
-    def _spread(self, mean: FloatArray, variance: FloatArray, spread: float) -> float:
+    @staticmethod
+    def _spread(mean: FloatArray, variance: FloatArray, spread: float, usual: float) -> float:
         """The next spread of a kind of effects (MacKay's fixed point, which is quick)."""
         n_known = float((1 - variance / spread).sum())
-        drawn_to = USUAL_WEIGHT * self._usual_spread
-        return (float((mean**2).sum()) + drawn_to) / (n_known + USUAL_WEIGHT)
+        return (float((mean**2).sum()) + USUAL_WEIGHT * usual) / (n_known + USUAL_WEIGHT)

@@ -1,0 +1,66 @@
+"""How much memory tables will take that are read whole, estimated before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+
+from fairrec.core.errors import listed
+from fairrec.core.memory import most_memory, refuse_larger
+from fairrec.inputs.formats import files_of, scan_parquet
+from fairrec.inputs.parts.large import LARGE
+from fairrec.inputs.parts.stored import Stored, is_stored
+from fairrec.inputs.tables import Table
+
+# bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
+ALWAYS = 250_000_000
+PER_ROW = 80
+PER_BYTE_OF_LISTS, PER_BYTE_OF_TEXT, PER_BYTE_COMPRESSED = 6, 4, 20
+
+
+def refuse_large(tables: Iterable[Table], asked: int | None) -> None:
+    """Refuse files that cannot fit into memory.
+
+    Parameters
+    ----------
+    asked : the memory that may be used; None for half of what there is
+    """
+    needed = {table: room_of(table) for table in tables}
+    large = [table for table, room in needed.items() if room > max(needed.values()) / 2]
+    many = "The rows" if len(large) == 1 else "Together the rows"
+    refuse_larger(
+        sum(needed.values()) + ALWAYS,
+        asked,
+        f"{many} of {listed([table.where for table in large])}, read at once,",
+        "Save large tables as Parquet files, of which parts are read where they can be, or audit "
+        "fewer users",
+    )
+
+
+def most_rows(asked: int | None) -> int:
+    """Rows of a Parquet table that may be read at once; more are read in parts if they can be."""
+    return min(LARGE, (most_memory(asked) - ALWAYS) // PER_ROW)
+
+
+def room_of(table: Table) -> float:
+    """Bytes that it will take; none for a table that is in memory already."""
+    if table.path is None or table.piece is not None:
+        return 0.0
+    if is_stored(table):
+        stored = Stored.of(table)
+        of_lists = sum(one.file.stat().st_size for one in stored.files if _has_lists(one.file))
+        return float(PER_ROW * stored.n_rows + PER_BYTE_OF_LISTS * of_lists)
+    return float(
+        sum(
+            file.stat().st_size
+            * (PER_BYTE_COMPRESSED if file.suffix in (".gz", ".zst") else PER_BYTE_OF_TEXT)
+            for file in files_of(table.path)
+        )
+    )
+
+
+def _has_lists(file: Path) -> bool:
+    kinds = scan_parquet(file).collect_schema().dtypes()
+    return any(isinstance(kind, pl.List | pl.Array) for kind in kinds)

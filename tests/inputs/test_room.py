@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fairrec.core import memory
+from fairrec.core.errors import InputError
+from fairrec.inputs.parts.large import LARGE
+from fairrec.inputs.room import ALWAYS, most_rows, refuse_large, room_of
+from fairrec.inputs.tables import Table
+
+ROWS = pl.DataFrame({"user_id": range(1000), "item_id": range(1000), "score": [0.5] * 1000})
+
+
+def stored(folder: Path, name: str, table: pl.DataFrame = ROWS) -> Table:
+    file = folder / name
+    if file.suffix == ".parquet":
+        table.write_parquet(file)
+    else:
+        table.write_csv(file)
+    return Table(file, "predictions")
+
+
+def test_rows_of_parquet_and_bytes_of_text_take_room_and_tables_in_memory_take_no_more(tmp_path):
+    assert room_of(stored(tmp_path, "rows.parquet")) == 80_000
+    text = stored(tmp_path, "rows.csv")
+    assert room_of(text) == 4 * (tmp_path / "rows.csv").stat().st_size
+    assert room_of(Table(ROWS, "predictions")) == 0
+
+
+def test_a_list_is_more_than_one_row(tmp_path):
+    lists = pl.DataFrame({"user_id": [1, 2], "item_id": [[*range(500)], [*range(500)]]})
+    table = stored(tmp_path, "lists.parquet", lists)
+    assert room_of(table) == 160 + 6 * (tmp_path / "lists.parquet").stat().st_size
+
+
+def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 2 * (ALWAYS + 100_000))
+    refuse_large([stored(tmp_path, "rows.parquet")], None)
+    several = [stored(tmp_path, "some.parquet"), stored(tmp_path, "more.parquet")]
+    with pytest.raises(
+        InputError, match=r"^Together the rows of some.parquet, more.parquet, read at once"
+    ):
+        refuse_large(several, None)
+    with pytest.raises(InputError, match=r"^The rows of rows.csv, read at once, need about 0.3 GB"):
+        refuse_large([stored(tmp_path, "rows.csv", pl.concat([ROWS] * 3))], None)
+
+
+def test_fewer_rows_are_read_at_once_where_there_is_less_memory():
+    assert most_rows(10**11) == LARGE
+    assert most_rows(ALWAYS + 8_000) == 100

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.uneven import refuse_uneven
+
+
+def refuse(text: str, separator: str = ",", n_fields: int = 3, n_skipped: int = 0) -> None:
+    refuse_uneven(text.encode(), "users.csv", separator, n_fields, n_skipped)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name,gender\n1,Ann,F\n2,Bob,M\n",
+        "id,name,gender\r\n1,Ann,F\r\n\r\n2,,\r\n",
+        'id,name,gender\n1,"Smith, Bob",F\n2,"said ""a, b""",M',
+        'id,name,gender\n1,"two\nlines, and a comma",F\n2,Bob,M\n',
+        'id,name,gender\n1,5" pipe,F\n2,Bob,M\n',
+        "id,name,gender\n",
+    ],
+    ids=["plain", "blank lines", "quoted commas", "two lines", "a lone quote", "no rows"],
+)
+def test_even_records_are_let_through(text):
+    refuse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id,name,gender\n1,Ann,F\n2,Bob, Smith,M\n", "row 2: 4 fields, where the header has 3. "),
+        ("id,name,gender\n1,Ann\n2,Bob\n3,C,M\n", r"row 1: 2 fields, .* has 3 \(2 such rows\)\. "),
+        ('id,name,gender\n1,"two\nlines",F\n2,Bob, Smith,M\n', "row 2: 4 fields, "),
+        ('id,name,gender\n1,"a",F,\n', "row 1: 4 fields, "),
+        # as R writes them: a name for each row, and none for these names
+        ('"id","name","gender"\n"1",1,"Ann","F"\n', "row 1: 4 fields, "),
+    ],
+)
+def test_a_record_with_more_or_fewer_fields_is_refused_by_its_row(text, told):
+    with pytest.raises(InputError, match=rf"^users\.csv, {told}"):
+        refuse(text)
+
+
+def test_a_quote_that_is_never_closed_is_told():
+    with pytest.raises(InputError, match=r"a quote is opened and not closed"):
+        refuse('id,name,gender\n1,"Ann,F\n' + "2,Bob,M\n" * 20_000)
+
+
+def test_lines_before_the_header_do_not_count():
+    refuse("sep=;\nid;name;gender\n1;a,b;F\n", ";", n_skipped=1)
+    with pytest.raises(InputError, match="row 1: 2 fields"):
+        refuse('sep=;\nid;name;gender\n1;"a\nb"\n', ";", n_skipped=1)
+
+
+FIELDS = st.lists(st.text('ab",;\n', max_size=4), min_size=2, max_size=4)
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_what_is_uneven_is_what_the_reader_of_python_finds(records):
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([["id", "name", "gender"], *records])
+    uneven = [row for row, fields in enumerate(records, 1) if len(fields) != 3]
+    if not uneven:
+        refuse(text.getvalue())
+        return
+    with pytest.raises(InputError, match=f"row {uneven[0]}: "):
+        refuse(text.getvalue())

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.core.options import declared
+from fairrec.result.made_with import options_of
+from fairrec.workflows.plan_options import NOT_PLANNED
+from tests.result.test_schema import RESULT
+
+
+def test_every_option_that_changes_what_is_found_is_told():
+    """What is not planned changes no number, and `top` is how many groups are named."""
+    told = {*options_of(RESULT.summary)}
+    assert told - {"relevant", "missing_lists"} == {*declared(AuditOptions)} - {*NOT_PLANNED, "top"}
