@@ -262,6 +262,9 @@ def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
     # a model that is used again has all the time again
     model = endpoint(server.address("truncated")[0])
     model.end_at(0)
+    model.close()
+    assert model.answer({"user_id": ["a"], "item_id": ["b"]}).shape == (1,)
+    model.end_at(0)
     assert audit(model).summary.search.users_paid == N_USERS
 
 

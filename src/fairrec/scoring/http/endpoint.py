@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,8 @@ class Endpoint:
         self._pace.stop()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Let go of the connections; whoever asks next has all the time again."""
+        self._pace.end_at(math.inf)
         if self._client is not None:
             self._client.close()
             self._client = self._seen = None
