@@ -32,6 +32,10 @@ class UnavailableError(ScoringError):
     """A model has no answer for now; the same question may get one later."""
 
 
+class TimeOverError(UnavailableError):
+    """The time that may be spent on a model is over before it had an answer."""
+
+
 class PartError(FairRecError, RuntimeError):
     """A part of the work failed in a way that nobody foresaw; the message names it."""
 
