@@ -102,6 +102,7 @@ def test_who_is_shown_less_of_it_is_served_worse_if_that_is_said(said):
     }
     assert values == pytest.approx({"M": first, "F": 1 - first})
     shown = result.metric("share@2[pay=high]")
+    assert shown.called == "places for pay=high"
     assert shown.higher_is_better is (True if said else None)
     assert (shown.verdict.n_worse, shown.verdict.n_better) == ((1, 1) if said else (2, 0))
     assert result.metric("mean@1[year]").higher_is_better is None

@@ -123,6 +123,11 @@ class MetricAtK:
         return f"{name}[{self.of}]" if self.of else name
 
     @property
+    def called(self) -> str:
+        """What it measures, in a few words: `places for pay=high`."""
+        return f"{self.metric.called} {self.of}".strip()
+
+    @property
     def compute(self) -> Callable[..., Any]:
         """The metric's own function, with all that was asked for."""
         asked = {} if self.k is None else {"k": self.k}

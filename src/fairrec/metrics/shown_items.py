@@ -14,7 +14,7 @@ from fairrec.metrics.registry import metric
     higher_is_better=None,
     needs="item_columns",
     bounds=(0, 1),
-    called="places for these items",
+    called="places for",
     takes="column=value",
 )
 def share_per_user(lists: RankedLists, k: int, of: str) -> FloatArray:
