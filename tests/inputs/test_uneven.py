@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 
 import pytest
@@ -23,9 +24,15 @@ def refuse(text: str, separator: str = ",", n_fields: int = 3, n_skipped: int = 
         'id,name,gender\n1,"Smith, Bob",F\n2,"said ""a, b""",M',
         'id,name,gender\n1,"two\nlines, and a comma",F\n2,Bob,M\n',
         'id,name,gender\n1,5" pipe,F\n2,Bob,M\n',
+        'id,name,gender\n1 5" a,6" b,F\n2,Bob,M\n',
+        'id,name,gender\n1,"two\nlines",F\n2,a\rb,M\n',
+        'id,name,gender\n1,"two\n' + 200_000 * "a" + '",F\n2,Bob,M\n',
         "id,name,gender\n",
     ],
-    ids=["plain", "blank lines", "quoted commas", "two lines", "a lone quote", "no rows"],
+    ids=[
+        *("plain", "blank lines", "quoted commas", "two lines", "a lone quote", "two of them"),
+        *("a lone return", "a long field", "no rows"),
+    ],
 )
 def test_even_records_are_let_through(text):
     refuse(text)
@@ -38,6 +45,9 @@ def test_even_records_are_let_through(text):
         ("id,name,gender\n1,Ann\n2,Bob\n3,C,M\n", r"row 1: 2 fields, .* has 3 \(2 such rows\)\. "),
         ('id,name,gender\n1,"two\nlines",F\n2,Bob, Smith,M\n', "row 2: 4 fields, "),
         ('id,name,gender\n1,"a",F,\n', "row 1: 4 fields, "),
+        # quotes count at the start of a field alone: the reader takes these commas for separators
+        ('id,name,gender\n1, "Smith, Bob",F\n2,Ann,F\n', "row 1: 4 fields, "),
+        ('id,name,gender\n2,Ann,F\n1,Bob "Smith, Joe",F\n', "row 2: 4 fields, "),
         # as R writes them: a name for each row, and none for these names
         ('"id","name","gender"\n"1",1,"Ann","F"\n', "row 1: 4 fields, "),
     ],
@@ -56,6 +66,18 @@ def test_lines_before_the_header_do_not_count():
     refuse("sep=;\nid;name;gender\n1;a,b;F\n", ";", n_skipped=1)
     with pytest.raises(InputError, match="row 1: 2 fields"):
         refuse('sep=;\nid;name;gender\n1;"a\nb"\n', ";", n_skipped=1)
+
+
+@pytest.mark.parametrize("name", ["users.csv", "users.csv.gz"])
+def test_a_field_of_two_lines_is_one_in_a_compressed_file_too(tmp_path, name):
+    text = b'id,name,gender\n1,"two\nlines",F\n2,Bob,M\n'
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    file = tmp_path / name
+    file.write_bytes(pack(text))
+    refuse_uneven(file, name, ",", 3, 0)
+    file.write_bytes(pack(text + b"3,Smith, Joe,M\n"))
+    with pytest.raises(InputError, match="row 3: 4 fields"):
+        refuse_uneven(file, name, ",", 3, 0)
 
 
 FIELDS = st.lists(st.text('ab",;\n', max_size=4), min_size=2, max_size=4)

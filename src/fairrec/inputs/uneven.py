@@ -7,8 +7,8 @@ many would give people the values of another column.
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -30,21 +30,13 @@ def refuse_uneven(
     n_fields : of the header
     n_skipped : lines before it
     """
-    line = pl.col("line").str.strip_chars_end("\r")
-    bare = line.str.replace_all(_QUOTED, "")
+    lines = _lines(source, n_skipped)
+    # to the reader, quotes are such at the start of a field alone
+    quoted = rf"(^|[{separator}]){_QUOTED}"
+    bare = pl.col("line").str.replace_all(quoted, "${1}")
     fields = bare.str.count_matches(separator, literal=True) + 1
     found = (
-        pl.scan_csv(
-            source,
-            separator="\0",
-            quote_char=None,
-            has_header=False,
-            schema={"line": pl.String},
-            skip_lines=n_skipped,
-            encoding="utf8-lossy",
-            glob=False,
-        )
-        .select(line=line, bare=bare, fields=fields)
+        lines.select("line", bare=bare, fields=fields)
         .with_row_index("row")
         .filter(pl.col("line").str.len_bytes() > 0)
         .select(
@@ -57,40 +49,46 @@ def refuse_uneven(
         .row(0, named=True)
     )
     if found["is_open"]:
-        # a quoted field goes on in the next line
-        _refuse_uneven_records(source, where, separator, n_fields, n_skipped)
+        # a quoted field goes on in the next line, or a quote stands within a field
+        _refuse_uneven_records(lines, where, separator, n_fields)
     elif found["n_uneven"]:
         _refuse(where, found["row"], found["fields"], n_fields, found["n_uneven"])
 
 
-def _refuse_uneven_records(
-    source: Path | bytes, where: str, separator: str, n_fields: int, n_skipped: int
-) -> None:
+def _lines(source: Path | bytes, n_skipped: int) -> pl.LazyFrame:
+    """The lines of a file, as the reader finds them: it unpacks files, and knows one line end."""
+    return pl.scan_csv(
+        source,
+        separator="\0",
+        quote_char=None,
+        has_header=False,
+        schema={"line": pl.String},
+        skip_lines=n_skipped,
+        encoding="utf8-lossy",
+        glob=False,
+    ).select(pl.col("line").str.strip_chars_end("\r"))
+
+
+def _refuse_uneven_records(lines: pl.LazyFrame, where: str, separator: str, n_fields: int) -> None:
     """The same record by record, which takes longer."""
-    try:
-        uneven = [
-            (row, len(record))
-            for row, record in enumerate(_records(source, separator, n_skipped))
-            if record and len(record) != n_fields
-        ]
-    except csv.Error as error:
+    # what stands in a field does not matter, only that something does
+    short = pl.col("line").str.replace_all(rf'[^"{separator}]+', "x").fill_null("")
+    texts = lines.select(short).collect(engine="streaming")["line"]
+    # one line more, which is a record of its own unless a quote is still open
+    ended = (f"{text}\n" for text in chain(texts, "x"))
+    lengths: list[int] = []
+    last: list[str] = []
+    with suppress(csv.Error):  # a field of more lines than any has
+        for last in csv.reader(ended, delimiter=separator):
+            lengths.append(len(last))
+    if last != ["x"]:
         raise InputError(
-            f"{where}: a quote is opened and not closed, or a field is too long ({error}). Close "
-            "it, or write a quote within a field twice."
-        ) from error
+            f"{where}: a quote is opened and not closed. Close it, or write a quote within a field "
+            "twice."
+        )
+    uneven = [(row, n) for row, n in enumerate(lengths[:-1]) if n not in (0, n_fields)]
     if uneven:
         _refuse(where, *uneven[0], n_fields, len(uneven))
-
-
-def _records(source: Path | bytes, separator: str, n_skipped: int) -> Iterator[list[str]]:
-    with (
-        source.open(encoding="utf-8", errors="replace", newline="")
-        if isinstance(source, Path)
-        else io.TextIOWrapper(io.BytesIO(source), "utf-8", errors="replace", newline="")
-    ) as lines:
-        for _ in range(n_skipped):
-            next(lines)
-        yield from csv.reader(lines, delimiter=separator)
 
 
 def _refuse(where: str, row: int, n_found: int, n_fields: int, n_uneven: int) -> None:
