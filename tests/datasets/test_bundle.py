@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.datasets.prepare import prepare
 from tests.datasets.movielens_tables import write_movielens
@@ -44,3 +44,19 @@ def test_a_changed_manifest_is_refused(raw, tmp_path):
     file.write_text(json.dumps({**json.loads(file.read_text()), "surprise": 1}))
     with pytest.raises(InputError, match=r"manifest\.json: is no manifest of this version"):
         read_bundle(tmp_path / "bundle")
+
+
+def test_tables_of_others_are_not_replaced_by_a_bundle(raw, tmp_path):
+    bundle = prepared("movielens-1m", raw, tmp_path / "bundle")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "users.parquet").write_text("mine")
+    for write in (
+        lambda: write_bundle(bundle, theirs),
+        lambda: prepare("movielens-1m", raw, theirs),
+    ):
+        with pytest.raises(OutputError, match=r"theirs: users.parquet there is of no bundle of"):
+            write()
+    assert (theirs / "users.parquet").read_text() == "mine"
+    # an older one is, whatever it holds
+    write_bundle(bundle, tmp_path / "bundle")

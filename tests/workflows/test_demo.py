@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError
 from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.models.deep.training_data import training_data
 from fairrec.workflows import demo
@@ -103,3 +103,11 @@ def test_a_deep_model_without_its_packages_says_what_to_install(tmp_path, monkey
     with pytest.raises(InputError, match=r"pip install 'fairrec\[models\]'"):
         demo.run_demo(tmp_path / "d", model="deepfm")
     assert not (tmp_path / "d").exists()
+
+
+def test_tables_of_others_are_not_replaced_by_a_demo(tmp_path, small_world):
+    (tmp_path / "users.parquet").write_text("mine")
+    pl.DataFrame({"user_id": [1], "score": [0.5]}).write_parquet(tmp_path / "predictions.parquet")
+    with pytest.raises(OutputError, match=r": users.parquet, predictions.parquet there is of no"):
+        demo.run_demo(tmp_path, report=False)
+    assert (tmp_path / "users.parquet").read_text() == "mine"

@@ -82,9 +82,10 @@ def synthetic_command(
 ) -> None:
     """Make a bundle with a planted gap, or none, of any size."""
     with shown_progress(quiet, log) as progress:
-        from fairrec.datasets.bundle import write_bundle
+        from fairrec.datasets.bundle import refuse_no_bundle, write_bundle
         from fairrec.datasets.synthetic import synthetic_bundle
 
+        refuse_no_bundle(out)
         progress("making a world", 0, 0)
         options = WorldOptions(**world) if shape is None else shaped_like(shape, **world)
         manifest = write_bundle(synthetic_bundle(options), out)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from fairrec.core.errors import InputError, OutputError, is_panic, plain
+from fairrec.core.errors import InputError, OutputError, is_panic, listed, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.scratch import scratch, synced
 
@@ -71,6 +72,30 @@ def check_writable(folder: Path) -> None:
         raise OutputError(f"{folder}: {nearest} is a file, not a folder. Choose another folder.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise OutputError(f"{folder}: no permission to write in {nearest}. Choose another folder.")
+
+
+def is_json_with(file: Path, *names: str) -> bool:
+    """Whether a file holds a JSON object with these names, by which one of ours is known."""
+    try:
+        content = json.loads(file_bytes(file))
+    except (InputError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and {*names} <= content.keys()
+
+
+def refuse_foreign(folder: Path, names: Iterable[str], called: str) -> None:
+    """Refuse to write over files of a folder in which nothing tells that they are ours.
+
+    Parameters
+    ----------
+    called : what is to be written, without an article
+    """
+    there = [name for name in names if os.path.lexists(folder / name)]
+    if there:
+        raise OutputError(
+            f"{plain(folder, 300)}: {listed(there)} there is of no {called} of FairRec's and would "
+            "be overwritten. Choose another folder."
+        )
 
 
 @contextmanager

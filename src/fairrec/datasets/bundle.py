@@ -10,10 +10,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fairrec.core.errors import InputError
-from fairrec.core.files import file_sum, put_table
+from fairrec.core.files import file_sum, is_json_with, put_table, refuse_foreign
 from fairrec.core.folders import settle, whole_folder
 
 TABLES = ("interactions", "users", "items")
+_MANIFEST = "manifest.json"
 
 
 class Manifest(BaseModel):
@@ -59,23 +60,29 @@ class Bundle:
         return "categories" in self.items.columns
 
 
+def refuse_no_bundle(folder: Path) -> None:
+    """Refuse a folder in which a bundle would replace tables that are of none."""
+    settle(folder)
+    if not is_json_with(folder / _MANIFEST, "attributes", "positive", "sha256"):
+        refuse_foreign(folder, (*(f"{name}.parquet" for name in TABLES), _MANIFEST), "bundle")
+
+
 def write_bundle(bundle: Bundle, folder: Path) -> Manifest:
     """Write the tables and the manifest; they appear only when all are complete."""
-    with whole_folder(folder, owned=("manifest.json",)) as part:
+    refuse_no_bundle(folder)
+    with whole_folder(folder, owned=(_MANIFEST,)) as part:
         for name in TABLES:
             put_table(getattr(bundle, name), part / f"{name}.parquet", compression_level=1)
         sums = {name: file_sum(part / f"{name}.parquet") for name in TABLES}
         manifest = bundle.manifest.model_copy(update={"sha256": sums})
-        (part / "manifest.json").write_text(
-            manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
-        )
+        (part / _MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return manifest
 
 
 def read_bundle(folder: Path) -> Bundle:
     """The bundle in a folder; an error where it is none, or not the one that was written."""
     settle(folder)
-    manifest_file = folder / "manifest.json"
+    manifest_file = folder / _MANIFEST
     try:
         manifest = Manifest.model_validate_json(manifest_file.read_text(encoding="utf-8"))
     except OSError as error:

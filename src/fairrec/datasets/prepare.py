@@ -8,7 +8,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.files import check_writable
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
-from fairrec.datasets.bundle import Manifest, write_bundle
+from fairrec.datasets.bundle import Manifest, refuse_no_bundle, write_bundle
 from fairrec.datasets.registry import DATASETS
 
 
@@ -30,6 +30,7 @@ def prepare(name: str, raw: Path, out: Path, progress: Progress | None = None) -
     check_writable(out)
     if out.exists() and out.samefile(raw):
         raise InputError(f"{out}: is the folder that is read. Choose another {spelled('out')}.")
+    refuse_no_bundle(out)
     try:
         bundle = dataset.read(raw, progress)
     except OSError as error:

@@ -6,14 +6,13 @@ it goes only where that is insisted on, and what is read for the new result does
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from fairrec.core.errors import InputError, OutputError, listed, plain
-from fairrec.core.files import check_writable, errors_of_disk, file_bytes
+from fairrec.core.files import check_writable, errors_of_disk, is_json_with
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of
@@ -145,19 +144,10 @@ def _is_one(file: Path, other: Path) -> bool:
 def _kind_in(folder: Path) -> ResultKind | None:
     """The result of ours that lies in a folder, of any version, also one that was interrupted."""
     for kind in KINDS:
-        if _is_ours(folder / kind.known_by):
+        if is_json_with(folder / kind.known_by, "schema_version", "fairrec_version"):
             return kind
     # result.json goes first and comes last where files are replaced one by one
     try:
         return None if load_audit_run(folder) is None else AUDIT
     except InputError:
         return None
-
-
-def _is_ours(file: Path) -> bool:
-    """Whether a file is a JSON file of FairRec's."""
-    try:
-        content = json.loads(file_bytes(file))
-    except (InputError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and {"schema_version", "fairrec_version"} <= content.keys()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, unknown_name
-from fairrec.core.files import check_writable, put_table
-from fairrec.core.folders import whole_folder
+from fairrec.core.files import check_writable, put_table, refuse_foreign
+from fairrec.core.folders import settle, whole_folder
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.datasets.bundle import Bundle, write_bundle
@@ -59,6 +60,7 @@ def run_demo(
         "history": history,
         "predictions": predictions,
     }
+    _refuse_other_tables(folder, tables)
     with whole_folder(folder, owned=("predictions.parquet",)) as part:
         for name, table in tables.items():
             put_table(table, part / f"{name}.parquet")
@@ -75,6 +77,25 @@ def run_demo(
     progress("writing", 0, 0)
     result.save(folder / "audit", report)
     return result
+
+
+def _refuse_other_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Refuse to replace tables of these names that are not those of an earlier demo."""
+    settle(folder)
+    names = {f"{name}.parquet": table.schema for name, table in tables.items()}
+    refuse_foreign(
+        folder,
+        (name for name, schema in names.items() if _schema_of(folder / name) != schema),
+        "demo",
+    )
+
+
+def _schema_of(file: Path) -> pl.Schema | None:
+    try:
+        with file.open("rb") as stream:
+            return pl.Schema(pl.read_parquet_schema(stream))
+    except (OSError, pl.exceptions.PolarsError):
+        return None
 
 
 def demo_audit_command(folder: Path, seed: int) -> str:

@@ -183,3 +183,13 @@ def test_an_unknown_device_is_refused(bundle, tmp_path):
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="no CUDA device"):
             train(bundle, "dcn", tmp_path / "run", options=TrainingOptions(device="cuda"))
+
+
+@pytest.mark.parametrize("name", ["run.json", "users.parquet"])
+def test_files_of_others_are_not_replaced_by_a_run(bundle, tmp_path, name):
+    # such as the run.json of an audit
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / name).write_text('{"made_at": "2026-01-01"}')
+    with pytest.raises(OutputError, match=f"{name} there is of no trained run of FairRec's"):
+        train(bundle, "dcn", tmp_path / "theirs", {"layers": (8,)}, OPTIONS, restart=True)
+    assert files_in(tmp_path / "theirs") == {name: b'{"made_at": "2026-01-01"}'}

@@ -14,8 +14,14 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
-from fairrec.core.files import check_writable, errors_of_disk, put_table
-from fairrec.core.folders import whole_folder
+from fairrec.core.files import (
+    check_writable,
+    errors_of_disk,
+    is_json_with,
+    put_table,
+    refuse_foreign,
+)
+from fairrec.core.folders import settle, whole_folder
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.core.scratch import sole
@@ -34,7 +40,8 @@ from fairrec.models.runs.checkpoint import (
 )
 from fairrec.models.runs.record import RUN, RUNNING, EpochRecord, RunRecord, load_run_record
 
-_LOCK = "training.lock"
+_LOCK, _WEIGHTS = "training.lock", "model.safetensors"
+_TABLES = tuple(f"{name}.parquet" for name in ("users", "items", "history", "validation", "test"))
 
 HISTORY_ROWS = 1 << 22
 """Rows of the history that share the texts of their items, which are read once for all of them."""
@@ -61,6 +68,7 @@ def train(
     options = options or TrainingOptions()
     progress = progress or (lambda stage, done, total: None)
     check_writable(folder)
+    _refuse_no_run(folder)
     progress("preparing", 0, 0)
     data = training_data(
         bundle, options.all_positive, options.holdout, options.candidates, options.seed
@@ -81,9 +89,16 @@ def train(
             left = (file.name for file in state_files(folder))
             with whole_folder(folder, owned=(*left, RUNNING, _LOCK, RUN)) as part:
                 write_tables(bundle, data, part)
-                save_tensors(model.state_dict(), part / "model.safetensors")
+                save_tensors(model.state_dict(), part / _WEIGHTS)
                 save_record(record, part / RUN)
     return record
+
+
+def _refuse_no_run(folder: Path) -> None:
+    """Refuse a folder in which a run would replace files that are of none, such as an audit's."""
+    settle(folder)
+    if not any(is_json_with(folder / name, "hyper_parameters") for name in (RUN, RUNNING)):
+        refuse_foreign(folder, (*_TABLES, _WEIGHTS, RUN), "trained run")
 
 
 def _trained(
