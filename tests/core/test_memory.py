@@ -26,6 +26,15 @@ def test_a_container_has_no_more_than_its_limit(monkeypatch, tmp_path):
     assert most_memory(123) == 123
 
 
+def test_half_of_a_small_container_is_not_taken_where_it_is_less_than_can_be_asked_for(monkeypatch):
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 512 * 2**20)
+    refuse_larger(4 * 10**8, None, "These", "Take fewer")
+    with pytest.raises(InputError, match=r"0.5 GB may be used \(of what there is\)\. Take fewer"):
+        refuse_larger(5 * 10**8 + 1, None, "These", "Take fewer")
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 3 * 10**8)
+    assert most_memory(None) == 3 * 10**8
+
+
 def test_what_needs_more_is_refused_with_what_would_do(monkeypatch):
     monkeypatch.setattr(memory, "memory_of_machine", lambda: 10 * 10**9)
     refuse_larger(5 * 10**9, None, "These", "Take fewer")

@@ -5,7 +5,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.core import memory
 from fairrec.core.errors import InputError
 from fairrec.inputs.parts.large import LARGE
 from fairrec.inputs.room import ALWAYS, most_rows, refuse_large, room_of
@@ -36,18 +35,29 @@ def test_a_list_is_more_than_one_row(tmp_path):
     assert room_of(table) == 160 + 6 * (tmp_path / "lists.parquet").stat().st_size
 
 
-def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "memory_of_machine", lambda: 2 * (ALWAYS + 100_000))
-    refuse_large([stored(tmp_path, "rows.parquet")], None)
-    several = [stored(tmp_path, "some.parquet"), stored(tmp_path, "more.parquet")]
+def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
+    most = ALWAYS + 100_000
+    refuse_large({"predictions": stored(tmp_path, "rows.parquet")}, most)
+    several = {name: stored(tmp_path, f"{name}.parquet") for name in ("some", "more")}
     with pytest.raises(
         InputError, match=r"^Together the rows of some.parquet, more.parquet, read at once"
     ):
-        refuse_large(several, None)
+        refuse_large(several, most)
     with pytest.raises(InputError, match=r"^The rows of rows.csv, read at once, need about 0.3 GB"):
-        refuse_large([stored(tmp_path, "rows.csv", pl.concat([ROWS] * 3))], None)
+        refuse_large({"values": stored(tmp_path, "rows.csv", pl.concat([ROWS] * 3))}, most)
 
 
 def test_fewer_rows_are_read_at_once_where_there_is_less_memory():
     assert most_rows(10**11) == LARGE
     assert most_rows(ALWAYS + 8_000) == 100
+
+
+@pytest.mark.parametrize("name", ["users.parquet", "users.csv"])
+def test_each_attribute_of_each_user_takes_room(tmp_path, name):
+    users = stored(tmp_path, name)
+    most = ALWAYS + int(room_of(users)) + 40 * 1_010 * 9
+    refuse_large({"users": users}, most, n_attributes=10)
+    with pytest.raises(InputError, match=r"name fewer attributes in by, or audit fewer users"):
+        refuse_large({"users": users}, most, n_attributes=11)
+    # others have none
+    refuse_large({"predictions": users}, most, n_attributes=11)

@@ -8,6 +8,7 @@ from math import ceil, floor
 from pathlib import Path
 
 from fairrec.core.errors import InputError
+from fairrec.core.kinds import LEAST_MEMORY
 from fairrec.core.options import spelled
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -33,8 +34,14 @@ def _limit(file: str) -> int | None:
 
 
 def most_memory(asked: int | None) -> int:
-    """Bytes that may be taken: what was asked for, or half of what there is."""
-    return memory_of_machine() // 2 if asked is None else asked
+    """Bytes that may be taken: what was asked for, or half of what there is.
+
+    In a small container, the least that can be asked for: half would be too little for any audit.
+    """
+    if asked is not None:
+        return asked
+    there = memory_of_machine()
+    return max(there // 2, min(there, LEAST_MEMORY))
 
 
 def in_gigabytes(n_bytes: float, rounded: Callable[[float], int] = ceil) -> str:
@@ -58,7 +65,9 @@ def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> 
     most = most_memory(asked)
     if n_bytes <= most:
         return
-    limit = "half of what there is" if asked is None else spelled("max_memory")
+    is_half = most <= memory_of_machine() // 2
+    of_machine = "half of what there is" if is_half else "of what there is"
+    limit = of_machine if asked is None else spelled("max_memory")
     needed = in_gigabytes(n_bytes)
     enough = needed.replace(" ", "").replace(",", "")
     allow = f", or allow more: {spelled('max_memory', enough)}"

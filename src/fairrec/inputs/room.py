@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from fairrec.core.errors import listed
+from fairrec.core.files import file_bytes
 from fairrec.core.memory import most_memory, refuse_larger
+from fairrec.core.options import spelled
 from fairrec.inputs.formats import files_of, scan_parquet
 from fairrec.inputs.parts.large import LARGE
 from fairrec.inputs.parts.stored import Stored, is_stored
@@ -17,25 +19,34 @@ from fairrec.inputs.tables import Table
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
 ALWAYS = 250_000_000
 PER_ROW = 80
+PER_VALUE = 40
+"""Of each attribute of a user beyond the first, which a row has room for."""
 PER_BYTE_OF_LISTS, PER_BYTE_OF_TEXT, PER_BYTE_COMPRESSED = 6, 4, 20
 
+_COMPRESSED = (".gz", ".zst")
+_HEAD = 1 << 16
 
-def refuse_large(tables: Iterable[Table], asked: int | None) -> None:
+
+def refuse_large(tables: Mapping[str, Table], asked: int | None, n_attributes: int = 1) -> None:
     """Refuse files that cannot fit into memory.
 
     Parameters
     ----------
+    tables : by what they are
     asked : the memory that may be used; None for half of what there is
     """
-    needed = {table: room_of(table) for table in tables}
+    needed = {table: room_of(table) for table in tables.values()}
+    users = tables.get("users")
+    if users is not None:
+        needed[users] += PER_VALUE * max(0, n_attributes - 1) * _n_rows(users)
     large = [table for table, room in needed.items() if room > max(needed.values()) / 2]
     many = "The rows" if len(large) == 1 else "Together the rows"
     refuse_larger(
         sum(needed.values()) + ALWAYS,
         asked,
         f"{many} of {listed([table.where for table in large])}, read at once,",
-        "Save large tables as Parquet files, of which parts are read where they can be, or audit "
-        "fewer users",
+        "Save large tables as Parquet files, of which parts are read where they can be, name fewer "
+        f"attributes in {spelled('by')}, or audit fewer users",
     )
 
 
@@ -55,10 +66,23 @@ def room_of(table: Table) -> float:
     return float(
         sum(
             file.stat().st_size
-            * (PER_BYTE_COMPRESSED if file.suffix in (".gz", ".zst") else PER_BYTE_OF_TEXT)
+            * (PER_BYTE_COMPRESSED if file.suffix.lower() in _COMPRESSED else PER_BYTE_OF_TEXT)
             for file in files_of(table.path)
         )
     )
+
+
+def _n_rows(table: Table) -> float:
+    """How many rows it has; of text about as many, by the length of the first lines."""
+    if table.path is None or table.piece is not None:
+        return 0.0
+    if is_stored(table):
+        return float(Stored.of(table).n_rows)
+    file = files_of(table.path)[0]
+    if file.suffix.lower() in _COMPRESSED:
+        return 0.0
+    head = file_bytes(file, _HEAD)
+    return file.stat().st_size * head.count(b"\n") / max(1, len(head))
 
 
 def _has_lists(file: Path) -> bool:

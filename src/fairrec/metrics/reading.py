@@ -51,7 +51,7 @@ def read_inputs(
     """
     given = TableOptions.of(**tables)
     opened = open_tables(predictions, given)
-    refuse_large(opened.values(), max_memory)
+    refuse_large(opened, max_memory, len(given.by))
     columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     if "values" in opened:
