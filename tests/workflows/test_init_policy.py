@@ -43,6 +43,25 @@ def test_an_audit_by_its_options_is_the_same(tmp_path):
     assert again.summary.matters == result.summary.matters
 
 
+def test_the_better_end_that_was_said_of_a_metric_is_kept(tmp_path):
+    tables = make_tables(80)
+    items = tables.predictions.select("item_id").unique().with_row_index("price")
+    given = {"users": tables.users, "items": items}
+    result = audit(
+        tables.predictions,
+        tables.users,
+        "gender",
+        items=items,
+        metrics=["auc", "mean@5[price]"],
+        better="mean@5[price]=lower",
+    )
+    folder, file = result.save(tmp_path / "audit", report=False), tmp_path / "fairrec.toml"
+    init_policy(folder, file)
+    again = fairrec.audit(tables.predictions, **given, settings=file)
+    assert [about.higher_is_better for about in again.summary.metrics.values()] == [True, False]
+    assert len(fairrec.gate(again, file).rules) == len(fairrec.gate(result, file).rules)
+
+
 def test_a_share_that_matters_stays_a_share():
     tables = make_tables(80)
     result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], matters="5%")

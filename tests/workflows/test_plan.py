@@ -116,6 +116,16 @@ def test_columns_of_values_are_planned_with_their_better_end():
         fairrec.plan(users=USERS, by="gender", metrics="churn,watch")
 
 
+def test_the_better_end_of_a_metric_does_not_make_the_others_columns_of_values():
+    made = fairrec.plan(
+        users=USERS,
+        by="gender",
+        metrics=["ndcg", "share@5[pay=high]"],
+        better="share@5[pay=high]=higher",
+    )
+    assert made.options["metrics"] == ("ndcg@5", "share@5[pay=high]")
+
+
 def test_settings_hold_where_nothing_is_given(tmp_path):
     file = tmp_path / "fairrec.toml"
     USERS.write_parquet(tmp_path / "users.parquet")

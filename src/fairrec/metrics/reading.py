@@ -119,10 +119,10 @@ def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[Me
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         _refuse_unmet(metric, allowed, is_recommended="test" in tables)
-    return tuple(_with_ends(wanted, given.better or {}))
+    return tuple(with_ends(wanted, given.better or {}))
 
 
-def _with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterator[MetricAtK]:
+def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterator[MetricAtK]:
     """The same, with the better end of those that have none unless it is said."""
     for name in better:
         named = next((metric for metric in wanted if metric.name == name), None)

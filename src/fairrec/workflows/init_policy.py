@@ -13,6 +13,7 @@ from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml
 from fairrec.inputs.table_options import TableOptions
+from fairrec.metrics.value_columns import metric_named
 from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
@@ -105,14 +106,19 @@ def _audit_options(summary: AuditSummary) -> dict[str, Any]:
         options["given"] = [*summary.given.named]
     if summary.columns:
         options["columns"] = dict(summary.columns)
-    if "values" in summary.inputs:
-        better = {
-            name: "higher" if about.higher_is_better else "lower"
-            for name, about in summary.metrics.items()
-            if about.higher_is_better is not None
-        }
-        options |= {"better": better} if better else {}
-    return options
+    better = {
+        name: "higher" if about.higher_is_better else "lower"
+        for name, about in summary.metrics.items()
+        if about.higher_is_better is not None and _may_be_said(name, summary)
+    }
+    return options | ({"better": better} if better else {})
+
+
+def _may_be_said(metric: str, summary: AuditSummary) -> bool:
+    """Whether somebody has to say which end is the better one."""
+    known = metric_named(metric)
+    is_without = known is not None and known.higher_is_better is None
+    return "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
 
 
 def _required(require: dict[str, Any]) -> Iterator[str]:

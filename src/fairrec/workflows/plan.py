@@ -25,8 +25,9 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.own_code import own_code
+from fairrec.metrics.reading import with_ends
 from fairrec.metrics.registry import parse_metric
-from fairrec.metrics.value_columns import metric_of_column
+from fairrec.metrics.value_columns import metric_named, metric_of_column
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.plan_schema import (
     PlanFacts,
@@ -161,15 +162,15 @@ def _opened(tables: TableOptions) -> dict[str, Table]:
 def _wanted(tables: TableOptions) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; columns of values where the plan is about such a table."""
     better = tables.better or {}
-    is_of_values = bool(better) or tables.values is not None
-    if is_of_values:
-        wanted = [metric_of_column(name, better, "the values") for name in tables.metrics]
-    else:
-        wanted = [parse_metric(name) for name in tables.metrics]
+    is_of_values = tables.values is not None or any(metric_named(name) is None for name in better)
+    if not is_of_values:
+        wanted = {metric.name: metric for metric in map(parse_metric, tables.metrics)}
+        return tuple(with_ends([*wanted.values()], better))
     for name in better:
         if name not in tables.metrics:
             raise InputError(f"{spelled('better')}: {unknown_name('metric', name, tables.metrics)}")
-    return tuple({metric.name: metric for metric in wanted}.values())
+    columns = [metric_of_column(name, better, "the values") for name in tables.metrics]
+    return tuple({metric.name: metric for metric in columns}.values())
 
 
 def _table(table: Table) -> PlannedTable:
