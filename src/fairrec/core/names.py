@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 
+_BETWEEN_COMMAS = re.compile(r"(?:[^,\[]|\[[^\[\]]*\]|\[)+")
+"""What stands in brackets belongs together, whatever it is."""
+
+
 class UnfitError(ValueError):
     """A part of what was given does not fit, and why, where that is not plain to see."""
 
@@ -24,7 +28,7 @@ def names_in(given: str | Iterable[str]) -> list[str]:
     """
     if isinstance(given, bytes | Mapping):
         raise UnfitError(given)
-    parts = given.split(",") if isinstance(given, str) else [*given]
+    parts = _BETWEEN_COMMAS.findall(given) if isinstance(given, str) else [*given]
     for part in parts:
         if not isinstance(part, str):
             raise UnfitError(part)

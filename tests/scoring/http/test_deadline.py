@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import FairRecError
+from fairrec.scoring.http.deadline import StreamWithDeadline
 from tests.scoring.http.hostile_servers import (
     ACTS,
     BODY,
@@ -162,3 +164,17 @@ def test_the_doctor_is_not_held_up_either(tmp_path: Path):
             )
         assert ran.code == 2
         assert "is not ready to be asked: given up after 2 attempts" in ran.stderr
+
+
+@pytest.mark.parametrize("has_poll", [True, False])
+def test_it_is_known_whether_something_has_come(monkeypatch, has_poll):
+    if not has_poll:  # as on Windows
+        monkeypatch.delattr(select, "poll", raising=False)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        stream = StreamWithDeadline(ours)
+        assert not stream.get_extra_info("is_readable")
+        theirs.sendall(b"x")
+        assert stream.get_extra_info("is_readable")
+        stream.close()
+        assert stream.get_extra_info("is_readable")

@@ -95,6 +95,8 @@ class StreamWithDeadline(httpcore.NetworkStream):
         if info == "is_readable":
             if self._peer.fileno() < 0:
                 return True
+            if not hasattr(select, "poll"):  # on Windows, where numbers of sockets have no limit
+                return bool(select.select([self._peer], [], [], 0)[0])
             waiting = select.poll()
             waiting.register(self._peer, select.POLLIN)
             return bool(waiting.poll(0))
