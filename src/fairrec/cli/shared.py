@@ -22,6 +22,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from fairrec.cli.shown_console import ShownConsole, shown
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
@@ -158,12 +159,12 @@ def _show_what_can_be() -> None:
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
     _show_what_can_be()
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    return ShownConsole(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def say(message: str) -> None:
     """A line on standard error."""
-    Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
+    Console(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
 
 
 def need_torch() -> None:
