@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from fairrec.core.csv_cells import without_formulas
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.scratch import scratch, synced
@@ -173,7 +174,7 @@ def put_table(
     # opened here, because Polars takes no path that is not Unicode
     with file.open("wb") as stream, errors_of_polars():
         if as_csv:
-            table.write_csv(stream)
+            without_formulas(table).write_csv(stream)
         else:
             table.write_parquet(
                 stream, compression_level=compression_level, row_group_size=rows_together
