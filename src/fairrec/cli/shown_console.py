@@ -37,21 +37,22 @@ class ShownConsole(Console):
 
 
 class ShownGroup(TyperGroup):
-    """Commands whose complaints about words that they do not know are shown too."""
+    """Commands; a complaint about a word that is none of them is shown too."""
 
     def make_context(self, *words: Any, **how: Any) -> Any:
-        """Take the words of a command apart, as `TyperGroup` does."""
-        with _shown_complaints():
+        """Take the words before a command apart, as `TyperGroup` does."""
+        with shown_complaints():
             return super().make_context(*words, **how)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command, as `TyperGroup` does."""
-        with _shown_complaints():
-            return super().invoke(ctx)
+    def resolve_command(self, *words: Any) -> Any:
+        """Find the command, as `TyperGroup` does."""
+        with shown_complaints():
+            return super().resolve_command(*words)
 
 
 @contextmanager
-def _shown_complaints() -> Iterator[None]:
+def shown_complaints() -> Iterator[None]:
+    """Show what is not understood in the words of a command."""
     try:
         yield
     except _UsageError as error:
