@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from fairrec.core.csv_cells import without_formulas
-from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, OutputError, is_panic, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.scratch import scratch, synced
 
@@ -94,8 +93,10 @@ def errors_of_polars() -> Iterator[None]:
 
     try:
         yield
-    except pl.exceptions.ComputeError as error:
-        raise OSError(str(error)) from error
+    except BaseException as error:
+        if isinstance(error, pl.exceptions.PolarsError) or is_panic(error):
+            raise OSError(plain(error, 300)) from error
+        raise
 
 
 @contextmanager
@@ -174,6 +175,8 @@ def put_table(
     # opened here, because Polars takes no path that is not Unicode
     with file.open("wb") as stream, errors_of_polars():
         if as_csv:
+            from fairrec.core.csv_cells import without_formulas
+
             without_formulas(table).write_csv(stream)
         else:
             table.write_parquet(
