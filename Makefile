@@ -38,7 +38,8 @@ torture: $(VENV)/dev
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready
-	PYTHONPATH=$(CURDIR)/src $(LOWEST)/venv/bin/python -m pytest -q -n auto -o filterwarnings=default $(LOWEST_TESTS)
+	# what numba compiles is not for another version of it
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba PYTHONPATH=$(CURDIR)/src $(LOWEST)/venv/bin/python -m pytest -q -n auto -o filterwarnings=default $(LOWEST_TESTS)
 
 $(LOWEST)/ready: pyproject.toml Makefile
 	$(PYTHON) -m venv $(LOWEST)/uv
@@ -51,7 +52,7 @@ $(LOWEST)/ready: pyproject.toml Makefile
 	$(LOWEST)/uv/bin/uv venv -q --clear -p $(PYTHON) $(LOWEST)/venv
 	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv --only-binary :all: -r $(LOWEST)/lowest.txt
 	$(LOWEST)/uv/bin/uv pip install -q -p $(LOWEST)/venv -c $(LOWEST)/lowest.txt \
-		hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
+		cmarkgfm hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
 	touch $@
 
 $(VENV)/core: pyproject.toml constraints.txt

@@ -76,7 +76,7 @@ def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.nd
     if metric.takes == "column":
         depth = k or lists.lengths.max(initial=0)
         undefined |= np.array([not any(map(price_of, items[:depth])) for items in shown_in(lists)])
-    if metric.name.startswith("urp"):
+    if metric.name.startswith(("urp", "miscalibration")):
         has_history = {owner for owner, _ in HISTORY}
         undefined |= np.array([position not in has_history for position in range(lists.n_users)])
     return undefined

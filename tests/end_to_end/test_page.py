@@ -52,6 +52,37 @@ def test_columns_are_sorted_by_their_numbers_both_ways(opened: Opened):
     assert opened.page.locator("#all th[aria-sort]").count() == 1
 
 
+MEMBERS = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "prototype"]
+
+
+def test_names_that_every_object_of_the_browser_has_are_drawn(browser: Any, tmp_path: Path):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3, 300))
+    users = pl.DataFrame(
+        {
+            "user_id": np.arange(300),
+            **{MEMBERS[at]: [MEMBERS[one] for one in codes[at]] for at in range(3)},
+        }
+    )
+    values = pl.DataFrame(
+        {
+            "user_id": np.arange(300),
+            **{name: rng.normal(size=300) - 2 * (codes[0] == 2) for name in MEMBERS[3:]},
+        }
+    )
+    result = fairrec.audit(
+        values=values, users=users, by=MEMBERS[:3], metrics=MEMBERS[3:], permutations=99
+    )
+    opened = Opened(browser, result.save(tmp_path / "members") / "report.html")
+    opened.draw_everything()
+    assert opened.complaints == []
+    for at, name in enumerate(MEMBERS[3:]):
+        titles = opened.page.locator(f"#chart-{at} .role-axis-title text").all_text_contents()
+        assert name in [title.strip("\u2060") for title in titles]
+    named = opened.page.locator("#pair-plot .role-axis-label text").all_text_contents()
+    assert {name.strip("\u2060") for name in named} == {*MEMBERS[:3]}
+
+
 def test_tiny_numbers_are_sorted_and_shown_in_scripts_as_everywhere(browser: Any, tmp_path: Path):
     names = [f"City {at}" for at in range(6)]
     means = np.array([-2e-7, 3e-9, 1.5e-7, 0.0, -4e-9, 9e-8])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from math import log2, nan
+from math import log, log2, nan
 
 from tests.metrics.metric_lists import Candidate, User, World, price_of
 
@@ -138,6 +138,28 @@ def urp_abs(candidates: User, k: int, world: World) -> float:
     return abs(urp(candidates, k, world))
 
 
+def miscalibration(candidates: User, k: int, world: World) -> float:
+    position = next(i for i, other in enumerate(world.users) if other is candidates)
+    chosen = sorted({item for owner, item in world.history if owner == position})
+    wanted = category_distribution(chosen, world)
+    shown = category_distribution([c.item for c in ranking(candidates)[:k]], world)
+    if not wanted or not shown:
+        return nan
+    total = 0.0
+    for name, amount in wanted.items():
+        total += amount * log(amount / (0.99 * shown.get(name, 0.0) + 0.01 * amount))
+    return total
+
+
+def category_distribution(items: list[int], world: World) -> dict[str, float]:
+    known = [item for item in items if world.categories.get(item)]
+    amounts: dict[str, float] = {}
+    for item in known:
+        for name in world.categories[item]:
+            amounts[name] = amounts.get(name, 0.0) + 1 / len(world.categories[item]) / len(known)
+    return amounts
+
+
 def share(candidates: User, k: int, world: World) -> float:
     has, all_places = 0.0, 0.0
     for place, candidate in enumerate(ranking(candidates)[:k], start=1):
@@ -188,6 +210,7 @@ SLOW_FROM_SIDE_DATA: dict[str, Callable[[User, int, World], float]] = {
     "urd": urd,
     "urp": urp,
     "urp_abs": urp_abs,
+    "miscalibration": miscalibration,
     "share": share,
     "mean": mean,
     "novelty": novelty,

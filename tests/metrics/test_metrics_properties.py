@@ -24,7 +24,7 @@ from tests.metrics.metric_lists import (
 )
 
 AT_K = ["ndcg", "mrr", "hit", "recall", "precision", "map", "urd", "urp", "urp_abs"]
-AT_K += ["share", "mean", "novelty"]
+AT_K += ["share", "mean", "novelty", "miscalibration"]
 N_ITEMS = 15
 
 cutoffs = st.integers(1, 12)

@@ -42,7 +42,7 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
 
 def test_the_metrics_are_those_of_the_documentation():
     at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map", "coverage"}
-    at_k |= {"share", "mean", "novelty", "long_tail"}
+    at_k |= {"share", "mean", "novelty", "long_tail", "miscalibration"}
     assert {name for name in METRICS if METRICS[name].has_cutoff} == at_k
     assert set(METRICS) == at_k | {"auc", "pooled_auc"}
 
@@ -52,13 +52,15 @@ def test_every_metric_says_what_it_is(name):
     found = METRICS[name]
     assert found.name == name
     assert found.definition.endswith(".")
-    assert found.needs <= {"labels", "candidates", "items", "item_columns", "history"}
+    assert found.needs <= {*("labels", "candidates", "items", "item_columns", "history", "tastes")}
 
 
 def test_what_people_are_shown_has_no_better_end_and_urp_abs_is_better_when_low():
     neither = [name for name in METRICS if METRICS[name].higher_is_better is None]
     assert neither == ["urp", "share", "mean", "novelty", "long_tail"]
-    assert [name for name in METRICS if METRICS[name].higher_is_better is False] == ["urp_abs"]
+    assert [name for name in METRICS if METRICS[name].higher_is_better is False] == [
+        *("miscalibration", "urp_abs")
+    ]
 
 
 def test_only_pooled_auc_is_pooled():

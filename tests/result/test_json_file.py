@@ -32,8 +32,10 @@ def test_what_was_written_is_read(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (json.dumps({**GAP, "\x1b[2J\n": 1}), r"\x1b[2J\n: Extra inputs are not permitted)"),
-        (json.dumps({"metric": 1}), "metric: Input should be a valid string; 4 more"),
+        (json.dumps({**GAP, "\x1b[2J\n": 1}), r"(\x1b[2J\n is not known)"),
+        (json.dumps({"metric": 1}), "(metric has another form; 4 more)"),
+        (json.dumps({"metric": "mrr"}), " is missing; 3 more)"),
+        (json.dumps([1]), "(it is no such JSON)"),
         (json.dumps({**GAP, "size": float("nan")}), "is no gap of this version of FairRec"),
         ("[" * 100_000, "recursion"),
         ("", "is no gap"),

@@ -24,12 +24,14 @@ from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
+from fairrec.cli.shown_console import ShownGroup
 from fairrec.cli.stores import card_command, mlflow_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.cli.trend import trend_command
 from fairrec.core.version import __version__
 
 app = typer.Typer(
+    cls=ShownGroup,
     help="Test whether a recommender system serves some groups of people worse than others.",
     no_args_is_help=True,
     add_completion=False,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fairrec.scoring.models.model import Model
 
 HAS_PROBLEMS = 1
+_MOST = 8
+"""Inputs and outputs that are named: all that is said fits on a screen."""
 
 
 @takes_options
@@ -77,7 +79,9 @@ def _about(model: Model) -> list[str]:
         return ["model     a Python function, imported"]
     for label, tensors in (("inputs   ", seen_inputs), ("outputs  ", seen_outputs)):
         if tensors:
-            lines.append(f"{label} {', '.join(map(str, tensors))}")
+            named = ", ".join(plain(one, 100) for one in tensors[:_MOST])
+            more = f" and {len(tensors) - _MOST:,} more" if len(tensors) > _MOST else ""
+            lines.append(f"{label} {named}{more}")
     return lines
 
 

@@ -13,6 +13,7 @@ import typer.core
 from typer.models import ArgumentInfo
 
 from fairrec.cli.shared import errors_in_words
+from fairrec.cli.shown_console import shown_complaints
 from fairrec.core.options import (
     OUTPUT,
     Option,
@@ -130,6 +131,11 @@ def _parts(values: object) -> Iterator[object]:
 
 class SectionedCommand(typer.core.TyperCommand):
     """A command whose help has its options under headings, in plain text."""
+
+    def make_context(self, *words: Any, **how: Any) -> Any:
+        """Take the words of the command apart, as `TyperCommand` does."""
+        with shown_complaints():
+            return super().make_context(*words, **how)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options by heading."""

@@ -22,6 +22,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from fairrec.cli.shown_console import ShownConsole, shown
 from fairrec.core.errors import (
     FairRecError,
     InputError,
@@ -174,7 +175,7 @@ def stdout() -> Console:
     return _Heard(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
-class _Heard(Console):
+class _Heard(ShownConsole):
     """A console that does not take a closed pipe for a reason to exit without a word."""
 
     def on_broken_pipe(self) -> None:
@@ -185,7 +186,7 @@ class _Heard(Console):
 def say(message: str) -> None:
     """A line on standard error; nobody listening there is no reason to end otherwise."""
     with suppress(OSError, ValueError):
-        Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
+        Console(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
 
 
 def need_torch() -> None:

@@ -200,7 +200,9 @@ def put_table(
     # opened here, because Polars takes no path that is not Unicode
     with file.open("wb") as stream, errors_of_polars():
         if as_csv:
-            table.write_csv(stream)
+            from fairrec.core.csv_cells import without_formulas
+
+            without_formulas(table).write_csv(stream)
         else:
             table.write_parquet(
                 stream, compression_level=compression_level, row_group_size=rows_together

@@ -23,6 +23,7 @@ from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.tastes import read_tastes
 from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
 from fairrec.inputs.users import Attribute, Users
 
@@ -300,4 +301,7 @@ def _side_data(
             tables["items"], candidates.item_ids, item_columns
         )
         notes += about_columns
-    return SideData(categories, popularity, tuple(notes), per_item=per_item)
+    tastes = None
+    if "tastes" in needs:
+        tastes = read_tastes(tables["history"], tables["items"], user_ids)
+    return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,9 @@ from fairrec.inputs.flat_lists import runs_of
 from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
+
+if TYPE_CHECKING:
+    from fairrec.inputs.tastes import Tastes
 
 NO_CATEGORY = ("", "(no genres listed)")
 """What stands for no category; the second in MovieLens."""
@@ -64,6 +68,7 @@ class SideData:
     ----------
     values : (n_lists,) each, numbers that somebody else measured, by name
     per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
+    tastes : what users chose before, by categories
     """
 
     categories: Categories | None = None
@@ -71,12 +76,14 @@ class SideData:
     notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     per_item: Mapping[str, FloatArray] = field(default_factory=dict)
+    tastes: Tastes | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
-        return SideData(self.categories, popularity, self.notes, values, self.per_item)
+        tastes = self.tastes and self.tastes.for_lists(lists)
+        return replace(self, popularity=popularity, values=values, tastes=tastes)
 
 
 def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:

@@ -16,7 +16,7 @@ from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
-Need = Literal["labels", "candidates", "items", "item_columns", "history"]
+Need = Literal["labels", "candidates", "items", "item_columns", "history", "tastes"]
 """Relevance, all candidates instead of the first ones alone, and what tables beside them hold."""
 TABLE_OF_NEED = {"items": "items", "item_columns": "items", "history": "history"}
 """The table that has to be there."""

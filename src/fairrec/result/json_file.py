@@ -39,8 +39,18 @@ def load_json(path: Path, content: type[Content], called: str, fix: str = "") ->
 
 
 def _first_of(error: ValidationError) -> str:
-    """The first of the errors, and how many more there are."""
+    """Where the first of the errors is, and how many more there are."""
     first, *others = error.errors(include_url=False, include_context=False, include_input=False)
-    place = ".".join(map(str, first["loc"]))
-    words = f"{plain(place)}: {plain(first['msg'], 200)}" if place else plain(first["msg"], 200)
+    place = plain(".".join(map(str, first["loc"])))
+    kind = first["type"]
+    if kind in _OURS:
+        said = plain(first["msg"].removeprefix("Value error, "), 200)
+        words = f"{place}: {said}" if place else said
+    else:
+        words = f"{place} {_SAID.get(kind, 'has another form')}" if place else "it is no such JSON"
     return f"{words}; {len(others):,} more" if others else words
+
+
+_OURS = ("value_error", "assertion_error")
+"""Errors of the schema's own checks, which have words of their own."""
+_SAID = {"missing": "is missing", "extra_forbidden": "is not known"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 from markdown_it import MarkdownIt
 
@@ -19,11 +22,50 @@ def test_what_has_a_meaning_in_markdown_is_read_as_text():
     assert "".join(child.content for child in inline.children) == text.strip()
 
 
-@pytest.mark.parametrize("text", ["@octocat", "plan=@octocat/team", "(@octocat)", "a @octocat"])
-def test_nobody_is_notified_by_outside_text(text):
-    assert "@octocat" not in escape(text)
-    assert escape(text).replace("<!-- -->", "").replace("\\", "") == text
-    assert escape("ndcg@10, a@b.c") == "ndcg@10, a@b.c"
+LINKED = [
+    *("http://evil.example/x", "HTTPS://evil.example", "ftp://evil.example", "http://localhost"),
+    *("www.evil.example", "_www.evil.example", "*WWW.evil.example", "(www.evil.example)"),
+    *("a@b.example", "user_name@b-c.example", "a+b@c.example", "a@b@c.d", "mailto:a@b.example"),
+    *("xmpp:a@b.example/x", "git@evil.example:o/r.git", "http://a.b@c.d", "<a@b.c>"),
+    *("[x](http://evil.example)", "![x](http://evil.example)", "<http://evil.example>"),
+    *("[x]: http://evil.example", "[^1]: http://evil.example"),
+    *("@octocat", "plan=@octocat/team", "(@octocat)", "a @octocat", "é@octocat", "\\@octocat"),
+    *("#123", "owner/repo#123", "GH-123", "gh-7"),
+]
+"""What GitHub makes a link of, or notifies somebody by."""
+SHAPES = ["1. list", "12. ", "- item", "---", "===", "+ item", "1) item", "    code", "\tcode"]
+REFERENCE = re.compile(r"(?:^|[^0-9A-Za-z_])@\w|#\d|\bGH-\d|://|www\.|@[\w.-]*\.\w", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("text", LINKED)
+def test_outside_text_becomes_no_link_and_notifies_nobody(text):
+    assert REFERENCE.search(text)
+    written = escape(text)
+    assert not REFERENCE.search(written)
+    shown = re.sub(r"\\(.)", r"\1", written.replace("<!-- -->", ""))
+    assert shown == text
+
+
+@pytest.mark.parametrize("text", ["ndcg@10, recall@5.", "12:30", "1.5", "-0.2", "a-b", "#a", "w.x"])
+def test_numbers_and_metrics_are_written_as_they_are(text):
+    assert escape(text).replace("\\#", "#") == text
+
+
+@pytest.mark.parametrize("text", [*LINKED, *SHAPES])
+@pytest.mark.parametrize("place", ["{}", "- {}", "**{}**", "### {}", "| a |\n|---|\n| {} |"])
+def test_the_parser_of_github_sees_text(text, place):
+    parser = pytest.importorskip("cmarkgfm")
+    page = parser.github_flavored_markdown_to_html(place.format(escape(text)))
+    plain_page = parser.github_flavored_markdown_to_html(place.format("some text"))
+    assert re.findall(r"<\w+", page) == re.findall(r"<\w+", plain_page)
+    # an @ and its name are in two pieces, so that what looks for mentions afterwards sees neither
+    pieces = [html.unescape(piece) for piece in re.split(r"<[^>]*>", page)]
+    assert not any(map(REFERENCE.search, pieces))
+    assert text.strip() in "".join(pieces)
+
+
+def test_text_of_several_lines_stays_in_its_row():
+    assert escape("a\nb\r\n- c") == "a b - c"
 
 
 def test_numbers_stand_to_the_right_and_a_bar_in_a_cell_is_no_new_cell():

@@ -12,9 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.scoring.models.onnx_file import OnnxModel
-from fairrec.scoring.models.onnx_side_files import side_files
+from fairrec.scoring.models.onnx_side_files import refuse_outside, side_files
 
 
 def outside(name: str, location: str) -> TensorProto:
@@ -163,3 +163,51 @@ def test_a_field_is_not_known_by_another_number(tmp_path: Path):
     onnxruntime.InferenceSession(file)
     with pytest.raises(ValueError, match="too large a number"):
         side_files(file)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for models, with links that lead out of it."""
+    home = tmp_path / "models"
+    home.mkdir()
+    numbers = np.arange(6, dtype=np.float32).tobytes()
+    (tmp_path / "secret.bin").write_bytes(numbers)
+    (home / "own.bin").write_bytes(numbers)
+    (home / "link.bin").symlink_to("../secret.bin")
+    (home / "beside.bin").symlink_to("own.bin")
+    (home / "up").symlink_to("..")
+    return home
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("../secret.bin", "up/secret.bin", "link.bin", "a/../../secret.bin", ".."),
+        *("/etc/passwd", "/dev/zero", "/proc/self/environ", "*/_ORT_MEM_ADDR_/*"),
+    ],
+)
+def test_weights_outside_the_folder_of_the_model_are_refused_unread(location, folder: Path):
+    file = folder / "m.onnx"
+    file.write_bytes(loadable(location).SerializeToString())
+    for refused in (lambda: OnnxModel(file).open(), lambda: OnnxModel(file).identity()):
+        with pytest.raises(InputError, match=r"model's folder\. Put the files") as error:
+            refused()
+        assert plain(location) in str(error.value)
+
+
+@pytest.mark.parametrize("location", ["own.bin", "./own.bin", "beside.bin"])
+def test_weights_within_the_folder_are_taken(location, folder: Path):
+    file = folder / "m.onnx"
+    file.write_bytes(loadable(location).SerializeToString())
+    refuse_outside(file, side_files(file))
+    assert "weights" in OnnxModel(file).identity()
+
+
+def test_a_model_in_a_cache_of_links_has_its_weights_where_it_leads(tmp_path: Path):
+    (blobs := tmp_path / "blobs").mkdir()
+    (shown := tmp_path / "snapshot").mkdir()
+    (blobs / "b1").write_bytes(loadable("own.bin").SerializeToString())
+    (blobs / "b2").write_bytes(np.arange(6, dtype=np.float32).tobytes())
+    (shown / "m.onnx").symlink_to("../blobs/b1")
+    (shown / "own.bin").symlink_to("../blobs/b2")
+    refuse_outside(shown / "m.onnx", ("own.bin",))

@@ -19,6 +19,13 @@ Rows = Sequence[Mapping[str, Any]]
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_MEMBERS = {
+    *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
+    *("toString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__"),
+    *("__lookupGetter__", "__lookupSetter__"),
+}
+"""What every object of JavaScript has: Vega looks texts up in objects, and finds these there."""
+_UNSEEN = "\u2060"
 _KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
@@ -77,6 +84,21 @@ def layered(layers: Sequence[Spec], height: int, *, data: str = "", **parts: Any
     }
 
 
+def drawable(part: Any) -> Any:
+    r"""Any part of a chart, with texts that Vega cannot draw made different by what is not seen.
+
+    >>> drawable({"title": "valueOf", "sort": ["a"]})
+    {'title': 'valueOf\u2060', 'sort': ['a']}
+    """
+    if isinstance(part, str):
+        return part + _UNSEEN if part in _MEMBERS else part
+    if isinstance(part, Mapping):
+        return {name: drawable(value) for name, value in part.items()}
+    if isinstance(part, Sequence):
+        return [drawable(value) for value in part]
+    return part
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A specification whose data sets have names, and the rows of each of them."""
@@ -95,4 +117,4 @@ class Figure:
         }
         rows = {name: list(part) for name, part in self.data.items()}
         whole = {**self.spec, "config": config, "datasets": rows}
-        return alt.LayerChart.from_dict(whole)
+        return alt.LayerChart.from_dict(drawable(whole))

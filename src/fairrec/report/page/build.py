@@ -14,6 +14,7 @@ from fairrec.report.page.chart_view import SearchHistory
 from fairrec.report.page.correlation import metric_correlation
 from fairrec.report.page.distributions import distributions
 from fairrec.report.page.dot_plot import about_rows, dot_plots
+from fairrec.report.page.drawn_metrics import about_drawn
 from fairrec.report.page.findings import group_cards, no_findings
 from fairrec.report.page.group_charts import group_charts
 from fairrec.report.page.groups import PageGroups
@@ -78,8 +79,9 @@ def build_page_view(
         findings_note=findings_note,
         no_longer=no_longer_lines(summary),
         no_findings=no_findings(words.verdicts),
-        certificates=certificates(named),
+        certificates=certificates(named, limits),
         charts=charts,
+        charts_note=about_drawn(summary, limits),
         pairs=pairs,
         pairs_note=pairs_note,
         confidence=confidence(summary.alpha),
@@ -93,7 +95,7 @@ def build_page_view(
         table_note=table_note,
         ratios=ratios_view(summary, limits.ratios),
         side_by_side=side_by_side(named),
-        correlation=metric_correlation(named),
+        correlation=metric_correlation(named, limits),
         search=words.search,
         histories=_histories(summary),
         coverage=words.coverage,

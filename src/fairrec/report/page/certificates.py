@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Certificate, CertificateStep
+from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, short
+from fairrec.report.page.view import PageLimits
 from fairrec.report.text.certificate import curve_in_words
 from fairrec.report.text.ends import harm_word
 from fairrec.report.text.sampled import scored_user
@@ -12,13 +16,20 @@ from fairrec.report.words import number
 from fairrec.result.schema import MetricResult, MetricVerdict
 
 
-def certificates(groups: PageGroups) -> tuple[Certificate, ...]:
-    """One for each metric that was tested and is not the same for everyone."""
+def certificates(groups: PageGroups, limits: PageLimits) -> tuple[Certificate, ...]:
+    """One for each metric that was tested and is not the same for everyone.
+
+    Of very many metrics, some have words alone.
+    """
     summary = groups.summary
-    return tuple(
-        _certificate(at, name, result, result.verdict, groups)
+    drawn = drawn_metrics(summary, limits)
+    found = {
+        name: _certificate(at, name, result, result.verdict, groups)
         for at, (name, result) in enumerate(summary.metrics.items())
         if result.verdict is not None and result.is_tested and not result.is_constant
+    }
+    return tuple(
+        part if name in drawn else replace(part, steps=(), rows=()) for name, part in found.items()
     )
 
 

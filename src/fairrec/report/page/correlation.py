@@ -7,13 +7,15 @@ import numpy as np
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import plain
 from fairrec.report.page.chart_view import Correlation, CorrelationCell
+from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups
+from fairrec.report.page.view import PageLimits
 from fairrec.report.words import MINUS, plural
 
 
-def metric_correlation(groups: PageGroups) -> Correlation | None:
+def metric_correlation(groups: PageGroups, limits: PageLimits) -> Correlation | None:
     """Pearson's correlation of every two metrics over the full combinations known for both."""
-    names = [*groups.summary.metrics]
+    names = [*drawn_metrics(groups.summary, limits)]
     if len(names) < 2:
         return None
     values = groups.frame.full_values(names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +24,7 @@ from fairrec.report.page.chart_view import (
     Tone,
 )
 from fairrec.report.page.density import density
+from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, mark, short
 from fairrec.report.page.shown_groups import GroupRow, Key
 from fairrec.report.page.view import PageLimits
@@ -34,10 +37,19 @@ FUNNEL_POINTS = 60
 
 
 def group_charts(groups: PageGroups, limits: PageLimits) -> tuple[GroupChart, ...]:
-    """One chart a metric."""
-    return tuple(
-        _group_chart(groups, name, at, limits) for at, name in enumerate(groups.summary.metrics)
-    )
+    """One chart a metric; of very many metrics, some have words alone."""
+    drawn = {*drawn_metrics(groups.summary, limits)}
+    charts = []
+    for at, name in enumerate(groups.summary.metrics):
+        chart = _group_chart(groups, name, at, limits, len(drawn))
+        charts.append(chart if name in drawn else replace(chart, **_UNDRAWN))
+    return tuple(charts)
+
+
+_UNDRAWN: dict[str, Any] = {
+    **{"points": (), "density": None, "funnel": (), "funnel_fully_scored": ()},
+    "note": "Not drawn.",
+}
 
 
 def marks_in(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
@@ -59,11 +71,12 @@ def marks_in(charts: Sequence[GroupChart]) -> list[tuple[Shape, Tone, str]]:
     ]
 
 
-def _group_chart(groups: PageGroups, metric: str, at: int, limits: PageLimits) -> GroupChart:
+def _group_chart(
+    groups: PageGroups, metric: str, at: int, limits: PageLimits, n_metrics: int
+) -> GroupChart:
     result = groups.summary.metrics[metric]
     roles = groups.roles(metric)
     everyone = groups.frame.of_metric[metric]
-    n_metrics = len(groups.summary.metrics)
     has_room = everyone.height <= limits.points // n_metrics
     # a selection of points would look like all of them: where they are too many, all are counted,
     # and the rows of the table can still be marked

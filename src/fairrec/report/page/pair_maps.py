@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import badness
 from fairrec.report.page.chart_view import PairCell, PairMap, Ramp
+from fairrec.report.page.drawn_metrics import drawn_metrics
 from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.value_order import value_order
 from fairrec.report.page.view import PageLimits
@@ -26,7 +27,7 @@ AXIS_VALUES = 25
 
 def pair_maps(groups: PageGroups, limits: PageLimits) -> tuple[tuple[PairMap, ...], str]:
     """Maps of two attributes, that of the strongest finding first, and what was left out."""
-    by_metric = {name: groups.frame.pairs(name) for name in groups.summary.metrics}
+    by_metric = {name: groups.frame.pairs(name) for name in drawn_metrics(groups.summary, limits)}
     lowest = _lowest_p(by_metric.values())
     if not lowest:
         return (), "No group of exactly two attributes was looked at."

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairrec.report.figures.before_after import before_after
 from fairrec.report.figures.certificate_curve import certificate_curve
-from fairrec.report.figures.figure import Figure, Rows
+from fairrec.report.figures.figure import Figure, Rows, drawable
 from fairrec.report.figures.group_chart import group_chart
 from fairrec.report.figures.metric_correlation import correlation_map
 from fairrec.report.figures.pair_heat_map import pair_heat_map
@@ -24,7 +24,7 @@ from fairrec.report.words import plural
 def chart_payload(view: PageView) -> str:
     """All charts of a view, as JSON that may stand inside a script element."""
     packer = _Packer()
-    figures = {chart.anchor: group_chart(chart) for chart in view.charts}
+    figures = {chart.anchor: group_chart(chart) for chart in view.charts if chart.points}
     for certificate in view.certificates:
         if certificate.steps:
             figures[certificate.anchor] = certificate_curve(certificate)
@@ -46,7 +46,7 @@ def chart_payload(view: PageView) -> str:
         # what a difference beside a value as it is has to be called
         "adjusted": view.difference if view.is_adjusted else "",
         "specs": packer.specs,
-        "texts": [*packer.texts],
+        "texts": drawable([*packer.texts]),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
@@ -112,7 +112,7 @@ class _Packer:
     _seen: dict[str, int] = field(default_factory=dict)
 
     def chart(self, figure: Figure) -> dict[str, Any]:
-        spec = figure.spec
+        spec = drawable(figure.spec)
         key = json.dumps(spec, sort_keys=True)
         if key not in self._seen:
             self._seen[key] = len(self.specs)

@@ -32,6 +32,7 @@ class PageLimits:
     findings : groups with a card and a row
     values : bars of all attributes together
     ratios : rows of the table of ratios
+    metrics : with charts; all have their verdict and their rows of the table
     """
 
     points: int = 4000
@@ -40,6 +41,7 @@ class PageLimits:
     findings: int = 60
     values: int = 1000
     ratios: int = 300
+    metrics: int = 30
 
     def scaled(self, share: float) -> PageLimits:
         """The same with less of everything."""
@@ -290,6 +292,7 @@ class PageView:
     no_findings: str
     certificates: tuple[Certificate, ...]
     charts: tuple[GroupChart, ...]
+    charts_note: str
     pairs: tuple[PairMap, ...]
     pairs_note: str
     confidence: str

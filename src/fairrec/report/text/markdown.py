@@ -13,8 +13,22 @@ from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import said_of
 from fairrec.report.text.view import ReportView
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
-_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+_NOTHING = "<!-- -->"
+"""Shown as nothing, and what is on both sides of it is not read as one."""
+_MEANT = re.compile(
+    r"""
+    (?P<linked>
+        (?<![0-9A-Za-z_])@(?=\w)        # somebody to notify
+        | @(?=[\w.-]*\.\w)              # a mail address
+        | :(?=//)                       # any scheme
+        | www(?=\.)
+        | \bGH-(?=\d) | \#(?=\d)        # an issue, even with a backslash before it
+    )
+    | (?P<first>^\d+(?=\.(?:\s|$)) | ^(?=[-=](?:[-=\s]|$)))   # a list or a rule
+    | (?P<special>[\\`*_{}\[\]<>()#+!|~&$])
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def to_markdown(view: ReportView) -> str:
@@ -112,13 +126,21 @@ def comparison_markdown(view: ComparisonView) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Text in which Markdown sees nothing special, and GitHub nobody to notify.
+    r"""Text on one line in which Markdown sees nothing special, and GitHub no link or mention.
 
-    >>> print(escape("a|b <i>"))
-    a\|b \<i\>
+    >>> print(escape("a|b <i> www.a.b"))
+    a\|b \<i\> www<!-- -->.a.b
     """
-    # with a backslash before it, it is one all the same
-    return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", text))
+    return _MEANT.sub(_as_text, " ".join(text.splitlines()).strip())
+
+
+def _as_text(meant: re.Match[str]) -> str:
+    """What has a meaning, so written that it has none."""
+    if meant["special"]:
+        return "\\" + meant["special"]
+    if meant["linked"]:
+        return meant["linked"].replace("#", "\\#") + _NOTHING
+    return meant["first"] + "\\"
 
 
 def table_lines(view: TableView) -> list[str]:

@@ -15,7 +15,7 @@ from fairrec.core.options import documented, spelled
 from fairrec.scoring.models.call_options import OnnxOptions
 from fairrec.scoring.models.feature_names import Feature, parse_features
 from fairrec.scoring.models.model import ModelInput
-from fairrec.scoring.models.onnx_side_files import side_files
+from fairrec.scoring.models.onnx_side_files import refuse_outside, side_files
 from fairrec.scoring.models.tensors import (
     TensorSpec,
     chosen_output,
@@ -88,6 +88,7 @@ class OnnxModel:
             raise InputError(
                 f"{spelled('onnx')} {plain(self.file, 300)}: there is no such file. Check the path."
             )
+        self._side_files()
         try:
             self._session = onnxruntime.InferenceSession(
                 self.file, providers=["CPUExecutionProvider"]
@@ -119,8 +120,8 @@ class OnnxModel:
         filled += [f"output {self._wanted}"] if self._wanted else []
         return " ".join([f"onnx {file_sum(self.file)}", *self._side_sums(), *filled])
 
-    def _side_sums(self) -> list[str]:
-        """The checksums of the files with weights that the model names, in one."""
+    def _side_files(self) -> tuple[str, ...]:
+        """The files with weights that the model names, all of them beside it."""
         try:
             names = side_files(self.file)
         except ValueError as error:
@@ -128,6 +129,18 @@ class OnnxModel:
                 f"{spelled('onnx')} {plain(self.file, 300)}: cannot be searched for the files "
                 f"with its weights ({plain(error, 300)}). Is it a complete ONNX model?"
             ) from error
+        try:
+            refuse_outside(self.file, names)
+        except ValueError as error:
+            raise InputError(
+                f"{spelled('onnx')} {plain(self.file, 300)}: asks for {plain(error, 300)}. "
+                "Put the files with its weights beside it, and use no model that you do not trust."
+            ) from error
+        return names
+
+    def _side_sums(self) -> list[str]:
+        """The checksums of the files with weights that the model names, in one."""
+        names = self._side_files()
         sums = hashlib.sha256()
         for name in names:
             beside = self.file.parent / name

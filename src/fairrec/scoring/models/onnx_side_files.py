@@ -8,7 +8,7 @@ not needed otherwise.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fairrec.core.errors import plain
@@ -51,6 +51,22 @@ def side_files(file: Path) -> tuple[str, ...]:
             return tuple(sorted(set(_locations(data, "model", 0, len(data)))))
         except RecursionError as error:
             raise ValueError("graphs within graphs without end") from error
+
+
+def refuse_outside(file: Path, names: Iterable[str]) -> None:
+    """A ValueError where weights are to be taken from elsewhere than the folder of the model.
+
+    A model file is somebody else's, and any file of this machine could be read as numbers by it.
+    Where the model is a link, as in caches, the folder that it leads to is its folder too.
+    """
+    homes = (file.parent.resolve(), file.resolve().parent)
+    for name in names:
+        # what onnxruntime takes for an address in memory stands between stars
+        if Path(name).is_absolute() or ".." in Path(name).parts or "*" in name:
+            raise ValueError(f"weights in '{plain(name)}', which is not in the model's folder")
+        beside = (file.parent / name).resolve()
+        if not any(beside.is_relative_to(home) for home in homes):
+            raise ValueError(f"weights in '{plain(name)}', a link out of the model's folder")
 
 
 def _locations(data: mmap.mmap, kind: str, start: int, stop: int) -> Iterator[str]:

@@ -87,7 +87,8 @@
   const draw = (place, chart) => {
     watcher.unobserve(place);
     waiting.set(place, chart);
-    last = last.then(() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))).then(() => drawNow(place, chart));
+    last = last.then(() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))).then(() => drawNow(place, chart))
+      .catch((error) => console.error(error.message)); // the next ones are drawn all the same
     return last;
   };
   const places = all(".plot[data-chart]");
@@ -131,8 +132,8 @@
   // ---- one chosen group, everywhere ----
   const known = new Map();
   for (const [metric, id] of payload.metrics) {
-    const points = payload.charts[id].data.points;
-    if (!points) continue; // no group has enough users for this metric
+    if (!payload.charts[id]) continue; // no group has enough users for this metric, or it is not drawn
+    const { points } = payload.charts[id].data;
     const { names, columns, texts } = points;
     const at = Object.fromEntries(names.map((name, i) => [name, i]));
     columns[at.group].forEach((group, i) => {
