@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-
 _BETWEEN_COMMAS = re.compile(r"(?:[^,\[]|\[[^\[\]]*\]|\[)+")
 """What stands in brackets belongs together, whatever it is."""
 
