@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import FairRecError, InputError, UnknownNameError
+from fairrec.inputs import room
 from fairrec.mitigation.effect import RESERVED
 from tests.mitigation.planted import mitigate, planted
 
@@ -158,3 +159,12 @@ def test_outside_text_is_escaped_in_messages(tmp_path):
     with pytest.raises(InputError) as error:
         mitigate(WORLD, "ndcg@5", groups="worst:\x1b[31m")
     assert "\x1b" not in str(error.value)
+
+
+def test_the_memory_that_may_be_used_is_held_against_the_tables(tmp_path, monkeypatch):
+    file = tmp_path / "predictions.parquet"
+    WORLD.predictions.write_parquet(file)
+    monkeypatch.setattr(room, "PER_ROW", 4 * 10**8 / len(WORLD.predictions))
+    mitigate(WORLD, "ndcg@5", predictions=file, max_memory="0.7GB")
+    with pytest.raises(InputError, match=r"need about 0.7 GB of memory, and 0.6 GB may be used"):
+        mitigate(WORLD, "ndcg@5", predictions=file, max_memory="0.6GB")

@@ -38,12 +38,19 @@ class TargetSplit:
         return tuple(metric for metric in self.metrics if not metric.metric.pooled)
 
 
-def read_split(predictions: Any, validation: Any, tables: TableOptions, seed: int) -> TargetSplit:
+def read_split(
+    predictions: Any,
+    validation: Any,
+    tables: TableOptions,
+    seed: int,
+    max_memory: int | None = None,
+) -> TargetSplit:
     """Read all tables, and say who is chosen by and who is held out to report on."""
     settings: dict[str, Any] = {
         **{name: getattr(tables, name) for name in declared(TableOptions)},
         "wants": ("items", "history"),
         "reserved": (*group_table.RESERVED, *effect.RESERVED),
+        "max_memory": max_memory,
     }
     if tables.test is not None and validation is not None:
         raise InputError(

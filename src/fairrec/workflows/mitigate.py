@@ -150,7 +150,7 @@ def mitigate(
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     sources = replace(sources, metrics=metric_names(plan, sources, predictions, validation))
-    split = read_split(predictions, validation, sources, options.seed)
+    split = read_split(predictions, validation, sources, options.seed, options.max_memory)
     result = _mitigate(plan, split, options, about, progress, command)
     return _with_run(result, split, time.perf_counter() - started)
 
