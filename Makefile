@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench lowest clean
+.PHONY: demo test check bench torture lowest clean
 
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # the page, and the command line
@@ -31,6 +31,10 @@ check: $(VENV)/dev
 # timings and memory beside other tools, as ratios in one run
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
+
+# every call of the disk fails once, and commands are killed at every step; an hour or so
+torture: $(VENV)/dev
+	PYTHONPATH=src $(BIN)/python -m tests.torture
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready

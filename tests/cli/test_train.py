@@ -132,7 +132,7 @@ def test_a_training_killed_at_once_goes_on_to_the_same_weights(world):
     killed = subprocess.Popen(
         [sys.executable, "-m", "fairrec.cli", *command, "broken"], stdout=subprocess.DEVNULL
     )
-    record = Path("broken/run.json")
+    record = Path("broken/training.json")
     while not (record.exists() and json.loads(record.read_text())["epochs"]):
         assert killed.poll() is None, "training ended before it could be killed"
         time.sleep(0.01)

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
+from safetensors import SafetensorError
 
+import fairrec
 from fairrec.core import errors
 from fairrec.core.errors import (
     LONGEST_TEXT,
     MOST_NAMES,
     FairRecError,
+    UnexpectedError,
     as_unicode,
+    errors_of_libraries,
+    is_panic,
     listed,
     plain,
     some_of,
     unknown_name,
 )
+from tests.builders import make_tables
 
 
 def test_every_error_is_one_of_ours_and_a_built_in_one():
@@ -92,3 +99,50 @@ def test_offenders_are_shown_with_their_total():
 def test_text_that_is_not_unicode_is_escaped():
     assert as_unicode("caf\udce9") == r"caf\udce9"
     assert as_unicode("café") == "café"
+
+
+class PanicException(BaseException):
+    """As libraries in Rust raise it."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PanicException("at line 7\nhere"),
+        pl.exceptions.PanicException("at line 7\nhere"),
+        pl.exceptions.ComputeError("at line 7\nhere"),
+        SafetensorError("at line 7\nhere"),
+    ],
+)
+def test_what_a_library_raises_is_an_error_that_everybody_catches(error):
+    @errors_of_libraries()
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(UnexpectedError, match=r"\(\w+: at line 7\\nhere\)") as raised:
+        fail()
+    assert isinstance(raised.value, Exception)
+    assert raised.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("a"), FairRecError("b")])
+def test_other_errors_stay_what_they_are(error):
+    with pytest.raises(type(error)) as raised, errors_of_libraries():
+        raise error
+    assert raised.value is error
+
+
+def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
+    tables = make_tables()
+
+    def fail(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr("fairrec.workflows.audit.grouping_of", fail)
+    with pytest.raises(fairrec.FairRecError, match="index out of bounds"):
+        fairrec.audit(tables.predictions, users=tables.users, by="gender")
+
+
+def test_a_panic_of_polars_is_known():
+    assert is_panic(pl.exceptions.PanicException("odd"))
+    assert not is_panic(pl.exceptions.ComputeError("odd"))

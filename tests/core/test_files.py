@@ -126,3 +126,18 @@ def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "open", no_folder)
     write_text(tmp_path / "page.html", "new")
     assert (tmp_path / "page.html").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    "error", [pl.exceptions.PanicException, pl.exceptions.InvalidOperationError]
+)
+def test_whatever_fails_while_a_table_is_written_is_an_error_in_words(
+    tmp_path: Path, error: type[BaseException], monkeypatch
+):
+    def fail(*_: object, **__: object) -> None:
+        raise error("odd")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
+    with pytest.raises(OutputError, match=r"a.parquet: cannot be written \(odd\)"):
+        write_table(pl.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert not [*tmp_path.iterdir()]

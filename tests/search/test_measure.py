@@ -145,7 +145,7 @@ def test_side_data_of_some_lists_has_their_histories():
     popularity = Popularity(np.array([100.0]), np.array([1.0, 2.0, np.nan]))
     side = SideData(categories, popularity, ("a warning",)).for_lists(np.array([2, 0, 0]))
     assert side.categories is categories
-    assert side.warnings == ("a warning",)
+    assert side.notes == ("a warning",)
     assert side.popularity is not None
     assert side.popularity.per_item is popularity.per_item
     np.testing.assert_array_equal(side.popularity.history_per_user, [np.nan, 1.0, 1.0])

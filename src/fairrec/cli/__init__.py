@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -72,6 +75,9 @@ def _fairrec(
 
 def main() -> None:
     """Run the command line."""
+    if sys.stderr is None:
+        # closed: nobody listens, and no file of ours may get the number of what libraries write to
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     # a command makes little garbage, and looking for it takes a tenth of the time of loading
     gc.set_threshold(100_000)
     app()

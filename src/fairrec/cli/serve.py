@@ -47,8 +47,7 @@ def serve_run_command(
     for package in ("starlette", "uvicorn", "orjson"):
         if find_spec(package) is None:
             raise InputError(f"Serving a run needs {package}: pip install 'fairrec[serve]'")
-    import uvicorn
-
+    from fairrec.models.runs.connections import server_of
     from fairrec.models.runs.run import load_run
     from fairrec.models.runs.serving import serving_app
 
@@ -59,15 +58,14 @@ def serve_run_command(
     model = name or loaded.record.model
     if not all(letter.isalnum() or letter in "-_." for letter in model):
         raise InputError(f"--name {plain(model)}: give letters, digits, '-', '_' and '.' only.")
-    app = serving_app(loaded, model, token)
+    app = serving_app(loaded, model, token, host)
     listener = _listener(host, port)
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
     if not quiet:
         address = f"http://{_shown(host)}:{listener.getsockname()[1]}/v2/models/{model}"
         say(f"Serving {run} at {address} until Ctrl-C. In another terminal:")
         say(f"  {_audit(loaded, address, token_env)}")
         logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
-    uvicorn.Server(config).run(sockets=[listener])
+    server_of(app).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

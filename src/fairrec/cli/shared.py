@@ -15,14 +15,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from threading import current_thread, main_thread
+from threading import Timer, current_thread, main_thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.core.errors import FairRecError, InputError, OutputError, plain
+from fairrec.core.errors import (
+    FairRecError,
+    InputError,
+    OutputError,
+    UnexpectedError,
+    is_panic,
+    plain,
+)
 from fairrec.core.files import errors_of_disk
 from fairrec.core.kinds import FILE, FOLDER, one_of
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
@@ -35,7 +42,13 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 INTERRUPTED = 130
 TERMINATED = 143
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+HUNG_UP = 129
+_UNHEARD = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE),
+    *(errno.ECONNRESET, errno.ESTALE),
+)
+_LONGEST_MESSAGE = 500
+_AGAIN_AFTER = 0.02
 
 
 class Format(StrEnum):
@@ -158,12 +171,21 @@ def _show_what_can_be() -> None:
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
     _show_what_can_be()
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    return _Heard(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+class _Heard(Console):
+    """A console that does not take a closed pipe for a reason to exit without a word."""
+
+    def on_broken_pipe(self) -> None:
+        """Let it be an error, as where standard output is full."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def say(message: str) -> None:
-    """A line on standard error."""
-    Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
+    """A line on standard error; nobody listening there is no reason to end otherwise."""
+    with suppress(OSError, ValueError):
+        Console(stderr=True, highlight=False).print(Text(message), soft_wrap=True)
 
 
 def need_torch() -> None:
@@ -177,51 +199,103 @@ def need_torch() -> None:
 
 @contextmanager
 def errors_in_words(debug: bool) -> Iterator[None]:
-    """A clear message and exit code 2 for what the user can fix."""
+    """A clear message and exit code 2, for what the user can fix and for what nobody foresaw."""
     try:
         with _heard(), _ended_in_order():
             yield
-    except FairRecError as error:
-        if debug:
-            raise
-        say(f"{type(error).__name__}: {error}")
-        raise typer.Exit(BAD_INPUT) from error
     except KeyboardInterrupt as interrupt:
-        is_ended = isinstance(interrupt, _Terminated)
-        say(str(interrupt) or ("Terminated." if is_ended else "Interrupted."))
-        raise typer.Exit(TERMINATED if is_ended else INTERRUPTED) from interrupt
+        words, code = _ENDINGS.get(
+            getattr(interrupt, "number", None), ("Interrupted.", INTERRUPTED)
+        )
+        say(str(interrupt) or words)
+        raise typer.Exit(code) from interrupt
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except BaseException as error:
+        # who panics is no Exception, and neither is who wants to exit
+        if debug or not (isinstance(error, Exception) or is_panic(error)):
+            raise
+        say(_in_words(error))
+        raise typer.Exit(BAD_INPUT) from error
 
 
-class _Terminated(KeyboardInterrupt):
-    """Somebody wants this command to end, as a scheduler does."""
+def _in_words(error: BaseException) -> str:
+    """What is said of an error; one that is not of ours is a fault, except of disk and memory."""
+    kind = type(error).__name__
+    if isinstance(error, UnexpectedError):
+        return f"{kind}: {error} Give the same command with --debug to see it."
+    if isinstance(error, FairRecError):
+        return f"{kind}: {error}"
+    reason = plain(error, _LONGEST_MESSAGE)
+    if isinstance(error, MemoryError):
+        return (
+            f"{kind}: there is not enough memory ({reason or 'none left'}). Name fewer attributes, "
+            "look at less depth, or take a larger machine."
+        )
+    if isinstance(error, OSError) and error.errno is not None:
+        where = "" if error.filename is None else f"{plain(error.filename, 300)}: "
+        return f"{kind}: {where}{error.strerror}. Check the place and its room; --debug shows more."
+    return (
+        f"UnexpectedError: {kind}: {reason}. This is a fault of FairRec and not of your data. "
+        "Give the same command with --debug, and report what it shows."
+    )
+
+
+class _Ended(KeyboardInterrupt):
+    """Somebody wants this command to end, as a scheduler or a terminal that is closed does."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+_ENDINGS: dict[object, tuple[str, int]] = {signal.SIGTERM: ("Terminated.", TERMINATED)}
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    _ENDINGS[signal.SIGHUP] = ("Hung up.", HUNG_UP)
 
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Have SIGTERM clear away what is on its way, as Ctrl-C does."""
-    has_come = False
+    """Have signals that end a command clear away what is on its way, as Ctrl-C does."""
+    ended_by: int | None = None
 
     def end(number: int, frame: object) -> None:
-        nonlocal has_come
-        has_come = True
+        nonlocal ended_by
+        ended_by = number
         # once: what is cleared away then is not to be interrupted
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise _Terminated
+        for each in ours:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Ended(number)
 
-    is_ours = current_thread() is main_thread()
-    is_ours = is_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if is_ours:
-        signal.signal(signal.SIGTERM, end)
+    def lost(unraisable: sys.UnraisableHookArgs) -> None:
+        """Once more, where nothing can be raised: a weak reference was just being cleared."""
+        if not isinstance(unraisable.exc_value, _Ended):
+            hook(unraisable)
+            return
+        for each in ours:
+            signal.signal(each, end)
+        again = (main_thread().ident, unraisable.exc_value.number)
+        Timer(_AGAIN_AFTER, signal.pthread_kill, again).start()
+
+    hook = sys.unraisablehook
+    is_main = current_thread() is main_thread()
+    signals = (number for number in _ENDINGS if isinstance(number, signal.Signals) and is_main)
+    # one that is ignored, as by nohup, stays so
+    ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, end)
+    sys.unraisablehook = lost if ours else hook
     try:
         yield
     except KeyboardInterrupt as interrupt:
         # on its way out of Ray it becomes a plain one
-        if has_come and not isinstance(interrupt, _Terminated):
-            raise _Terminated from interrupt
+        if ended_by is not None and not isinstance(interrupt, _Ended):
+            raise _Ended(ended_by) from interrupt
         raise
     finally:
-        if is_ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        sys.unraisablehook = hook
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
@@ -237,8 +311,8 @@ def _heard() -> Iterator[None]:
     except FairRecError:
         raise
     except OSError as error:
-        # errors of other files say which; who no longer reads a pipe does not mind
-        if error.filename is not None or error.errno not in _FULL:
+        # errors of other files say which
+        if error.filename is not None or error.errno not in _UNHEARD:
             raise
         with suppress(OSError, ValueError):
             # what is left is not tried again on the way out

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 
 class FairRecError(Exception):
@@ -31,12 +32,44 @@ class UnavailableError(ScoringError):
     """A model has no answer for now; the same question may get one later."""
 
 
+class TimeOverError(UnavailableError):
+    """The time that may be spent on a model is over before it had an answer."""
+
+
 class PartError(FairRecError, RuntimeError):
     """A part of the work failed in a way that nobody foresaw; the message names it."""
 
 
 class OutputError(FairRecError, OSError):
     """The result cannot be written where it was asked for."""
+
+
+class UnexpectedError(FairRecError, RuntimeError):
+    """Something failed that nobody foresaw: a fault of FairRec, or of a library it rests on."""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library in Rust gave up: each has such an error, and none is an `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def errors_of_libraries() -> Iterator[None]:
+    """Around a function, or within one: what a library in Rust raises is an error of ours."""
+    try:
+        yield
+    except BaseException as error:
+        library = type(error).__module__.partition(".")[0]
+        if not is_panic(error) and library not in _LIBRARIES:
+            raise
+        raise UnexpectedError(
+            f"A library failed in a way that nobody foresaw ({type(error).__name__}: "
+            f"{plain(error, 300)}). This is a fault of FairRec and not of your data: please report "
+            "it with its traceback."
+        ) from error
+
+
+_LIBRARIES = ("polars", "safetensors")
 
 
 LONGEST_TEXT = 80

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from fairrec.core.errors import InputError, OutputError, plain
+from fairrec.core.errors import InputError, OutputError, is_panic, plain
 from fairrec.core.options import Blank, spelled
 from fairrec.core.scratch import scratch, synced
 
@@ -93,8 +93,10 @@ def errors_of_polars() -> Iterator[None]:
 
     try:
         yield
-    except pl.exceptions.ComputeError as error:
-        raise OSError(str(error)) from error
+    except BaseException as error:
+        if isinstance(error, pl.exceptions.PolarsError) or is_panic(error):
+            raise OSError(plain(error, 300)) from error
+        raise
 
 
 @contextmanager

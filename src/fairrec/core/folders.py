@@ -7,8 +7,10 @@ folder that are not the writer's own are in both before (as hard links), so they
 
 An old folder that cannot be exchanged is kept, and its files are replaced one by one: a mount
 point, the folder we are in, one with subfolders or with files that cannot be linked, one of
-another owner, one whose parent cannot be written. First the file that vouches for the others is
-taken away, and it comes last, so that what is interrupted is no result instead of half of one.
+another owner, one whose parent cannot be written (`file_by_file`).
+
+What a killed command left half done is brought to an end by whoever reads the folder or writes to
+it next.
 
 Writers take turns: each has the folder alone while it makes its place there and while it replaces
 the old files, not while it writes the new ones.
@@ -25,11 +27,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from fairrec.core.errors import InputError
+from fairrec.core.file_by_file import INSIDE, finish_files, is_unfinished, replace_files
 from fairrec.core.files import check_writable, errors_of_disk
 from fairrec.core.scratch import SUFFIX, alone, leftovers, remove, scratch, sweep, synced
 
 ASIDE = "old"
-INSIDE = "fairrec"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
@@ -50,7 +52,7 @@ def whole_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         with alone(target):
-            _finish_exchange(target)
+            _finish(target)
             part = stack.enter_context(_place_for(target))
         yield part
         for file in part.iterdir():
@@ -62,18 +64,30 @@ def whole_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
 
 
 def settle(folder: Path) -> None:
-    """Finish an exchange of folders that was interrupted where one was on its way out.
-
-    Between its two renames there is no folder under the name: the new one, which is whole, takes
-    it; should that one be gone, the old one gets its name back. Nothing is removed here.
-    """
+    """Bring to an end what a killed command began to replace."""
     folder = Path(os.path.realpath(folder))
-    if not os.path.lexists(folder) and leftovers(folder.parent, folder.name, ASIDE):
+    is_out = not os.path.lexists(folder) and leftovers(folder.parent, folder.name, ASIDE)
+    if is_out or is_unfinished(folder):
         with alone(folder):
-            _finish_exchange(folder)
+            _finish(folder)
+
+
+def _finish(folder: Path) -> None:
+    _finish_exchange(folder)
+    try:
+        finish_files(folder)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: a command was stopped while it replaced the files there, and they cannot "
+            f"be put right ({error.strerror or error}). Give that command again."
+        ) from error
 
 
 def _finish_exchange(folder: Path) -> None:
+    """Give a folder its name that was taken away in the first of two renames.
+
+    The new one, which is whole, takes it; should that one be gone, the old one gets it back.
+    """
     for old in leftovers(folder.parent, folder.name, ASIDE):
         if folder.exists():
             return
@@ -236,15 +250,4 @@ def _file_by_file(part: Path, folder: Path, ours: set[str], last: str) -> None:
                 synced(Path(shutil.move(file, inside / file.name)))
             _file_by_file(inside, folder, ours, last)
         return
-    new = _names_in(part)
-    (folder / last).unlink(missing_ok=True)
-    synced(folder)
-    for name in sorted(ours - {last}):
-        if name in new:
-            (part / name).replace(folder / name)
-        else:
-            (folder / name).unlink(missing_ok=True)
-    synced(folder)
-    if last in new:
-        (part / last).replace(folder / last)
-        synced(folder)
+    replace_files(part, folder, ours, last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -24,6 +25,7 @@ SUFFIX = "writing"
 LONGEST_NAME = 100
 PATIENCE = 60.0
 _PAUSE = 0.01
+_FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT)
 
 Hold: TypeAlias = Literal["ours", "theirs", "gone", "unknown"]
 
@@ -94,9 +96,9 @@ def synced(path: Path) -> None:
             os.fsync(opened)
         finally:
             os.close(opened)
-    except OSError:
+    except OSError as error:
         # some systems know no such thing for folders, and not every folder may be read
-        if not is_folder:
+        if not is_folder or error.errno in _FAILING:
             raise
 
 
@@ -134,11 +136,46 @@ def alone(folder: Path) -> Iterator[None]:
                     break
                 if time.monotonic() > until:
                     raise OutputError(
-                        f"{folder}: another command is writing there and does not come to an end. "
-                        "Wait for it, or choose another folder."
+                        f"{folder}: another command{_holder(place)} is writing there and does not "
+                        "come to an end. Wait for it, or choose another folder."
                     )
                 time.sleep(_PAUSE)
         yield
+
+
+@contextmanager
+def sole(file: Path, doing: str) -> Iterator[None]:
+    """Be the only one who does something that takes long; the second one is refused at once.
+
+    Parameters
+    ----------
+    file : is there meanwhile
+    doing : what the first one does, for the second one
+    """
+    file.touch()
+    with held(file) as hold:
+        if hold == "theirs":
+            raise OutputError(
+                f"{file.parent}: another command{_holder(file)} {doing} there. Wait for it, or "
+                "choose another folder."
+            )
+        try:
+            yield
+        finally:
+            remove(file)
+
+
+def _holder(path: Path) -> str:
+    """Which process holds a folder, in words, where the system tells."""
+    with suppress(OSError, ValueError):
+        there = path.stat()
+        # such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131074 0 EOF`, devices in base 16
+        name = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}:{there.st_ino}"
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            words = line.split()
+            if words[1] == "FLOCK" and words[5] == name:
+                return f" (process {int(words[4])})"
+    return ""
 
 
 def _hold(path: Path) -> tuple[Hold, int | None]:

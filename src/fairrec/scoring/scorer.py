@@ -99,7 +99,7 @@ class ModelScorer:
         except Stopped:
             raise
         except (Exception, SystemExit) as error:
-            kind = UnavailableError if isinstance(error, UnavailableError) else ScoringError
+            kind = type(error) if isinstance(error, UnavailableError) else ScoringError
             raise kind(f"{who} failed on {batch.all_users()}: {_reason(error)}") from error
         return checked(answer, batch, who)
 

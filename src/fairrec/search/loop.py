@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
 from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
@@ -97,7 +98,12 @@ def search(
     ending: Ending = "finished"
     try:
         for batch in scoring.batches(searchers, n_reference):
-            evidence.score(batch)
+            try:
+                evidence.score(batch)
+            except TimeOverError as error:
+                if not evidence.users_scored:
+                    raise
+                raise _Spent("time spent") from error
             scoring.note(batch)
             advance(evidence.users_scored)
     except _Spent as spent:

@@ -29,7 +29,7 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.kernels import make_ready
 from fairrec.core.options import documented, invalid, spelled
 from fairrec.core.progress import Progress
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 NAMELESS = AboutOptions()
 
 
+@errors_of_libraries()
 @follows_plan
 @documented(AuditOptions, TableOptions, CountsOptions, ScorerOptions, AboutOptions, EngineOptions)
 def audit(

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, as_unicode
+from fairrec.core.errors import InputError, as_unicode, errors_of_libraries
 from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented
 from fairrec.core.told import told_command
@@ -42,6 +42,7 @@ from fairrec.workflows.pairing import (
 from fairrec.workflows.published import PublishedGroups, published_groups
 
 
+@errors_of_libraries()
 @documented(AuditOptions)
 def compare(
     base: Audited,

@@ -12,7 +12,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import AuditOptions, MinShown, SharingOptions, Threads
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.files import write_text
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
@@ -37,6 +37,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.workflows.count_parts import counted_in_parts, refuse_pooled
 
 
+@errors_of_libraries()
 @documented(TableOptions, CountOptions, SharingOptions, AuditOptions, EngineOptions)
 def count(
     predictions: Any = None,

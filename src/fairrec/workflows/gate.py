@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
 from fairrec.core.options import invalid
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
@@ -30,6 +30,7 @@ from fairrec.workflows.trend import trend
 from fairrec.workflows.trend_options import TrendOptions
 
 
+@errors_of_libraries()
 def gate(
     audit: Audited,
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,

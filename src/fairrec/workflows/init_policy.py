@@ -8,7 +8,7 @@ from typing import Any
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, OutputError, plain
-from fairrec.core.files import write_text
+from fairrec.core.files import errors_of_disk, write_text
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import defaults
 from fairrec.core.toml_text import to_toml
@@ -34,8 +34,11 @@ _ABOUT = """\
 def init_policy(audit: str | Path, out: str | Path) -> Path:
     """Write a policy for the metrics and groups of a saved audit; an existing file stays."""
     out = Path(out)
-    if out.exists() or out.is_symlink():
-        raise OutputError(f"{plain(out, 300)}: exists already. Remove it, or name another file.")
+    with errors_of_disk(out):
+        if out.exists() or out.is_symlink():
+            raise OutputError(
+                f"{plain(out, 300)}: exists already. Remove it, or name another file."
+            )
     write_text(out, policy_text(load_audit(audit)))
     return out
 

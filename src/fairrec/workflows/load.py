@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
@@ -31,6 +31,7 @@ Audited = AuditResult | MitigationResult | str | Path
 """What stands for an audit: of a mitigation it is that of the re-ranked lists."""
 
 
+@errors_of_libraries()
 def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | TrendResult:
     """The result that was saved in a folder: an audit, a mitigation, a comparison or a trend.
 

@@ -25,7 +25,7 @@ from fairrec.core.audit_options import (
     Threads,
     Title,
 )
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
@@ -58,6 +58,7 @@ from fairrec.statistics.changes import GroupChanges, group_changes
 from fairrec.workflows.audit import audit_inputs
 
 
+@errors_of_libraries()
 @documented(
     AboutOptions,
     AuditOptions,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, unknown_name
 from fairrec.core.options import Options, declared, documented, spelled
 from fairrec.core.settings import read_settings
 from fairrec.core.version import __version__
@@ -41,6 +41,7 @@ from fairrec.workflows.plan_options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.workflows.spread import spread_of
 
 
+@errors_of_libraries()
 @documented(PlanOptions, TableOptions)
 def plan(
     *,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.groups.membership import group_of_users, refuse_empty
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import TableOptions
@@ -19,6 +19,7 @@ from fairrec.mitigation.remedy import Remedy
 from fairrec.mitigation.reranker import RERANKERS
 
 
+@errors_of_libraries()
 def rerank(
     record: str | Path | RerankerRecord,
     predictions: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.models.model import Model
 from fairrec.scoring.models.scorer_options import ScorerOptions
 from fairrec.scoring.scorer import TableScorer
+from fairrec.search.budget import Budget
 from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
@@ -54,6 +56,7 @@ def measure_by_search(
         proxy = popularity_proxy(inputs, metrics, options.n_threads)
     try:
         if model is not None:
+            _limit_retries(model, budget)
             model.open()
             identity = identity or model.identity()
         with _ledger(inputs, how, model, identity) as ledger:
@@ -91,6 +94,15 @@ def measure_by_search(
     _refuse_unknown(measured)
     name = "" if model is None else identity
     return measured, Searched(metrics, how, outcome, ledger, name, faults)
+
+
+def _limit_retries(model: Model, budget: Budget) -> None:
+    """Let an endpoint try again within the time there is."""
+    from fairrec.scoring.http.endpoint import Endpoint
+
+    if isinstance(model, Endpoint):
+        seconds = math.inf if budget.seconds is None else budget.seconds
+        model.end_at(time.monotonic() + seconds)
 
 
 def _refuse_unknown(measured: Measured) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
@@ -48,6 +48,7 @@ _USERS: dict[Users, str] = {
 }
 
 
+@errors_of_libraries()
 @documented(TrendOptions)
 def trend(
     audits: Sequence[Audited] = (),

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 from safetensors.torch import load_file
 
 import fairrec
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, OutputError
+from fairrec.core.scratch import sole
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.models.deep import training
 from fairrec.models.deep.registry import MODELS
 from fairrec.models.deep.training import train
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.runs.run import load_run
+from tests.end_to_end.command_line import files_in
 from tests.models.small_bundle import small_bundle
 
 OPTIONS = TrainingOptions(epochs=3, batch_size=256, candidates=20)
@@ -96,19 +100,51 @@ def test_a_kill_between_state_and_record_loses_one_epoch_and_no_more(bundle, tmp
     assert same_weights(tmp_path / "whole", tmp_path / "broken")
 
 
-def test_a_restart_killed_at_once_leaves_no_old_model_beside_new_tables(
-    bundle, tmp_path, monkeypatch
-):
-    train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
+def test_a_run_stays_whole_until_the_one_that_replaces_it_is(bundle, tmp_path, monkeypatch):
+    run, seeded = tmp_path / "run", dataclasses.replace(OPTIONS, seed=1)
+    train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
+    before = files_in(run)
+    one_epoch, save = training._one_epoch, training.save_record
+    calls = []
 
     def killed(*args):
-        raise KeyboardInterrupt
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return one_epoch(*args)
+
+    def full(record, file):
+        if record.finished:
+            raise OSError(28, "No space left on device")
+        save(record, file)
 
     monkeypatch.setattr(training, "_one_epoch", killed)
     with pytest.raises(KeyboardInterrupt):
-        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS, restart=True)
-    with pytest.raises(InputError, match="no run there"):
-        load_run(tmp_path / "run")
+        train(bundle, "dcn", run, {"layers": (8,)}, seeded, restart=True)
+    load_run(run)
+    assert before.items() <= files_in(run).items()
+    monkeypatch.setattr(training, "save_record", full)
+    with pytest.raises(OutputError, match="No space left"):
+        train(bundle, "dcn", run, {"layers": (8,)}, seeded)
+    assert before.items() <= files_in(run).items()
+    # what is there is taken up, and the finished run is not trained again
+    monkeypatch.setattr(training, "save_record", save)
+    n_calls = len(calls)
+    train(bundle, "dcn", run, {"layers": (8,)}, OPTIONS)
+    assert len(calls) == n_calls
+    train(bundle, "dcn", run, {"layers": (8,)}, seeded)
+    assert len(calls) == n_calls
+    assert files_in(run).keys() == before.keys()
+    assert files_in(run)["model.safetensors"] != before["model.safetensors"]
+
+
+def test_two_trainings_do_not_share_a_folder(bundle, tmp_path):
+    (tmp_path / "run").mkdir()
+    with (
+        sole(tmp_path / "run" / "training.lock", "is training"),
+        pytest.raises(OutputError, match=r"run: another command.* is training there"),
+    ):
+        train(bundle, "dcn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
 
 
 def test_the_best_epoch_is_kept_and_patience_ends_training(bundle, tmp_path, monkeypatch):

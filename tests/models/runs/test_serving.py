@@ -10,9 +10,8 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import httpx
@@ -21,11 +20,11 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.ids import known_positions
 from fairrec.models.runs import serving
 from fairrec.models.runs.run import load_run
 from fairrec.models.runs.serving import serving_app
 from tests.end_to_end.command_line import plain_environment, run_here
+from tests.models.runs.served_sums import sums
 
 TOKEN = "s3cr3t-of-the-run"
 
@@ -137,21 +136,9 @@ def tensors(users: object, items: object) -> dict[str, object]:
 def asked_here(users: list[Any], items: list[Any], **request: Any) -> httpx.Response:
     """Ask the service of a run that adds up positions, without a process."""
 
-    def score(user_ids: Any, item_ids: Any) -> Any:
-        known = known_positions(pl.Series("user_id", user_ids), pl.Series(users))
-        return known + 10.0 * known_positions(pl.Series("item_id", item_ids), pl.Series(items))
-
-    run = SimpleNamespace(
-        users=pl.DataFrame({"user_id": users}),
-        items=pl.DataFrame({"item_id": items}),
-        record=SimpleNamespace(model="sums"),
-        score=score,
-        version=lambda: "1f",
-    )
-
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(serving_app(run, "sums"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        transport = httpx.ASGITransport(serving_app(sums(users, items), "sums"))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post("/v2/models/sums/infer", **request)
 
     return asyncio.run(ask())
@@ -168,7 +155,7 @@ def test_ids_are_of_the_type_of_the_run():
     [
         ({}, 'no list of "inputs"'),
         ([], 'no list of "inputs"'),
-        ({"inputs": [3]}, 'no input "user_id"'),
+        ({"inputs": [3]}, 'must be one input "user_id"'),
         (tensors([4], [6, 7]), "1 user ids, but 2 item ids"),
         (tensors(["a"], [6]), '"user_id" must be a list of INT64'),
         (tensors([1.5], [6]), '"user_id" must be a list of INT64'),
@@ -184,9 +171,23 @@ def test_requests_that_are_none_are_refused_in_words(body, says):
 
 
 def test_a_request_that_is_no_json_or_too_long_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """Whether its length is announced or not."""
     assert "no JSON" in asked_here([4], [6], content=b"{").json()["error"]
     monkeypatch.setattr(serving, "MOST_BYTES", 10)
     assert asked_here([4], [6], content=b" " * 11).status_code == 413
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b" " * 6
+        yield b" " * 6
+
+    assert asked_here([4], [6], content=parts()).status_code == 413
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil.example"])
+def test_a_request_under_the_name_of_another_host_is_refused(host):
+    reply = asked_here([4], [6], json=tensors([4], [6]), headers={"Host": host})
+    assert reply.status_code == 421
+    assert "this server is not" in reply.json()["error"]
 
 
 def refuses_a_wrong_token(served: Served) -> None:

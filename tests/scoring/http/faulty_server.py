@@ -64,6 +64,8 @@ class Handler(BaseHTTPRequestHandler):
             "/v2/models/m": {"name": "m", "versions": ["7"], "inputs": inputs, "outputs": [output]},
             "/v1/models/m": {"model_version_status": [{"version": "3", "state": "AVAILABLE"}]},
         }
+        if mode == "says":
+            known["/v2/models/m"].update(json.loads((LOG.parent / "says.json").read_text()))
         if mode == "loading":
             known["/v1/models/m"] = {"model_version_status": [{"version": "3", "state": "LOADING"}]}
         self.reply(known.get(path, {"error": "not found"}), 200 if path in known else 404)

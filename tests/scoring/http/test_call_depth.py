@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-import httpx
+import httpcore
 import pytest
 
 import fairrec
@@ -33,8 +33,8 @@ def calls_of(frame: FrameType | None) -> list[str]:
     return found[::-1]
 
 
-class NotingTransport(httpx.BaseTransport):
-    """Answers by itself, and notes the calls by which it came to be asked.
+class NotingPool:
+    """Answers in place of connections, and notes the calls by which it came to be asked.
 
     Where that was in a thread of its own, those come first that handed the call over to it: the
     queue between the two is no call.
@@ -44,7 +44,9 @@ class NotingTransport(httpx.BaseTransport):
 
     def __init__(self, **_: object) -> None: ...
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def close(self) -> None: ...
+
+    def handle_request(self, request: httpcore.Request) -> httpcore.Response:
         *chain, put_in_secrets = calls_of(sys._getframe())
         assert put_in_secrets == "TransportWithSecrets.handle_request", "called by httpx, not by us"
         main = threading.main_thread().ident
@@ -53,10 +55,10 @@ class NotingTransport(httpx.BaseTransport):
             assert chain.pop(0) == "SideBySide._serve"
             chain = [*handing_over[: handing_over.index("SideBySide.run") + 1], *chain]
         self.chains.append(chain)
-        columns = json.loads(request.read())
+        columns = json.loads(b"".join(request.stream))
         scores = in_process(columns["user_id"], columns["item_id"])
-        text = httpx.ByteStream(json.dumps({"scores": scores}).encode())
-        return httpx.Response(200, headers={"Content-Type": "application/json"}, stream=text)
+        text = json.dumps({"scores": scores}).encode()
+        return httpcore.Response(200, headers={"Content-Type": "application/json"}, content=text)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
@@ -64,8 +66,8 @@ def test_from_the_command_to_the_client_it_is_not_far(
     concurrency: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(NotingTransport, "chains", [], raising=False)
-    monkeypatch.setattr(httpx, "HTTPTransport", NotingTransport)
+    monkeypatch.setattr(NotingPool, "chains", [], raising=False)
+    monkeypatch.setattr(httpcore, "ConnectionPool", NotingPool)
     CANDIDATES.write_parquet("candidates.parquet")
     USERS.write_parquet("users.parquet")
     ran = run_here(
@@ -74,8 +76,8 @@ def test_from_the_command_to_the_client_it_is_not_far(
         *("--rows-per-call", str(ROWS_PER_CALL), "--concurrency", str(concurrency)),
     )
     assert ran.code == 0, ran.stderr
-    assert len(NotingTransport.chains) == N_CALLS
-    for chain in NotingTransport.chains:
+    assert len(NotingPool.chains) == N_CALLS
+    for chain in NotingPool.chains:
         reads_options, command, *calls = chain
         assert (reads_options, command) == ("takes_options.<locals>.run", "audit_command")
         assert calls[-1] == "JsonClient.request"

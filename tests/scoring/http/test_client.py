@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import sqlite3
 import threading
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 
 import fairrec
-from fairrec.core.errors import ScoringError
+from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.scoring.models.model import FunctionModel
 from fairrec.search.options import SearchOptions
 from fairrec.search.searcher import SEARCHERS
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
+from tests.scoring.http.hostile_servers import hostile_server, replied, say
 from tests.scoring.http.served_world import (
     N_CALLS,
     N_USERS,
@@ -176,6 +178,30 @@ def test_without_a_ledger_the_error_says_that_nothing_is_kept(server: FaultyServ
         audit(endpoint(url))
 
 
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"1,"])
+def test_a_reply_of_far_too_many_values_is_not_read(part):
+    """Each took thirty times its size before it was refused."""
+    body = b'{"scores": [' + part * 200_000 + b"1]}"
+    with hostile_server(say(replied(200, body=body))) as url:
+        model = endpoint(url)
+        pair = {"user_id": ["a"], "item_id": ["b"]}
+        with pytest.raises(ScoringError, match=r"the reply has [0-9,]+ values for 1 pairs"):
+            model.answer(pair)
+        with pytest.raises(ScoringError, match="values for 0 pairs"):
+            model._open_client().get(url)
+        model.close()
+
+
+def test_other_outputs_may_come_along():
+    scores = [0.5] * 2000
+    body = json.dumps({"scores": scores, "embeddings": [[0.5] * 100] * 2000}).encode()
+    with hostile_server(say(replied(200, body=body))) as url:
+        model = endpoint(url)
+        pairs = {"user_id": ["a"] * 2000, "item_id": ["b"] * 2000}
+        assert model.answer(pairs).tolist() == scores
+        model.close()
+
+
 def test_a_compressed_reply_is_refused(server: FaultyServer):
     url, _ = server.address("compressed")
     with pytest.raises(ScoringError, match="the reply is compressed"):
@@ -215,6 +241,31 @@ def test_a_server_that_is_not_there_is_not_tried_for_long(tmp_path):
     server.kill()
     with pytest.raises(ScoringError, match=r"given up after 3 attempts \(3 x connection\)"):
         audit(endpoint(url, retries=50))
+
+
+def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
+    """What was scored until then is a result; where that is nothing, the fault is said."""
+    ledger = tmp_path / "ledger.db"
+    how = SearchOptions("exact", budget_seconds=1.0, ledger=ledger)
+    patient = {"retries": 1000, "first_wait": 0.1, "longest_wait": 0.1}
+    # each call answers for five users
+    url, _ = server.address("echo-500")
+    started = time.monotonic()
+    result = audit(endpoint(url, concurrency=1, **patient), search=how, min_support=1)
+    assert time.monotonic() - started < 30
+    assert result.summary.search.ending == "time spent"
+    # calls of the batch that was not finished are paid for, and kept
+    assert 0 < result.summary.search.users_scored <= len(users_in(ledger)) <= N_GOOD * 5
+    nothing, _ = server.address("always-500")
+    with pytest.raises(UnavailableError, match=r"budget_seconds is over .*The last: HTTP 500"):
+        audit(endpoint(nothing, **patient), search=SearchOptions("exact", budget_seconds=0.5))
+    # a model that is used again has all the time again
+    model = endpoint(server.address("truncated")[0])
+    model.end_at(0)
+    model.close()
+    assert model.answer({"user_id": ["a"], "item_id": ["b"]}).shape == (1,)
+    model.end_at(0)
+    assert audit(model).summary.search.users_paid == N_USERS
 
 
 def test_a_rate_is_kept(server: FaultyServer):

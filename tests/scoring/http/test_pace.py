@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from fairrec.core.errors import TimeOverError
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.models.model import Stopped
 
@@ -49,3 +50,17 @@ def test_a_hold_stops_those_who_have_their_turn_already():
     pace.hold(0.4)
     waiting.join()
     assert began[0] - started >= 0.4
+
+
+def test_nothing_is_waited_for_beyond_the_end():
+    pace = Pace(None)
+    pace.end_at(time.monotonic() + 60)
+    pace.sleep(0.01)
+    with pytest.raises(TimeOverError, match="budget_seconds is over"):
+        pace.sleep(61)
+    pace.end_at(time.monotonic() - 1)
+    # what need not wait may begin
+    pace.take_turn()
+    pace.hold(1)
+    with pytest.raises(TimeOverError):
+        pace.take_turn()

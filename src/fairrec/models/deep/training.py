@@ -14,9 +14,11 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairrec.core.errors import InputError
-from fairrec.core.files import check_writable, write_table
+from fairrec.core.files import check_writable, errors_of_disk, put_table
+from fairrec.core.folders import whole_folder
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
+from fairrec.core.scratch import sole
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
@@ -30,7 +32,9 @@ from fairrec.models.runs.checkpoint import (
     save_record,
     save_tensors,
 )
-from fairrec.models.runs.record import EpochRecord, RunRecord, load_run_record
+from fairrec.models.runs.record import RUN, RUNNING, EpochRecord, RunRecord, load_run_record
+
+_LOCK = "training.lock"
 
 HISTORY_ROWS = 1 << 22
 """Rows of the history that share the texts of their items, which are read once for all of them."""
@@ -47,7 +51,8 @@ def train(
 ) -> RunRecord:
     """Train a model and write the run; an unfinished run in the folder is taken up again.
 
-    The weights of the epoch with the best validation AUC are kept.
+    The weights of the epoch with the best validation AUC are kept. A run that is there stays whole
+    until the new one is.
 
     Parameters
     ----------
@@ -55,26 +60,50 @@ def train(
     """
     options = options or TrainingOptions()
     progress = progress or (lambda stage, done, total: None)
-    device = options.torch_device
     check_writable(folder)
     progress("preparing", 0, 0)
     data = training_data(
         bundle, options.all_positive, options.holdout, options.candidates, options.seed
     )
     torch.manual_seed(options.seed)
-    model = build_model(model_name, hyper or {}, data.features).to(device)
+    model = build_model(model_name, hyper or {}, data.features).to(options.torch_device)
     fresh = _fresh_record(bundle, model, data, options)
-    folder.mkdir(parents=True, exist_ok=True)
-    record = fresh if restart else _taken_up(fresh, folder)
-    if record.finished:
-        return record
+    with errors_of_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with sole(folder / _LOCK, "is training"):
+            record = fresh if restart else _taken_up(fresh, folder)
+            if record.finished:
+                return record
+            state, record = _trained(record, model, folder, data, options, progress)
+            progress("evaluating", 0, 0)
+            model.load_state_dict(state.best)
+            record = evaluated(record, model, data, options.seed)
+            left = (file.name for file in state_files(folder))
+            with whole_folder(folder, owned=(*left, RUNNING, _LOCK, RUN)) as part:
+                write_tables(bundle, data, part)
+                save_tensors(model.state_dict(), part / "model.safetensors")
+                save_record(record, part / RUN)
+    return record
+
+
+def _trained(
+    record: RunRecord,
+    model: CTRModel,
+    folder: Path,
+    data: TrainingData,
+    options: TrainingOptions,
+    progress: Progress,
+) -> tuple[TrainingState, RunRecord]:
+    """Train epoch by epoch, each kept until the run is written."""
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
     state = TrainingState(model, optimizer, folder)
     if record.epochs:
         state.load(len(record.epochs))
     else:
-        _clear(folder)
-        write_tables(bundle, data, folder)
+        # the record first: it names a state
+        (folder / RUNNING).unlink(missing_ok=True)
+        for file in state_files(folder):
+            file.unlink()
         state.keep_best()
     while not _is_over(record, options):
         record = _one_epoch(record, state, data, options, progress)
@@ -82,23 +111,9 @@ def train(
             state.keep_best()
         # the record names the state it goes with, so a kill between the two loses one epoch at most
         state.save(len(record.epochs))
-        save_record(record, folder / "run.json")
+        save_record(record, folder / RUNNING)
         state.forget_before(len(record.epochs))
-    progress("evaluating", 0, 0)
-    model.load_state_dict(state.best)
-    record = evaluated(record, model, data, options.seed)
-    save_tensors(model.state_dict(), folder / "model.safetensors")
-    save_record(record, folder / "run.json")
-    state.forget_before(len(record.epochs) + 1)
-    return record
-
-
-def _clear(folder: Path) -> None:
-    """Take an older run out before its tables are written over."""
-    for name in ("run.json", "model.safetensors"):
-        (folder / name).unlink(missing_ok=True)
-    for state in state_files(folder):
-        state.unlink()
+    return state, record
 
 
 def _fresh_record(
@@ -126,18 +141,27 @@ def _fresh_record(
 
 def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
     """The run in the folder where it is this one, the fresh record where there is none."""
-    if not (folder / "run.json").exists():
-        return fresh
-    record = load_run_record(folder)
+    names = [name for name in (RUN, RUNNING) if (folder / name).exists()]
+    records = [load_run_record(folder, name) for name in names]
+    others = [_other_than(fresh, record) for record in records]
+    for record, other in zip(records, others, strict=True):
+        if not other:
+            return record
+    if others:
+        raise InputError(
+            f"{folder}: holds a run with another {others[0]}. Choose another folder, or begin anew "
+            f"with {spelled('restart', True)}."
+        )
+    return fresh
+
+
+def _other_than(fresh: RunRecord, record: RunRecord) -> str:
+    """The first thing that was asked of a run and is not asked of the fresh one, in words."""
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
     for name, value in asked.items():
         if there[name] != value:
-            raise InputError(
-                f"{folder}: holds a run with another {name.replace('_', ' ')} ({there[name]}, now "
-                f"{value}). Choose another folder, or begin anew with "
-                f"{spelled('restart', True)}."
-            )
-    return record
+            return f"{name.replace('_', ' ')} ({there[name]}, now {value})"
+    return ""
 
 
 def _what_was_asked(record: RunRecord) -> dict[str, Any]:
@@ -214,11 +238,11 @@ def _batches(
         yield users[part], items[part], labels[part]
 
 
-def write_tables(bundle: Bundle, data: TrainingData, folder: Path) -> None:
+def write_tables(bundle: Bundle, data: TrainingData, part: Path) -> None:
     """The tables an audit of the run needs, so that the folder stands by itself."""
-    write_table(bundle.users, folder / "users.parquet")
-    write_table(bundle.items, folder / "items.parquet")
+    put_table(bundle.users, part / "users.parquet")
+    put_table(bundle.items, part / "items.parquet")
     history = data.history.with_columns(texts_once(data.history["item_id"]))
-    write_table(history, folder / "history.parquet", rows_together=HISTORY_ROWS)
+    put_table(history, part / "history.parquet", rows_together=HISTORY_ROWS)
     for name, targets in (("validation", data.validation), ("test", data.test)):
-        write_table(targets.table(bundle), folder / f"{name}.parquet")
+        put_table(targets.table(bundle), part / f"{name}.parquet")

@@ -10,6 +10,10 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fairrec.core.errors import InputError
+from fairrec.core.folders import settle
+
+RUN, RUNNING = "run.json", "training.json"
+"""The record of a finished run, and of one whose training has begun."""
 
 
 class EpochRecord(BaseModel):
@@ -59,9 +63,10 @@ class RunRecord(BaseModel):
         }
 
 
-def load_run_record(folder: Path) -> RunRecord:
+def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
-    file = folder / "run.json"
+    settle(folder)
+    file = folder / name
     try:
         return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
     except OSError as error:
@@ -76,7 +81,9 @@ def load_run_record(folder: Path) -> RunRecord:
 
 def load_finished_record(folder: Path) -> RunRecord:
     """The record of a run that can be asked; an error where its training has not finished."""
-    record = load_run_record(folder)
+    settle(folder)
+    is_begun = not (folder / RUN).exists() and (folder / RUNNING).exists()
+    record = load_run_record(folder, RUNNING if is_begun else RUN)
     if not record.finished:
         raise InputError(
             f"{folder}: training has not finished ({len(record.epochs)} epochs done). "

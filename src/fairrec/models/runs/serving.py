@@ -13,27 +13,31 @@ import torch
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.threads import available_threads
 from fairrec.core.version import __version__
+from fairrec.models.runs.asked_pairs import MOST_BYTES, RefusedError, asked_pairs
+from fairrec.models.runs.connections import is_this_host
 from fairrec.models.runs.run import Run
 
-MOST_BYTES = 64_000_000
 OUTPUT = "score"
 
 
-def serving_app(run: Run, name: str, token: str = "") -> Starlette:
+def serving_app(run: Run, name: str, token: str = "", host: str = "") -> Starlette:
     """The app that answers for a run.
 
     Parameters
     ----------
     name : of the model in addresses
     token : asked for as a bearer token, where there is one
+    host : the name it is served at, beside addresses and localhost
     """
     served = _Served(run, name, token)
     routes = [
@@ -48,14 +52,7 @@ def serving_app(run: Run, name: str, token: str = "") -> Starlette:
             Route(f"{address}/ready", served.ready),
             Route(f"{address}/infer", served.infer, methods=["POST"]),
         ]
-    return Starlette(routes=routes)
-
-
-class _RefusedError(Exception):
-    """A request that gets an answer other than scores."""
-
-    def __init__(self, code: int, words: str) -> None:
-        self.code, self.words = code, words
+    return Starlette(routes=routes, middleware=[Middleware(_KnownHosts, host=host)])
 
 
 class _Served:
@@ -65,7 +62,10 @@ class _Served:
         self._run, self._name, self._token = run, name, token
         # now: the file may be another one by the time somebody asks
         self.version = run.version()
-        self._inputs = {"user_id": run.users["user_id"], "item_id": run.items["item_id"]}
+        self._datatypes = {
+            "user_id": _datatype(run.users["user_id"]),
+            "item_id": _datatype(run.items["item_id"]),
+        }
         # one call is scored by one thread, and as many calls as there are cores at once: quicker
         # than calls that share all cores and wait for each other
         torch.set_num_threads(1)
@@ -82,8 +82,8 @@ class _Served:
     async def metadata(self, request: Request) -> Response:
         """The model's inputs and outputs."""
         inputs = [
-            {"name": name, "datatype": _datatype(ids), "shape": [-1]}
-            for name, ids in self._inputs.items()
+            {"name": name, "datatype": datatype, "shape": [-1]}
+            for name, datatype in self._datatypes.items()
         ]
         return _reply(
             {
@@ -103,31 +103,25 @@ class _Served:
             if self._limiter is None:
                 self._limiter = CapacityLimiter(available_threads())
             answer = await run_sync(self._score, content, limiter=self._limiter)
-        except _RefusedError as refused:
+        except RefusedError as refused:
             return _reply({"error": refused.words}, refused.code)
+        except ClientDisconnect:
+            # nobody is there to be answered
+            return Response(status_code=400)
         return Response(answer, media_type="application/json")
 
     def _check_token(self, request: Request) -> None:
         given = request.headers.get("authorization", "").encode()
         wanted = f"Bearer {self._token}".encode()
         if self._token and not hmac.compare_digest(given, wanted):
-            raise _RefusedError(401, "a bearer token is needed, or this is not the right one")
+            raise RefusedError(401, "a bearer token is needed, or this is not the right one")
 
     def _score(self, content: bytes) -> bytes:
+        asked = asked_pairs(content, self._datatypes)
         try:
-            asked = orjson.loads(content)
-        except orjson.JSONDecodeError as error:
-            raise _RefusedError(400, f"the request is no JSON: {plain(error)}") from error
-        if not isinstance(asked, dict) or not isinstance(asked.get("inputs"), list):
-            raise _RefusedError(400, 'the request has no list of "inputs"')
-        given = {one.get("name"): one for one in asked["inputs"] if isinstance(one, dict)}
-        users, items = (self._ids(given, name) for name in self._inputs)
-        if len(users) != len(items):
-            raise _RefusedError(400, f"{len(users)} user ids, but {len(items)} item ids")
-        try:
-            scores = self._run.score(users, items)
+            scores = self._run.score(asked.users, asked.items)
         except InputError as error:
-            raise _RefusedError(400, str(error)) from error
+            raise RefusedError(400, str(error)) from error
         output = {
             "name": OUTPUT,
             "datatype": "FP32",
@@ -139,24 +133,9 @@ class _Served:
             "model_version": self.version,
             "outputs": [output],
         }
-        if isinstance(asked.get("id"), str):
-            reply["id"] = asked["id"]
+        if asked.request_id is not None:
+            reply["id"] = asked.request_id
         return orjson.dumps(reply, option=orjson.OPT_SERIALIZE_NUMPY)
-
-    def _ids(self, given: Mapping[Any, Any], name: str) -> AnyArray:
-        """The ids of one input, of the type that the run has."""
-        wanted = _datatype(self._inputs[name])
-        data = given[name].get("data") if name in given else None
-        if not isinstance(data, list):
-            raise _RefusedError(400, f'there is no input "{name}" with a list of "data"')
-        try:
-            ids = np.array(data)
-        except ValueError:
-            ids = np.array(data, dtype=object)
-        is_right = ids.dtype.kind == ("i" if wanted == "INT64" else "U") and ids.ndim <= 2
-        if len(data) and not is_right:
-            raise _RefusedError(400, f'the input "{name}" must be a list of {wanted}')
-        return ids.reshape(-1) if wanted == "INT64" else np.array(data, dtype=object).reshape(-1)
 
 
 def _datatype(ids: pl.Series) -> str:
@@ -165,13 +144,37 @@ def _datatype(ids: pl.Series) -> str:
 
 async def _body(request: Request) -> bytes:
     """The body of a request, no longer than is reasonable."""
+    too_long = RefusedError(
+        413, f"the request is longer than {MOST_BYTES:,} bytes. Ask for fewer pairs at once"
+    )
+    length = request.headers.get("content-length", "0")
+    if int(length) > MOST_BYTES:
+        raise too_long
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
         if len(content) > MOST_BYTES:
-            raise _RefusedError(413, f"the request is longer than {MOST_BYTES:,} bytes")
+            raise too_long
     return bytes(content)
 
 
 def _reply(body: Mapping[str, Any], code: int = 200) -> Response:
-    return Response(orjson.dumps(body), code, media_type="application/json")
+    # what is left of a request that was refused is not read
+    headers = {"Connection": "close"} if code >= 400 else None
+    return Response(orjson.dumps(body), code, headers, media_type="application/json")
+
+
+class _KnownHosts:
+    """Lets requests pass that were meant for this server."""
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app, self._host = app, host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        given = Headers(scope=scope).get("host", "")
+        answer: ASGIApp = self._app
+        if not is_this_host(given, self._host):
+            words = f"this server is not {plain(given)}. Ask it by its address, or as localhost"
+            answer = _reply({"error": words}, 421)
+        await answer(scope, receive, send)

@@ -8,36 +8,35 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
+import httpcore
 import httpx
 
-from fairrec.core.errors import ScoringError, UnavailableError, plain
-from fairrec.core.options import Blank, spelled
+from fairrec.core.errors import ScoringError, TimeOverError, UnavailableError, plain
+from fairrec.core.options import spelled
 from fairrec.core.version import __version__
 from fairrec.scoring.http.json_text import from_json, to_json
 from fairrec.scoring.http.pace import Pace
-from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Patience, retry_after
+from fairrec.scoring.http.patience import LONGEST_RETRY_AFTER, Fault, Patience
+from fairrec.scoring.http.refusals import BYTES_OF_WORDS, Refusals
 from fairrec.scoring.http.secrets import Secrets, SecretsFilter
-from fairrec.scoring.http.transport import TransportWithSecrets
+from fairrec.scoring.http.transport import CONNECT_SECONDS, TransportWithSecrets
 
-CONNECT_SECONDS = 10.0
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
-_WORDS_OF_SERVER = 300
+_VALUES_A_PAIR, _VALUES_BESIDE = 256, 100_000
+"""Far more than scores and metadata need; other outputs of a model may come along."""
 _JSON = re.compile(r"application/(.+\+)?json")
 _LOGS = ("httpx", "httpcore.connection", "httpcore.http11")
-_TOO_MANY = 429
-_TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
-
-
-class _Fault(Exception):  # noqa: N818 - not yet an error
-    """What may be gone at the next attempt."""
-
-    def __init__(self, kind: str, words: str, wait: float | None = None, busy: bool = False):
-        self.kind, self.words, self.wait, self.is_busy = kind, words, wait, busy
+_CONNECTION_ERRORS = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+)
 
 
 class JsonClient:
@@ -47,7 +46,9 @@ class JsonClient:
     ----------
     query : added to every address, and never shown
     token : sent as a bearer token, and never shown
+    secret_values : of the query, that are secrets however short
     most_bytes : the longest reply that is read
+    is_encrypted : whether addresses are of https
     """
 
     def __init__(
@@ -56,23 +57,23 @@ class JsonClient:
         pace: Pace,
         n_connections: int,
         most_bytes: int,
+        is_encrypted: bool,
         query: str = "",
         token: str = "",
+        secret_values: Iterable[str] = (),
     ) -> None:
         self._patience, self._pace, self._most_bytes = patience, pace, most_bytes
-        self._has_token = bool(token)
-        self._secrets = Secrets(token, query)
+        self._secrets = Secrets(query, [token, *secret_values])
+        self._refusals = Refusals(self._secrets, bool(token))
         self._filter = SecretsFilter(self._secrets)
         for name in _LOGS:
             logging.getLogger(name).addFilter(self._filter)
         self._has_answered = False
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
-        limits = httpx.Limits(max_connections=n_connections)
         self._client = httpx.Client(
-            transport=TransportWithSecrets(httpx.HTTPTransport(limits=limits), query, token),
-            timeout=httpx.Timeout(
-                patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS), pool=None
+            transport=TransportWithSecrets(
+                patience.timeout, n_connections, is_encrypted, query, token
             ),
             headers={
                 "Accept": "application/json",
@@ -92,13 +93,16 @@ class JsonClient:
         """Whether an address answers, whatever it says; not where there is nothing."""
         return self.request("GET", url, is_read=False) is not None
 
-    def request(self, method: str, url: str, body: Any = None, is_read: bool = True) -> Any:
+    def request(
+        self, method: str, url: str, body: Any = None, is_read: bool = True, n_pairs: int = 0
+    ) -> Any:
         """The JSON that comes back; a fault that may pass is waited out and tried again.
 
         Parameters
         ----------
         body : sent as JSON, where there is one
         is_read : otherwise True comes back for any reply that is no error
+        n_pairs : those it is asked for, which say how many values a reply can have
         """
         content = None if body is None else to_json(body)
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -112,8 +116,8 @@ class JsonClient:
                     response = self._client.send(request, stream=True)
                     with closing(response):
                         text = self._text_of(response, started, is_read)
-                return self._said(response, text, is_read)
-            except _Fault as fault:
+                return self._said(response, text, is_read, n_pairs)
+            except Fault as fault:
                 seen[fault.kind] += 1
                 with self._lock:
                     self._faults[fault.kind] += 1
@@ -130,7 +134,7 @@ class JsonClient:
         for name in _LOGS:
             logging.getLogger(name).removeFilter(self._filter)
 
-    def _wait(self, fault: _Fault, seen: Counter[str]) -> None:
+    def _wait(self, fault: Fault, seen: Counter[str]) -> None:
         """Wait for the next attempt, or give up.
 
         Parameters
@@ -153,7 +157,10 @@ class JsonClient:
         seconds = max(patience.back_off(attempt), fault.wait or 0.0)
         if fault.is_busy:
             self._pace.hold(seconds)
-        self._pace.sleep(seconds)
+        try:
+            self._pace.sleep(seconds)
+        except TimeOverError as over:
+            raise TimeOverError(f"{over}. The last: {fault.words}") from over
 
     def _text_of(self, response: httpx.Response, started: float, is_read: bool) -> bytes:
         """What a reply says, of an error its first words; nothing where it is not read."""
@@ -165,32 +172,37 @@ class JsonClient:
         self._refuse_other_kinds(response)
         return self._read(response, started)
 
-    def _said(self, response: httpx.Response, text: bytes, is_read: bool) -> Any:
+    def _said(self, response: httpx.Response, text: bytes, is_read: bool, n_pairs: int) -> Any:
         """The JSON of a reply; None where there is nothing at an address that was looked at."""
         if response.is_success:
-            return self._parse(text) if is_read else True
+            return self._parse(text, n_pairs) if is_read else True
         if response.request.method == "GET" and response.status_code == httpx.codes.NOT_FOUND:
             return None
-        raise self._refusal(response, text)
+        raise self._refusals.error(response, text)
 
     @contextmanager
     def _transport_faults(self) -> Iterator[None]:
         try:
             yield
-        except httpx.TimeoutException as error:
+        except httpcore.ConnectTimeout as error:
+            seconds = min(self._patience.timeout, CONNECT_SECONDS)
+            raise Fault("connection", f"no connection within {seconds:g} s") from error
+        except httpcore.TimeoutException as error:
             raise self._timeout() from error
-        except httpx.TransportError as error:
+        except (*_CONNECTION_ERRORS, httpx.TransportError) as error:
+            # errors of a protocol repeat what broke it
+            self._secrets.blank_error(error)
             certificate = _certificate_error(error)
             if certificate is not None:
                 raise ScoringError(
                     f"its certificate is not trusted ({plain(certificate, 200)}). Where it is of "
                     "your own authority, name that authority's file in SSL_CERT_FILE"
                 ) from error
-            words = plain(self._secrets.blanked(str(error)), 200) or type(error).__name__
-            raise _Fault("connection", f"no connection, or it broke off ({words})") from error
+            words = plain(error, 200) or type(error).__name__
+            raise Fault("connection", f"no connection, or it broke off ({words})") from error
 
-    def _timeout(self) -> _Fault:
-        return _Fault(
+    def _timeout(self) -> Fault:
+        return Fault(
             "timeout",
             f"no complete reply within {self._patience.timeout:g} s. Raise "
             f"{spelled('timeout')} or lower {spelled('rows_per_call')}",
@@ -204,7 +216,8 @@ class JsonClient:
             raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding != "identity":
-            raise ScoringError(f"the reply is compressed ({plain(encoding)}), which was not asked")
+            shown = plain(self._secrets.blanked(encoding))
+            raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
         length = response.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._most_bytes:
             raise self._too_large(f"{int(length):,} bytes")
@@ -220,7 +233,7 @@ class JsonClient:
         text = bytearray()
         for chunk in response.iter_raw():
             text += chunk
-            if is_cut and len(text) >= 4 * _WORDS_OF_SERVER:
+            if is_cut and len(text) >= BYTES_OF_WORDS:
                 break
             if len(text) > self._most_bytes:
                 raise self._too_large(f"{len(text):,} bytes and more")
@@ -229,54 +242,20 @@ class JsonClient:
                 raise self._timeout()
         return bytes(text)
 
-    def _parse(self, text: bytes) -> Any:
+    def _parse(self, text: bytes, n_pairs: int) -> Any:
+        # an empty list has two letters, and takes thirty times as much once it is read
+        n_values = sum(map(text.count, (b"[", b"{", b",")))
+        if n_values > _VALUES_BESIDE + _VALUES_A_PAIR * n_pairs:
+            raise ScoringError(
+                f"the reply has {n_values:,} values for {n_pairs:,} pairs, which is not read. It "
+                "must have one number for each pair"
+            )
         try:
             found = from_json(text)
         except ValueError as error:
             words = f"the reply is no complete JSON ({plain(error, 120)}, {len(text):,} bytes)"
-            raise _Fault("broken JSON", words) from error
-        return self._secrets.blanked(found) if self._secrets.may_be_in(text) else found
-
-    def _refusal(self, response: httpx.Response, text: bytes) -> Exception:
-        """A fault that may be gone the next time, or an error that will not."""
-        code = response.status_code
-        said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
-        words = f"HTTP {code} {plain(phrase)}{said and ': ' + said}"
-        if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            wait = retry_after(response.headers.get("retry-after"))
-            is_busy = code == _TOO_MANY or wait is not None
-            return _Fault(f"HTTP {code}", words, wait, is_busy)
-        if response.is_redirect or 300 <= code < 400:
-            target: str = self._secrets.blanked(response.headers.get("location", "nowhere"))
-            shown = plain(target.partition("?")[0].rpartition("@")[2])
-            return ScoringError(
-                f"HTTP {code}: it redirects to {shown}, which is not followed, or ids and token "
-                "would go to another host. If you trust it, give that address as "
-                f"{spelled('endpoint')}"
-            )
-        return ScoringError(words + self._remedy(code))
-
-    def _remedy(self, code: int) -> str:
-        if code in (401, 403):
-            return (
-                f". The token given by {spelled('token_env')} is not accepted; see what its "
-                "variable holds"
-                if self._has_token
-                else ". If it wants a token, name the variable that holds it: "
-                f"{spelled('token_env', Blank('NAME'))}"
-            )
-        return {404: ". Check the address", 413: f". Lower {spelled('rows_per_call')}"}.get(
-            code, ""
-        )
-
-    def _words(self, text: bytes) -> str:
-        """What a server says of an error, on one line."""
-        said = self._secrets.blanked(text.decode("utf-8", "replace")).strip()
-        with suppress(ValueError):
-            parsed = from_json(said.encode())
-            if isinstance(parsed, dict):
-                said = str(parsed.get("error") or parsed.get("detail") or said)
-        return plain(said, _WORDS_OF_SERVER)
+            raise Fault("broken JSON", words) from error
+        return self._secrets.blanked(found)
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

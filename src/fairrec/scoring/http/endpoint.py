@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import math
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
-from fairrec.core.options import documented, spelled
+from fairrec.core.options import documented
 from fairrec.scoring.http.address import parse_address
 from fairrec.scoring.http.endpoint_options import EndpointOptions
+from fairrec.scoring.http.environment import query_values_in, query_with, token_in
 from fairrec.scoring.http.pace import Pace
 from fairrec.scoring.http.patience import Patience
 from fairrec.scoring.models.feature_names import Feature, parse_features
@@ -34,7 +35,8 @@ class Endpoint:
     url : `http://HOST/v2/models/NAME` (oip), `http://HOST/v1/models/NAME` (tfserving), or where
         batches are posted (json)
     protocol, features, inputs, output, concurrency, rows_per_call, rate : see EndpointOptions
-    timeout, retries, token_env, max_reply_mb, first_wait, longest_wait : see EndpointOptions
+    timeout, retries, token_env, query_env, max_reply_mb : see EndpointOptions
+    first_wait, longest_wait : see EndpointOptions
 
     Examples
     --------
@@ -58,8 +60,8 @@ class Endpoint:
         self._pace = Pace(self.options.rate)
         self._client: JsonClient | None = None
         self._seen: Seen | None = None
-        if self.options.token_env is not None:
-            self._token()
+        # what is not set is said now, and read again when it is needed
+        self._secrets_of_environment()
 
     def __repr__(self) -> str:
         return f"Endpoint({self.address!r}, {self.options!r})"
@@ -101,19 +103,25 @@ class Endpoint:
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
-        reply = self._open_client().request("POST", self._wire.url, self._wire.body(inputs))
+        body = self._wire.body(inputs)
+        reply = self._open_client().request("POST", self._wire.url, body, n_pairs=n_pairs)
         return self._wire.scores_in(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
         """What went wrong and was tried again, by kind."""
         return {} if self._client is None else self._client.faults()
 
+    def end_at(self, moment: float) -> None:
+        """Try nothing again after a moment of `time.monotonic`."""
+        self._pace.end_at(moment)
+
     def stop(self) -> None:
         """Try nothing again."""
         self._pace.stop()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Let go of the connections; whoever asks next has all the time again."""
+        self._pace.end_at(math.inf)
         if self._client is not None:
             self._client.close()
             self._client = self._seen = None
@@ -123,6 +131,7 @@ class Endpoint:
             from fairrec.scoring.http.client import JsonClient
 
             options = self.options
+            token, values = self._secrets_of_environment()
             self._client = JsonClient(
                 Patience(
                     options.retries, options.timeout, options.first_wait, options.longest_wait
@@ -130,33 +139,17 @@ class Endpoint:
                 self._pace,
                 options.concurrency,
                 int(options.max_reply_mb * 1e6),
-                self._address.query,
-                self._token(),
+                self._address.is_encrypted,
+                query_with(self._address.query, values),
+                token,
+                tuple(values.values()),
             )
         return self._client
 
-    def _token(self) -> str:
-        """The token; it is read when it is needed and kept by the client alone."""
-        name = self.options.token_env
-        if name is None:
-            return ""
-        token = os.environ.get(name, "").strip()
-        if not token:
-            raise InputError(
-                f"{spelled('token_env')}: the environment variable it names is not set, or is "
-                "empty. Set it to the token."
-            )
-        if not (token.isascii() and token.isprintable()) or " " in token:
-            raise InputError(
-                f"{spelled('token_env')}: what the variable holds is no token: it has blanks or "
-                "characters that are not ASCII. Set it to the token alone."
-            )
-        if not (self._address.is_encrypted or self._address.is_this_machine):
-            raise InputError(
-                f"{spelled('token_env')}: the token would be readable for everyone on the way to "
-                f"{plain(self._address.host)}. Give an address of https."
-            )
-        return token
+    def _secrets_of_environment(self) -> tuple[str, dict[str, str]]:
+        """The token, and values of the query by their keys; the client alone keeps them."""
+        options, address = self.options, self._address
+        return token_in(options.token_env, address), query_values_in(options.query_env, address)
 
 
 def _need_http() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from fairrec.core.kinds import NAME, TEXT, number, one_of, whole
+from fairrec.core.kinds import NAME, TEXT, number, one_of, pairs, whole
 from fairrec.core.options import MODEL, Option, Options
 from fairrec.scoring.http.protocol_names import PROTOCOL_NAMES
 from fairrec.scoring.models.call_options import (
@@ -57,7 +58,7 @@ class EndpointOptions(Options):
         float,
         Option(
             number(above=0, most=86_400),
-            "With an endpoint: seconds for one reply as a whole",
+            "With an endpoint: seconds for one call as a whole, from connection to last byte",
             MODEL,
         ),
     ] = 30.0
@@ -75,6 +76,15 @@ class EndpointOptions(Options):
             MODEL,
         ),
     ] = None
+    query_env: Annotated[
+        Mapping[str, str],
+        Option(
+            pairs(NAME.parse, "KEY=NAME, such as key=RANKER_KEY", "KEY=NAME"),
+            "With an endpoint: keys of its query whose values environment variables hold: "
+            "key=RANKER_KEY",
+            MODEL,
+        ),
+    ] = field(default_factory=dict)
     max_reply_mb: Annotated[
         float,
         Option(

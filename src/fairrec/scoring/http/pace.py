@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
+from fairrec.core.errors import TimeOverError
+from fairrec.core.options import spelled
 from fairrec.scoring.models.model import Stopped
 
 
@@ -20,6 +23,7 @@ class Pace:
         self._between = 0.0 if rate is None else 1.0 / rate
         self._next = 0.0
         self._held_until = 0.0
+        self._end = math.inf
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -38,8 +42,14 @@ class Pace:
         with self._lock:
             self._held_until = max(self._held_until, time.monotonic() + seconds)
 
+    def end_at(self, moment: float) -> None:
+        """Wait for nothing that is later than a moment of `time.monotonic`."""
+        self._end = moment
+
     def sleep(self, seconds: float) -> None:
-        """Wait, unless it is stopped."""
+        """Wait, unless it is stopped, or longer than there is time."""
+        if seconds > 0 and time.monotonic() + seconds > self._end:
+            raise TimeOverError(f"{spelled('budget_seconds')} is over before it can be asked again")
         if self._stopped.is_set() or (seconds > 0 and self._stopped.wait(seconds)):
             raise Stopped
 

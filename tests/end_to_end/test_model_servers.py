@@ -1,0 +1,219 @@
+"""What model servers reply: two as recorded, two in the form that is documented.
+
+MLServer 1.7.1 and KServe 0.21.0 ran with the models of docs/black-box.md, and these are their
+replies. Triton and TensorFlow Serving did not run: their replies are composed for such a model, in
+the form of Triton's pages on its protocol and TensorFlow Serving's page on its RESTful API. The
+status and the error of the latter are printed there, for a model of another name.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import fairrec
+from fairrec.core.errors import ScoringError
+
+
+class Reply(NamedTuple):
+    code: int
+    kind: str
+    text: str
+
+
+JSON = "application/json"
+TENSORS = (
+    '"inputs":[{"name":"user_id","datatype":"BYTES","shape":[-1]},'
+    '{"name":"item_id","datatype":"BYTES","shape":[-1]}],'
+    '"outputs":[{"name":"score","datatype":"FP64","shape":[-1]}]'
+)
+MLSERVER = {
+    "GET /v2/health/ready": Reply(200, "", ""),
+    "GET /v2/models/ranker/ready": Reply(200, "", ""),
+    "GET /v2/models/ranker": Reply(
+        200, JSON, f'{{"name":"ranker","versions":[],"platform":"",{TENSORS},"parameters":{{}}}}'
+    ),
+    "GET /v2/models/nobody/ready": Reply(404, JSON, '{"error":"Model nobody not found"}'),
+    "GET /v2/models/nobody": Reply(404, JSON, '{"error":"Model nobody not found"}'),
+    "POST /v2/models/ranker/infer": Reply(
+        200,
+        JSON,
+        '{"model_name":"ranker","model_version":"v1","id":"0472f577-d2c9-4212-87b2-4d68a5500b60",'
+        '"parameters":{},"outputs":[{"name":"score","shape":[2,1],"datatype":"FP64",'
+        '"parameters":{"content_type":"np"},"data":[0.07920792079207921,0.1782178217821782]}]}',
+    ),
+}
+KSERVE = {
+    "GET /v2/health/ready": Reply(200, JSON, '{"ready":true}'),
+    "GET /v2/models/ranker/ready": Reply(200, JSON, '{"name":"ranker","ready":true}'),
+    "GET /v2/models/ranker": Reply(
+        200, JSON, f'{{"name":"ranker","versions":null,"platform":"",{TENSORS}}}'
+    ),
+    "GET /v2/models/nobody/ready": Reply(
+        404, JSON, '{"error":"Model with name nobody does not exist."}'
+    ),
+    "GET /v2/models/nobody": Reply(404, JSON, '{"error":"Model with name nobody does not exist."}'),
+    "POST /v2/models/ranker/infer": Reply(
+        200,
+        JSON,
+        '{"model_name":"ranker","model_version":null,"id":"1","parameters":null,"outputs":[{'
+        '"name":"score","shape":[2],"datatype":"FP64","parameters":null,'
+        '"data":[0.07920792079207921,0.1782178217821782]}]}',
+    ),
+}
+TRITON = {
+    "GET /v2/health/ready": Reply(200, "", ""),
+    "GET /v2/models/ranker/ready": Reply(200, "", ""),
+    "GET /v2/models/ranker": Reply(
+        200,
+        JSON,
+        '{"name":"ranker","versions":["1"],"platform":"onnxruntime_onnx",'
+        '"inputs":[{"name":"user_id","datatype":"BYTES","shape":[-1,1]},'
+        '{"name":"item_id","datatype":"BYTES","shape":[-1,1]}],'
+        '"outputs":[{"name":"score","datatype":"FP32","shape":[-1,1]}]}',
+    ),
+    "GET /v2/models/nobody/ready": Reply(400, "", ""),
+    "GET /v2/models/nobody": Reply(
+        400, JSON, '{"error":"Request for unknown model: \'nobody\' is not found"}'
+    ),
+    "POST /v2/models/ranker/infer": Reply(
+        200,
+        JSON,
+        '{"model_name":"ranker","model_version":"1","outputs":[{"name":"score","datatype":"FP32",'
+        '"shape":[2,1],"data":[0.07920792,0.17821783]}]}',
+    ),
+}
+TENSORFLOW_SERVING = {
+    "GET /v1/models/ranker": Reply(
+        200,
+        JSON,
+        '{\n "model_version_status": [\n  {\n   "version": "123",\n   "state": "AVAILABLE",\n'
+        '   "status": {\n    "error_code": "OK",\n    "error_message": ""\n   }\n  }\n ]\n}\n',
+    ),
+    "GET /v1/models/ranker/metadata": Reply(
+        200,
+        JSON,
+        '{"model_spec":{"name":"ranker","signature_name":"","version":"123"},"metadata":{'
+        '"signature_def":{"signature_def":{"serving_default":{"inputs":{'
+        '"user_id":{"dtype":"DT_STRING","tensor_shape":{"dim":[{"size":"-1","name":""}],'
+        '"unknown_rank":false},"name":"user_id:0"},'
+        '"item_id":{"dtype":"DT_STRING","tensor_shape":{"dim":[],"unknown_rank":true},'
+        '"name":"item_id:0"}},"outputs":{"score":{"dtype":"DT_FLOAT","tensor_shape":{"dim":['
+        '{"size":"-1","name":""}],"unknown_rank":false},"name":"score:0"}},'
+        '"method_name":"tensorflow/serving/predict"}}}}}',
+    ),
+    "GET /v1/models/nobody": Reply(
+        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
+    ),
+    "GET /v1/models/nobody/metadata": Reply(
+        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
+    ),
+    "POST /v1/models/nobody:predict": Reply(
+        404, JSON, '{ "error": "Servable not found for request: Latest(nobody)" }'
+    ),
+    "POST /v1/models/ranker:predict": Reply(
+        200, JSON, '{\n    "outputs": [0.07920792, 0.17821783\n    ]\n}'
+    ),
+}
+SCORES = np.array([0.07920792079207921, 0.1782178217821782])
+SERVERS = {
+    "MLServer": (MLSERVER, "oip", "/v2/models/"),
+    "KServe": (KSERVE, "oip", "/v2/models/"),
+    "Triton": (TRITON, "oip", "/v2/models/"),
+    "TensorFlow Serving": (TENSORFLOW_SERVING, "tfserving", "/v1/models/"),
+}
+
+
+@contextmanager
+def replying(replies: Mapping[str, Reply], asked: list[Any]) -> Iterator[str]:
+    """The address of a server that gives these replies, and notes what it is sent."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None: ...
+
+        def do_GET(self) -> None:
+            reply = replies[f"{self.command} {self.path}"]
+            self.send_response(reply.code)
+            if reply.kind:
+                self.send_header("Content-Type", reply.kind)
+            self.send_header("Content-Length", str(len(reply.text.encode())))
+            self.end_headers()
+            self.wfile.write(reply.text.encode())
+
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.do_GET()
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+COLUMNS = {name: np.array([7, 8]) for name in ("user_id", "item_id")}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_model_is_found_asked_and_read(name):
+    replies, protocol, path = SERVERS[name]
+    asked: list[Any] = []
+    with replying(replies, asked) as server:
+        model = fairrec.Endpoint(f"{server}{path}ranker", protocol=protocol, retries=0)
+        assert model.seen.is_ready
+        assert model.seen.model == "ranker"
+        assert model.seen.version == {"Triton": "1", "TensorFlow Serving": "123"}.get(name, "")
+        assert [one.name for one in model.seen.inputs] == ["user_id", "item_id"]
+        scores = model.answer({one.name: one.values for one in model.bind(COLUMNS)})
+        model.close()
+    np.testing.assert_allclose(scores, SCORES, rtol=1e-6)
+    (body,) = asked
+    if protocol == "tfserving":
+        assert body["inputs"] == {"user_id": ["7", "8"], "item_id": ["7", "8"]}
+    else:
+        assert [one["data"] for one in body["inputs"]] == [["7", "8"], ["7", "8"]]
+        shape = [2, 1] if name == "Triton" else [2]
+        assert [one["shape"] for one in body["inputs"]] == [shape, shape]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("MLServer", "there is no model 'nobody'"),
+        ("KServe", "there is no model 'nobody'"),
+        ("Triton", "HTTP 400 Bad Request"),
+        ("TensorFlow Serving", "Servable not found for request: Latest(nobody)"),
+    ],
+)
+def test_a_model_that_is_not_there_is_said_in_their_words_or_ours(name, says):
+    replies, protocol, path = SERVERS[name]
+    with replying(replies, []) as server:
+        model = fairrec.Endpoint(f"{server}{path}nobody", protocol=protocol, retries=0)
+        with pytest.raises(ScoringError) as caught:
+            model.answer({one.name: one.values for one in model.bind(COLUMNS)})
+        model.close()
+    assert says in str(caught.value)
+
+
+def test_binary_data_of_triton_is_refused_in_words():
+    """It sends them where they are asked for, which they are not; its form is documented."""
+    tensor = '{"name":"score","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":8}}'
+    said = f'{{"outputs":[{tensor}]}}'
+    binary = Reply(200, "application/octet-stream", said + "12345678")
+    with replying({**TRITON, "POST /v2/models/ranker/infer": binary}, []) as server:
+        model = fairrec.Endpoint(f"{server}/v2/models/ranker", retries=0)
+        with pytest.raises(ScoringError, match="the reply is application/octet-stream, not"):
+            model.answer({one.name: one.values for one in model.bind(COLUMNS)})
+        model.close()

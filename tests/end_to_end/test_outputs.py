@@ -1,0 +1,152 @@
+"""Outputs are wholly old or wholly new, and errors of the disk are told in a line."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.command_line import (
+    AUDIT,
+    files_in,
+    plain_environment,
+    run_process,
+    write_tables,
+)
+from tests.torture.outputs import Versions
+
+COMMAND = (sys.executable, "-m", "fairrec.cli")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    write_tables(tmp_path)
+    return tmp_path
+
+
+def ended(
+    *words: str, folder: Path, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=before,
+    )
+
+
+@pytest.mark.parametrize("out", [">/dev/full", ">&-", "| true", "2>/dev/full >/dev/full"])
+def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
+    # more than a pipe holds, so that nobody reading it is noticed
+    command = "schema" if out == "| true" else "metrics"
+    line = f"set -o pipefail; sleep 0.5 | {shlex.join((*COMMAND, command))} {out}"
+    ran = ended("bash", "-c", line, folder=here)
+    assert ran.returncode == 2, ran.stderr
+    said = ran.stderr.splitlines()
+    if "2>" not in out:
+        assert len(said) == 1 and said[0].startswith("OutputError: Standard output ")
+
+
+def test_a_closed_standard_error_is_no_obstacle(here: Path):
+    words = shlex.join((*COMMAND, *AUDIT, "--by", "gender", "--out", "out", "--no-report"))
+    assert ended("sh", "-c", f"{words} 2>&-", folder=here).returncode == 0
+    assert {*files_in(here / "out")} >= {"result.json", "groups.parquet"}
+    words = words.replace("--by gender", "--by gendr")
+    assert ended("sh", "-c", f"{words} 2>&-", folder=here).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ((*AUDIT, "--by", "gender", "--out", "out"), 2000),
+        (("count", *AUDIT[1:4], "--by", "gender", "--out", "out"), 100),
+        (("synthetic", "--users", "50", "--items", "30", "--out", "out"), 1000),
+        (("init", "audited", "--out", "out"), 10),
+    ],
+)
+def test_a_full_disk_is_one_message_and_leaves_nothing(here: Path, words, most: int):
+    if words[0] == "init":
+        run_process(*AUDIT, "--by", "gender", "--out", "audited", "--no-report", folder=here)
+    before = files_in(here)
+    limit = (most, resource.RLIM_INFINITY)
+    command = (*COMMAND, *words, *(("--quiet",) if words[0] != "init" else ()))
+    ran = ended(
+        *command, folder=here, before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert ran.returncode == 2
+    assert len(ran.stderr.splitlines()) == 1 and "Error: out: cannot be written" in ran.stderr
+    assert files_in(here) == before
+
+
+def test_a_link_under_a_name_that_scratch_once_had_is_not_followed(here: Path):
+    (here / "mine.txt").write_text("mine")
+    for name in (".o.parquet.writing", ".o.parquet.00000000.writing"):
+        (here / name).symlink_to("mine.txt")
+    words = ("count", *AUDIT[1:4], "--by", "gender", "--out", "o.parquet")
+    assert run_process(*words, folder=here).code == 0
+    assert (here / "mine.txt").read_text() == "mine"
+    assert (here / "o.parquet").is_file() and not (here / "o.parquet").is_symlink()
+
+
+def test_a_result_has_the_same_bytes_for_the_same_command(here: Path, tmp_path_factory):
+    there = tmp_path_factory.mktemp("there")
+    for file in here.iterdir():
+        shutil.copy(file, there)
+    written = []
+    for folder, seed, threads in ((here, "0", "1"), (there, "4711", "3")):
+        words = (*AUDIT, "--by", "gender,member", "--history", "history.parquet", "--out", "out")
+        environment = {"PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": threads}
+        assert run_process(*words, folder=folder, environment=environment).code == 0
+        written.append(files_in(folder / "out"))
+    one, other = written
+    differing = {name for name in one if one[name] != other[name]}
+    # these have date, time and paths
+    assert differing <= {"run.json", "report.html"}
+    assert one.keys() == other.keys()
+    assert str(here) not in json.dumps(json.loads(one["result.json"] or b""))
+
+
+@pytest.mark.skipif(
+    shutil.which("cc") is None or not sys.platform.startswith("linux"),
+    reason="failing calls are made by a library in C, for Linux",
+)
+def test_calls_that_fail_and_kills_leave_no_mixture(tmp_path: Path):
+    """A part of `make torture`."""
+    options = (
+        "--races",
+        "2",
+        "--only",
+        "synthetic",
+        "--every",
+        "6",
+        "--signals",
+        "4",
+        "--no-arrays",
+    )
+    ran = ended(sys.executable, "-m", "tests.torture", *options, folder=Path.cwd())
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "\n0 failures" in ran.stdout
+    assert "'killed'" in ran.stdout and "'signal': 4" in ran.stdout
+
+
+def test_a_mixture_is_told_from_old_and_new():
+    old = {"a": b"1", "b": b"1"}
+    new = {"a": b"2", "b": b"dated 1 x" + b"-" * 16}
+    again = {"a": b"2", "b": b"dated 2 x" + b"-" * 16}
+    versions = Versions(old, new, again)
+    assert versions.of(old) == "old"
+    assert versions.of(new) == versions.of(again) == "new"
+    for mixed in ({**old, "a": b"2"}, {**new, "a": b"1"}, {"a": b"2"}, {}, {**new, "c": b""}):
+        assert versions.of(mixed) == "mixed"
+    assert versions.of({**new, "b": b"dated 1"}) == "mixed"

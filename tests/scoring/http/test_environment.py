@@ -1,0 +1,51 @@
+"""Keys of a query from the environment."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.scoring.http.environment import query_with
+
+KEY = "s3cr3t-key-77"
+
+
+@pytest.mark.parametrize(
+    ("value", "url", "says"),
+    [
+        (None, "http://localhost/x", "query_env: the environment variable it names is not set"),
+        (" ", "http://localhost/x", "query_env: the environment variable it names is not set"),
+        ("a\nb", "http://localhost/x", "query_env: what the variable holds is no token or key"),
+        (KEY, "http://ranker.example/x", "query_env: its content would be readable for everyone"),
+    ],
+)
+def test_a_key_that_cannot_be_sent_safely_is_refused(value, url, says, monkeypatch):
+    name = "S3CR3T_NAME"
+    monkeypatch.delenv(name, raising=False)
+    if value is not None:
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=re.escape(says)) as caught:
+        fairrec.Endpoint(url, protocol="json", query_env={"key": name})
+    assert name not in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_values_follow_the_query_of_the_address_and_are_escaped():
+    assert query_with("", {}) == ""
+    assert query_with("v=2", {}) == "v=2"
+    assert query_with("", {"key": "a b&c=d?é"}) == "key=a%20b%26c%3Dd%3F%C3%A9"
+    assert query_with("v=2", {"k&y": "1", "b": "2"}) == "v=2&k%26y=1&b=2"
+
+
+def test_a_key_may_be_given_as_text_or_by_name(monkeypatch):
+    monkeypatch.setenv("RANKER_KEY", KEY)
+    for given in ("key=RANKER_KEY", {"key": "RANKER_KEY"}):
+        model = fairrec.Endpoint("https://a/x", protocol="json", query_env=given)
+        assert model.options.query_env == {"key": "RANKER_KEY"}
+        assert KEY not in repr(model)
+        # as a token, it opens the door and does not tell models apart
+        assert model.identity() == "json https://a/x"
+        model.close()
