@@ -83,7 +83,9 @@ def try_all(one: ReadFile, n: int, seed: int, home: Path) -> Tried:
     while at < n:
         place[:] = _AT.pack(at, time.monotonic())
         out = home / "ended"
-        code = _forked(lambda at=at: _batch(one, range(at, n), seed, start, here, place, out), said, place)
+        code = _forked(
+            lambda at=at: _batch(one, range(at, n), seed, start, here, place, out), said, place
+        )
         for line in out.read_text("utf-8").splitlines() if out.exists() else ():
             number, end, why = json.loads(line)
             tried.ends[end] += 1
@@ -93,9 +95,7 @@ def try_all(one: ReadFile, n: int, seed: int, home: Path) -> Tried:
         at = _AT.unpack(place[:])[0]
         if code:
             tried.ends["ended the process"] += 1
-            tried.failures.append(
-                f"{one.kind}, seed {seed}, {at}: exit {code}\n{_tail(said)}"
-            )
+            tried.failures.append(f"{one.kind}, seed {seed}, {at}: exit {code}\n{_tail(said)}")
             at += 1
     return tried
 

@@ -243,7 +243,11 @@ def _read_run(folder: Path) -> None:
 
 
 def _audit_run(folder: Path) -> None:
-    fairrec.audit(run=folder, permutations=0, min_support=1, threads=1)
+    from fairrec.models.runs.loading import LoadingRun
+    from fairrec.models.runs.run import load_run
+
+    run = LoadingRun(folder, load_run)
+    fairrec.audit(run, **run.tables(), metrics="auc", permutations=0, min_support=1, threads=1)
 
 
 def _bundle(folder: Path) -> None:
@@ -255,9 +259,8 @@ def _bundle(folder: Path) -> None:
 def _train(folder: Path) -> None:
     """As far as a training reads its bundle."""
     from fairrec.models.deep.training_data import training_data
-    from fairrec.models.deep.training_options import TrainingOptions
 
-    training_data(read_bundle(folder), TrainingOptions(epochs=1, candidates=5))
+    training_data(read_bundle(folder), n_candidates=5)
 
 
 def _right_sums(folder: Path) -> None:
@@ -288,16 +291,10 @@ def _read_ledger(folder: Path) -> None:
 
 
 def _plan(folder: Path) -> None:
-    for name, table in tables()._asdict().items():
-        table.write_parquet(folder / f"{name}.parquet")
-    plan = fairrec.plan(
-        folder / "predictions.parquet",
-        users=folder / "users.parquet",
-        by="gender,member",
-        metrics="ndcg@5",
-        matters="5%",
-        min_support=2,
-    )
+    users = folder / "users.parquet"
+    tables().users.write_parquet(users)
+    given = {"users": users, "by": "gender,member", "metrics": "ndcg@5", "min_support": 2}
+    plan = fairrec.plan(**given, mean=0.4, sd=0.3, matters=0.05)
     plan.save(folder / "plan.toml")
 
 
@@ -365,7 +362,9 @@ def _own_files() -> list[ReadFile]:
         ReadFile("changes.parquet", _mitigate, "changes.parquet", _read_result, PARQUET),
         ReadFile("reranker.json", _mitigate, "reranker.json", _rerank, JSON),
         ReadFile("comparison.json", _compare, "comparison.json", _read_result, JSON),
-        ReadFile("counts, resealed", _counts, "counts.parquet", _read_counts, PARQUET, mend=_reseal),
+        ReadFile(
+            "counts, resealed", _counts, "counts.parquet", _read_counts, PARQUET, mend=_reseal
+        ),
         ReadFile("counts", _counts, "counts.parquet", _read_counts, (damaged, other_footer)),
         ReadFile("bare counts", _bare_counts, "counts.parquet", _read_counts, PARQUET),
         ReadFile("run.json", _run, "run.json", _read_run, JSON),
@@ -391,10 +390,18 @@ def _own_files() -> list[ReadFile]:
             mend=_refreeze,
         ),
         ReadFile(
-            "fairrec.toml", _policy, "fairrec.toml", lambda f: settings_of(f / "fairrec.toml"), tomls
+            "fairrec.toml",
+            _policy,
+            "fairrec.toml",
+            lambda f: settings_of(f / "fairrec.toml"),
+            tomls,
         ),
-        ReadFile("policy", _policy, "fairrec.toml", lambda f: read_policy(f / "fairrec.toml"), tomls),
-        ReadFile("levels.toml", _levels, "levels.toml", lambda f: read_levels(f / "levels.toml"), tomls),
+        ReadFile(
+            "policy", _policy, "fairrec.toml", lambda f: read_policy(f / "fairrec.toml"), tomls
+        ),
+        ReadFile(
+            "levels.toml", _levels, "levels.toml", lambda f: read_levels(f / "levels.toml"), tomls
+        ),
     ]
 
 

@@ -44,10 +44,10 @@ def test_damaged_and_foreign_checkpoints_are_clear_errors(run: Path, tmp_path: P
 def test_a_damaged_record_is_a_clear_error(run: Path):
     record = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps({**record, "surprise": 1}))
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
         load_run(run)
     (run / "run.json").write_text("{")
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
         load_run(run)
     with pytest.raises(InputError, match="no run there"):
         load_run(run / "nothing")

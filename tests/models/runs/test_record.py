@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.models.runs.record import load_finished_record, load_run_record, read_table
+from fairrec.models.runs.record import load_finished_record, load_run_record, read_candidates
 from tests.models.runs.small_run import small_run
 
 
@@ -36,7 +36,7 @@ def test_a_run_that_is_not_finished_cannot_be_asked(tmp_path: Path):
 
 def test_a_table_that_is_gone_is_a_clear_error(tmp_path: Path):
     with pytest.raises(InputError, match=r"test\.parquet: cannot be read"):
-        read_table(tmp_path / "test.parquet")
+        read_candidates(tmp_path / "test.parquet")
 
 
 def test_no_torch_is_loaded_for_it():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.result.json_file import load_json
+from fairrec.core.json_file import load_json
 from fairrec.result.schema import AuditSummary, Gap
 
 GAP = {"metric": "mrr", "size": 1.0, "advantaged": None, "disadvantaged": None, "chance": None}
