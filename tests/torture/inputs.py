@@ -23,6 +23,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fairrec.core.errors import FairRecError, UnexpectedError
@@ -77,14 +78,16 @@ def try_all(one: ReadFile, n: int, seed: int, home: Path) -> Tried:
     start, here, said = home / "start", home / "here", home / "said"
     for folder in (start, here):
         folder.mkdir()
-    _must(_forked(lambda: one.make(start), said), said)
-    tried, at = Tried(), 0
+    # what is refused as it is would be refused in any case
+    for do in (lambda: one.make(start), lambda: one.read(start)):
+        if _forked(do, said):
+            raise RuntimeError(f"{one.kind}: no sound file could be made and read: {_tail(said)}")
+    tried, at, out = Tried(), 0, home / "ended"
     place = mmap.mmap(-1, _AT.size)
     while at < n:
         place[:] = _AT.pack(at, time.monotonic())
-        out = home / "ended"
         code = _forked(
-            lambda at=at: _batch(one, range(at, n), seed, start, here, place, out), said, place
+            partial(_batch, one, range(at, n), seed, start, here, place, out), said, place
         )
         for line in out.read_text("utf-8").splitlines() if out.exists() else ():
             number, end, why = json.loads(line)
@@ -140,11 +143,6 @@ def _forked(do: Callable[[], object], said: Path, place: mmap.mmap | None = None
         time.sleep(0.01)
 
 
-def _must(code: int, said: Path) -> None:
-    if code:
-        raise RuntimeError(f"no sound file could be made: {_tail(said)}")
-
-
 def _tail(said: Path) -> str:
     return said.read_bytes()[-1500:].decode("utf-8", "replace")
 
@@ -163,6 +161,8 @@ def main() -> int:
     kinds = [one for one in read_files() if not options.only or one.kind in options.only.split(";")]
     total, failures = {True: Counter[str](), False: Counter[str]()}, []
     for one in kinds:
+        if not (options.tables if one.is_table else options.own):
+            continue
         alike = sum(other.is_table == one.is_table for other in kinds)
         n = -(-(options.tables if one.is_table else options.own) // alike)
         began = time.monotonic()

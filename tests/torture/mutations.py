@@ -209,37 +209,50 @@ def other_table(data: bytes, rng: Random) -> bytes:
     return out.getvalue()
 
 
-def _other_table(table: pl.DataFrame, rng: Random) -> pl.DataFrame:
-    if not table.width:
-        return table
-    name = rng.choice(table.columns)
-    way = rng.randrange(7)
-    if way == 0:
-        return table.drop(name)
-    if way == 1:
-        return table.rename({name: rng.choice(("surprise", "", "level", "a" * 300))}, strict=False)
-    if way == 2:
-        return table.sample(fraction=rng.choice((0, 0.5, 1)), shuffle=True, seed=rng.randrange(99))
-    if way == 3:
+_KINDS = (pl.String, pl.Float64, pl.Int64, pl.Boolean, pl.UInt8, pl.Binary, pl.Date, pl.Null)
+_VALUES = (None, float("nan"), float("inf"), -1, 2**63 - 1, 1e308, "", "\0", [1])
+
+
+def _renamed(table: pl.DataFrame, name: str, rng: Random) -> pl.DataFrame:
+    return table.rename({name: rng.choice(("surprise", "", "level", "a" * 300))})
+
+
+def _of_other_rows(table: pl.DataFrame, name: str, rng: Random) -> pl.DataFrame:
+    if rng.random() < 0.5:
         return pl.concat([table, table.head(rng.choice((1, 5, 10_000)))])
-    if way == 4:
-        return table.select(rng.sample(table.columns, table.width))
-    if way == 5:
-        kinds = (pl.String, pl.Float64, pl.Int64, pl.Boolean, pl.UInt8, pl.Binary, pl.Date, pl.Null)
-        kind = rng.choice(kinds)
-        # what cannot be cast is as wide as before, and of the type that was wanted
-        try:
-            return table.with_columns(pl.col(name).cast(kind, strict=False))
-        except pl.exceptions.PolarsError:
-            return table.with_columns(pl.lit(None, dtype=kind).alias(name))
-    extreme = rng.choice((None, float("nan"), float("inf"), -1, 2**63 - 1, 1e308, "", "\0", [1]))
-    row = rng.randrange(max(1, table.height))
-    if rng.random() < 0.3:
-        return table.with_columns(pl.lit(extreme, allow_object=True).alias(name))
+    return table.sample(fraction=rng.choice((0, 0.5, 1)), shuffle=True, seed=rng.randrange(99))
+
+
+def _of_other_type(table: pl.DataFrame, name: str, rng: Random) -> pl.DataFrame:
+    kind = rng.choice(_KINDS)
     try:
-        values = table[name].to_list()
-        if values:
-            values[row] = extreme
+        return table.with_columns(pl.col(name).cast(kind, strict=False))
+    except pl.exceptions.PolarsError:
+        return table.with_columns(pl.lit(None, dtype=kind).alias(name))
+
+
+def _of_other_values(table: pl.DataFrame, name: str, rng: Random) -> pl.DataFrame:
+    """One value, or all of a column."""
+    value, values = rng.choice(_VALUES), table[name].to_list()
+    if rng.random() < 0.3 or not values:
+        return table.with_columns(pl.lit(value, allow_object=True).alias(name))
+    values[rng.randrange(len(values))] = value
+    try:
         return table.with_columns(pl.Series(name, values, dtype=table[name].dtype, strict=False))
-    except (pl.exceptions.PolarsError, TypeError, OverflowError, ValueError):
+    except (TypeError, OverflowError, ValueError):
         return table.with_columns(pl.lit(None).alias(name))
+
+
+_CHANGES = (
+    lambda table, name, rng: table.drop(name),
+    lambda table, name, rng: table.select(rng.sample(table.columns, table.width)),
+    _renamed,
+    _of_other_rows,
+    _of_other_type,
+    _of_other_values,
+    _of_other_values,
+)
+
+
+def _other_table(table: pl.DataFrame, rng: Random) -> pl.DataFrame:
+    return rng.choice(_CHANGES)(table, rng.choice(table.columns), rng) if table.width else table

@@ -333,12 +333,9 @@ min_support = 2
 permutations = 39
 matters = "5%"
 
-[require]
-min_users = 10
-
 [[rule]]
 metric = "ndcg@5"
-max_harm = 0.05
+max_worse = 0.05
 """
 
 

@@ -13,7 +13,7 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.matters import Matters
 from fairrec.core.parquet import read_parquet
-from fairrec.result.group_table import JUDGED, NUMBERS
+from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -134,8 +134,11 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
         and all(name in types and types[name].is_float() for name in NUMBERS)
         # what is not known is null
         and not any(groups[name].is_nan().any() for name in NUMBERS)
-        # those of an earlier version have none
-        and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
+        and not any(groups[name].null_count() for name in ("metric", *_WHOLE))
+        # those of an earlier version, and of other circumstances, have none
+        and all(types.get(name, pl.Boolean) == pl.Boolean for name in ("is_fully_scored", *JUDGED))
+        and all(types.get(name, pl.Float64).is_float() for name in ADJUSTED)
+        and types.get("outcome", pl.String) in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     )
 
 

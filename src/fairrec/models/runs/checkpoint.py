@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from fairrec.core.errors import InputError, is_panic, plain
 from fairrec.core.files import whole_file, write_text
@@ -56,7 +57,7 @@ def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Pa
     tensors = _tensors_in(file)
     try:
         # sizes alone take no memory, and those of another model may take all of it
-        with torch.device("meta"):
+        with torch.device("meta"), _Unfilled():
             wanted = build_model(name, hyper, tables).state_dict()
     except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, InputError):
@@ -72,6 +73,17 @@ def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Pa
     if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
         raise InputError(f"{file}: holds weights that are not finite. Train again.")
     return model
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves new tensors as they are: to fill those without memory, torch loads its compiler."""
+
+    _FILLS = (Tensor.normal_, Tensor.uniform_, Tensor.zero_, Tensor.fill_, Tensor.__setitem__)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return args[0] if func in self._FILLS else func(*args, **(kwargs or {}))
 
 
 def _tensors_in(file: Path) -> dict[str, Tensor]:
