@@ -35,6 +35,7 @@ bench: $(VENV)/bench
 # every call of the disk fails once, and commands are killed at every step; an hour or so
 torture: $(VENV)/dev
 	PYTHONPATH=src $(BIN)/python -m tests.torture
+	PYTHONPATH=src $(BIN)/python -m tests.torture.inputs
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready

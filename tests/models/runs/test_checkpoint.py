@@ -14,8 +14,10 @@ import torch
 from safetensors.torch import load_file, save
 
 from fairrec.core.errors import InputError
+from fairrec.models.deep.registry import MODELS
 from fairrec.models.runs import checkpoint
 from fairrec.models.runs.run import load_run
+from tests.models.deep.small_models import tables
 from tests.models.runs.small_run import small_run
 
 
@@ -125,3 +127,12 @@ def test_a_record_too_deep_to_read_is_refused(run: Path):
     (run / "run.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
         load_run(run)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_sizes_alone_are_those_of_the_model(name: str):
+    with torch.device("meta"), checkpoint._Unfilled():
+        sizes = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    whole = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    assert checkpoint._sizes(sizes) == checkpoint._sizes(whole)
+    assert sizes["fields.table.weight"].device.type == "meta"

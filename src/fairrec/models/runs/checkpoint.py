@@ -83,7 +83,13 @@ class _Unfilled(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        return args[0] if func in self._FILLS else func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        if func in self._FILLS or getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        if func is torch.triu_indices:
+            n = args[0]
+            return torch.empty((2, n * (n - 1) // 2), dtype=torch.int64)
+        return func(*args, **kwargs)
 
 
 def _tensors_in(file: Path) -> dict[str, Tensor]:
