@@ -47,7 +47,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     import polars as pl
 
     from fairrec.inputs.history import Interactions
-    from fairrec.inputs.side import Categories, Popularity, SideData
+    from fairrec.inputs.side import Categories, Popularity, SideData, most_popular
     from fairrec.mitigation.lists import RerankLists
     from fairrec.mitigation.reranker import RERANKERS, TrainingSet
 
@@ -67,9 +67,12 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
         [np.sort(rng.choice(N_CATEGORIES, n, replace=False)) for n in n_categories]
     )
     categories = Categories(bounds, codes.astype(np.int32))
-    per_item = np.bincount(taken, minlength=n_items) * 100 / len(taken)
+    n_per_item = np.bincount(taken, minlength=n_items)
+    per_item = n_per_item * 100 / len(taken)
     own = np.add.reduceat(per_item[taken], offsets[:-1]) / np.diff(offsets)
-    side = SideData(categories, Popularity(per_item, own))
+    side = SideData(
+        categories, Popularity(per_item, own, 100 / len(taken), most_popular(n_per_item))
+    )
 
     n_rows = n_users * N_CANDIDATES
     group = rng.integers(0, N_GROUPS, n_users)

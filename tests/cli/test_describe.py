@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from fairrec.metrics import METRICS
 from fairrec.search.searcher import SEARCHERS
@@ -11,7 +12,7 @@ from tests.end_to_end.command_line import run_here
 def test_metrics_and_searchers_are_listed_by_name():
     for command, registry in (("metrics", METRICS), ("searchers", SEARCHERS)):
         lines = run_here(command).stdout.splitlines()
-        assert {*registry} <= {line.split()[0].removesuffix("@k") for line in lines}
+        assert {*registry} <= {re.split("[@ ]", line)[0] for line in lines}
 
 
 def test_schemas_are_listed_by_name_and_printed_as_json():

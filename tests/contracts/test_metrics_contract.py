@@ -19,7 +19,15 @@ import pytest
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric
-from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, user
+from tests.metrics.metric_lists import (
+    World,
+    asked_for,
+    per_user,
+    price_of,
+    random_world,
+    ranked_lists,
+    user,
+)
 
 PER_USER = [name for name in METRICS if not METRICS[name].pooled]
 POOLED = [name for name in METRICS if METRICS[name].pooled]
@@ -52,7 +60,7 @@ def random_lists(threads: int = 1) -> RankedLists:
 
 def values_at_every_k(name: str, lists: RankedLists) -> np.ndarray:
     """(n_cutoffs, n_users); one row where there is no cut-off."""
-    asked = [f"{name}@{k}" for k in CUTOFFS] if METRICS[name].has_cutoff else [name]
+    asked = [asked_for(name, k) for k in CUTOFFS] if METRICS[name].has_cutoff else [name]
     return np.stack([per_user(parse_metric(text), lists) for text in asked])
 
 
@@ -65,10 +73,19 @@ def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.nd
             undefined |= lists.n_relevant == lists.lengths
     if "items" in metric.needs:
         undefined |= np.minimum(lists.lengths, k or lists.lengths.max(initial=0)) < 2
-    if "history" in metric.needs:
+    if metric.takes == "column":
+        depth = k or lists.lengths.max(initial=0)
+        undefined |= np.array([not any(map(price_of, items[:depth])) for items in shown_in(lists)])
+    if metric.name.startswith(("urp", "miscalibration")):
         has_history = {owner for owner, _ in HISTORY}
         undefined |= np.array([position not in has_history for position in range(lists.n_users)])
     return undefined
+
+
+def shown_in(lists: RankedLists) -> list[list[int]]:
+    """The items of each user, by their ids."""
+    ids = lists.candidates.item_ids.to_list()
+    return [[ids[at] for at in row if at >= 0] for row in lists.items(max(CUTOFFS)).tolist()]
 
 
 @pytest.mark.parametrize("name", PER_USER)
@@ -95,7 +112,7 @@ def test_metric_stays_within_its_bounds(name, situation):
 def test_metric_is_undefined_only_where_documented(name, situation):
     lists = lists_in(situation)
     for k in CUTOFFS if METRICS[name].has_cutoff else (None,):
-        asked = name if k is None else f"{name}@{k}"
+        asked = asked_for(name, k)
         is_nan = np.isnan(per_user(parse_metric(asked), lists))
         assert not (is_nan & ~may_be_undefined(METRICS[name], lists, k)).any()
 

@@ -113,7 +113,7 @@ def test_an_item_in_two_rows_is_refused_with_the_row():
 
 
 def test_categories_of_another_kind_are_refused():
-    with pytest.raises(InputError, match=r"the items table: categories are of type Struct"):
+    with pytest.raises(InputError, match=r"the items table: column 'categories' is of type Struct"):
         _urd([{"a": 1}, {"a": 2}, {"a": 3}])
     with pytest.raises(InputError, match=r"the items table.*categories"):
         _urd([[["x"]], [["y"]], [["z"]]])

@@ -11,10 +11,13 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode
+from fairrec.inputs.item_columns import read_item_columns
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
-from fairrec.metrics import MetricAtK, parse_metric
+from fairrec.inputs.tastes import tastes_of
+from fairrec.metrics import METRICS, MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
 
 
@@ -70,18 +73,60 @@ def ranked_lists(
         labels=np.array([row.label for row in rows], dtype=np.float64),
         item_ids=item_ids,
     )
-    known_categories, popularity = None, None
+    known_categories, popularity, per_item = None, None, {}
     if categories is not None:
-        table = pl.DataFrame(
-            {"item_id": list(categories), "categories": [sorted(c) for c in categories.values()]},
-            schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
-        )
+        table = items_of(categories)
         known_categories, _ = read_categories(Table(table, "items"), item_ids)
+        table = table.with_columns(
+            pl.Series("price", [price_of(item) for item in categories], dtype=pl.Float64),
+            # somebody has the value that is asked for, or it would be refused
+            pl.concat_list("categories").alias("kind"),
+        )
+        nobody = pl.DataFrame(
+            {"item_id": [-1], "categories": [["a"]], "price": [1.0], "kind": [["a"]]}
+        )
+        table = pl.concat([table, nobody])
+        per_item, _ = read_item_columns(Table(table, "items"), item_ids, ["kind=a", "price"])
     if history is not None:
-        table = pl.DataFrame(list(history), schema=["user_id", "item_id"], orient="row")
+        table = table_of(history)
         user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
         popularity, _ = read_popularity(Table(table, "history"), item_ids, user_ids)
-    return RankedLists(candidates, max_k, SideData(known_categories, popularity), threads)
+    tastes = None
+    if categories is not None and history is not None:
+        interactions = read_history(Table(table_of(history), "history"))
+        known, _ = read_categories(Table(items_of(categories), "items"), interactions.item_ids)
+        user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
+        tastes = tastes_of(interactions, known, interactions.users_at(user_ids))
+    side = SideData(known_categories, popularity, per_item=per_item, tastes=tastes)
+    return RankedLists(candidates, max_k, side, threads)
+
+
+def items_of(categories: Categories) -> pl.DataFrame:
+    """The table of items with their categories."""
+    return pl.DataFrame(
+        {"item_id": list(categories), "categories": [sorted(c) for c in categories.values()]},
+        schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
+    )
+
+
+def table_of(history: Sequence[Interaction]) -> pl.DataFrame:
+    """The table of interactions."""
+    return pl.DataFrame(list(history), schema=["user_id", "item_id"], orient="row")
+
+
+def price_of(item: int) -> float | None:
+    """What an item costs; not known of some."""
+    return None if item % 7 == 3 else 10.0 + item % 11
+
+
+def asked_for(name: str, k: int | None = None) -> str:
+    """A metric as it is asked for, about a column of the items where it needs one.
+
+    >>> asked_for("ndcg", 3), asked_for("share", 5)
+    ('ndcg@3', 'share@5[kind=a]')
+    """
+    brackets = {"": "", "column": "[price]", "column=value": "[kind=a]"}[METRICS[name].takes]
+    return f"{name}{'' if k is None else f'@{k}'}{brackets}"
 
 
 def per_user(metric: MetricAtK, lists: RankedLists) -> FloatArray:

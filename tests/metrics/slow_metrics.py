@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from math import log2, nan
+from math import log, log2, nan
 
-from tests.metrics.metric_lists import Candidate, User, World
+from tests.metrics.metric_lists import Candidate, User, World, price_of
 
 
 def ranking(candidates: User) -> list[Candidate]:
@@ -138,6 +138,63 @@ def urp_abs(candidates: User, k: int, world: World) -> float:
     return abs(urp(candidates, k, world))
 
 
+def miscalibration(candidates: User, k: int, world: World) -> float:
+    position = next(i for i, other in enumerate(world.users) if other is candidates)
+    chosen = sorted({item for owner, item in world.history if owner == position})
+    wanted = category_distribution(chosen, world)
+    shown = category_distribution([c.item for c in ranking(candidates)[:k]], world)
+    if not wanted or not shown:
+        return nan
+    total = 0.0
+    for name, amount in wanted.items():
+        total += amount * log(amount / (0.99 * shown.get(name, 0.0) + 0.01 * amount))
+    return total
+
+
+def category_distribution(items: list[int], world: World) -> dict[str, float]:
+    known = [item for item in items if world.categories.get(item)]
+    amounts: dict[str, float] = {}
+    for item in known:
+        for name in world.categories[item]:
+            amounts[name] = amounts.get(name, 0.0) + 1 / len(world.categories[item]) / len(known)
+    return amounts
+
+
+def share(candidates: User, k: int, world: World) -> float:
+    has, all_places = 0.0, 0.0
+    for place, candidate in enumerate(ranking(candidates)[:k], start=1):
+        if world.categories.get(candidate.item):
+            all_places += 1 / log2(place + 1)
+            if "a" in world.categories[candidate.item]:
+                has += 1 / log2(place + 1)
+    return has / all_places if all_places else nan
+
+
+def mean(candidates: User, k: int, world: World) -> float:
+    items = [candidate.item for candidate in ranking(candidates)[:k]]
+    prices = [price_of(item) for item in items if item in world.categories]
+    known = [price for price in prices if price is not None]
+    return sum(known) / len(known) if known else nan
+
+
+def novelty(candidates: User, k: int, world: World) -> float:
+    items = [candidate.item for candidate in ranking(candidates)[:k]]
+    bits = [-log2(max(popularity(item, world), popularity_of_one(world)) / 100) for item in items]
+    return sum(bits) / len(bits) if bits else nan
+
+
+def popularity_of_one(world: World) -> float:
+    return 100 / len(world.history)
+
+
+def long_tail(candidates: User, k: int, world: World) -> float:
+    items = sorted({item for _, item in world.history})
+    by_popularity = sorted(items, key=lambda item: -popularity(item, world))
+    head = by_popularity[: round(len(items) / 5)]
+    shown = [candidate.item for candidate in ranking(candidates)[:k]]
+    return sum(item not in head for item in shown) / len(shown) if shown else nan
+
+
 SLOW_FROM_LABELS: dict[str, Callable[[User, int], float]] = {
     "ndcg": ndcg,
     "mrr": mrr,
@@ -153,4 +210,9 @@ SLOW_FROM_SIDE_DATA: dict[str, Callable[[User, int, World], float]] = {
     "urd": urd,
     "urp": urp,
     "urp_abs": urp_abs,
+    "miscalibration": miscalibration,
+    "share": share,
+    "mean": mean,
+    "novelty": novelty,
+    "long_tail": long_tail,
 }

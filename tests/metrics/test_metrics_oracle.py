@@ -10,7 +10,14 @@ import pytest
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
 from fairrec.metrics.ranked import RankedLists
-from tests.metrics.metric_lists import World, per_user, random_world, ranked_lists, world_values
+from tests.metrics.metric_lists import (
+    World,
+    asked_for,
+    per_user,
+    random_world,
+    ranked_lists,
+    world_values,
+)
 from tests.metrics.slow_metrics import (
     SLOW_FROM_LABELS,
     SLOW_FROM_SIDE_DATA,
@@ -60,7 +67,7 @@ def assert_same(fast, slow) -> None:
 def test_metric_from_candidates_equals_the_slow_loop(name, called):
     for k in CUTOFFS:
         slow = [SLOW_FROM_CANDIDATES[name](one, k) for one in world_called(called).users]
-        assert_same(per_user(parse_metric(f"{name}@{k}"), lists_of(called, k)), slow)
+        assert_same(per_user(parse_metric(asked_for(name, k)), lists_of(called, k)), slow)
 
 
 @pytest.mark.parametrize("called", WORLDS)
@@ -69,7 +76,7 @@ def test_metric_from_side_data_equals_the_slow_loop(name, called):
     world = world_called(called)
     for k in CUTOFFS:
         slow = [SLOW_FROM_SIDE_DATA[name](one, k, world) for one in world.users]
-        assert_same(per_user(parse_metric(f"{name}@{k}"), lists_of(called, k)), slow)
+        assert_same(per_user(parse_metric(asked_for(name, k)), lists_of(called, k)), slow)
 
 
 def test_auc_equals_the_slow_loop(world):
@@ -85,7 +92,7 @@ def test_pooled_auc_equals_the_slow_loop(world):
 @pytest.mark.parametrize("called", WORLDS)
 def test_a_deeper_metric_beside_it_changes_nothing(called):
     for name in (*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA):
-        metric = parse_metric(f"{name}@3")
+        metric = parse_metric(asked_for(name, 3))
         alone, shared = (per_user(metric, lists_of(called, k)) for k in (3, 20))
         np.testing.assert_array_equal(shared, alone, err_msg=name)
 

@@ -42,6 +42,7 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
 
 def test_the_metrics_are_those_of_the_documentation():
     at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map", "coverage"}
+    at_k |= {"share", "mean", "novelty", "long_tail", "miscalibration"}
     assert {name for name in METRICS if METRICS[name].has_cutoff} == at_k
     assert set(METRICS) == at_k | {"auc", "pooled_auc"}
 
@@ -51,13 +52,15 @@ def test_every_metric_says_what_it_is(name):
     found = METRICS[name]
     assert found.name == name
     assert found.definition.endswith(".")
-    assert found.needs <= {"labels", "candidates", "items", "history"}
+    assert found.needs <= {*("labels", "candidates", "items", "item_columns", "history", "tastes")}
 
 
-def test_only_urp_has_no_better_end_and_urp_abs_is_better_when_low():
-    assert METRICS["urp"].higher_is_better is None
-    assert METRICS["urp_abs"].higher_is_better is False
-    assert all(METRICS[name].higher_is_better for name in METRICS if not name.startswith("urp"))
+def test_what_people_are_shown_has_no_better_end_and_urp_abs_is_better_when_low():
+    neither = [name for name in METRICS if METRICS[name].higher_is_better is None]
+    assert neither == ["urp", "share", "mean", "novelty", "long_tail"]
+    assert [name for name in METRICS if METRICS[name].higher_is_better is False] == [
+        *("miscalibration", "urp_abs")
+    ]
 
 
 def test_only_pooled_auc_is_pooled():
@@ -81,7 +84,7 @@ def test_an_unknown_metric_suggests_the_nearest(typed, meant):
 
 
 def test_an_unknown_metric_far_from_all_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, coverage, hit, map"):
+    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, coverage, hit, "):
         parse_metric("zzz@5")
 
 
@@ -96,6 +99,39 @@ def test_a_metric_of_all_candidates_takes_no_cutoff(text):
     name = text.partition("@")[0]
     with pytest.raises(InputError, match=f"looks at all candidates. Write '{name}'"):
         parse_metric(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "of"),
+    [
+        ("share@10[pay=high]", "share@10[pay=high]", "pay=high"),
+        ("Share[ pay = very high ]", "share@5[pay=very high]", "pay=very high"),
+        ("share@3[a=b=c]", "share@3[a=b=c]", "a=b=c"),
+        ("mean@10[price]", "mean@10[price]", "price"),
+    ],
+)
+def test_what_is_asked_of_a_column_stands_in_brackets(text, name, of):
+    found = parse_metric(text)
+    assert (found.name, found.of) == (name, of)
+    assert parse_metric(found.name) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["share", "share@5[]", "share@5[pay]", "share@5[pay=]", "share@5[=high]", "share@5[pay=high"],
+)
+def test_brackets_hold_a_column_and_a_value(text):
+    with pytest.raises(InputError, match=r"Name it in brackets: share@5\[pay=high\]$"):
+        parse_metric(text)
+
+
+def test_brackets_of_other_metrics_hold_something_else_or_nothing():
+    with pytest.raises(InputError, match=r"Name it in brackets: mean@5\[price\]$"):
+        parse_metric("mean@5[price=3]")
+    with pytest.raises(InputError, match=r"ndcg takes nothing in brackets. Write 'ndcg@5'"):
+        parse_metric("ndcg@5[price]")
+    with pytest.raises(InputError, match="the cut-off must be a whole number"):
+        parse_metric("share@x[pay=high]")
 
 
 def test_a_metric_of_few_lines_is_audited_like_any_other():
@@ -186,7 +222,7 @@ def test_a_name_that_could_not_be_asked_for_is_refused(name):
 def test_an_unknown_need_is_refused():
     with pytest.raises(
         MetricError,
-        match=r"needs='prices' is not known\. Known: labels, candidates, items, history",
+        match=r"needs='prices' is not known\. Known: labels, candidates, items, item_columns",
     ):
         metric("mine", needs="prices")
 

@@ -13,11 +13,11 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
 from fairrec.search.measure import Measure
-from tests.metrics.metric_lists import per_user, random_world, ranked_lists, user
+from tests.metrics.metric_lists import asked_for, per_user, random_world, ranked_lists, user
 
 # cut-offs below, at and above the width at which NumPy sums in blocks
 EVERY_METRIC = [
-    MetricAtK(METRICS[name], k)
+    parse_metric(asked_for(name, k))
     for name in sorted(METRICS)
     if not METRICS[name].pooled
     for k in ((1, 5, 8, 20, 140) if METRICS[name].has_cutoff else (None,))
@@ -142,7 +142,7 @@ def test_taking_lists_without_labels_gives_none():
 
 def test_side_data_of_some_lists_has_their_histories():
     categories = Categories(np.array([0, 1]), np.array([0], dtype=np.int32))
-    popularity = Popularity(np.array([100.0]), np.array([1.0, 2.0, np.nan]))
+    popularity = Popularity(np.array([100.0]), np.array([1.0, 2.0, np.nan]), 1.0, np.array([True]))
     side = SideData(categories, popularity, ("a warning",)).for_lists(np.array([2, 0, 0]))
     assert side.categories is categories
     assert side.notes == ("a warning",)

@@ -35,13 +35,14 @@ def schema_command(
 def metrics_command(*, debug: DebugOption = False) -> None:
     """List the metrics with their definitions."""
     from fairrec.metrics import METRICS
+    from fairrec.metrics.registry import TABLE_OF_NEED
 
     console = stdout()
     for name in METRICS:
         entry = METRICS[name]
-        label = f"{name}@k" if entry.has_cutoff else name
-        needs = "".join(f" (needs --{need})" for need in sorted(entry.needs & {"items", "history"}))
-        console.print(Text.assemble((f"{label:<12}", "bold"), entry.definition, needs))
+        tables = {TABLE_OF_NEED[need] for need in entry.needs if need in TABLE_OF_NEED}
+        needs = "".join(f" (needs --{table})" for table in sorted(tables))
+        console.print(Text.assemble((f"{entry.written:<22}", "bold"), entry.definition, needs))
 
 
 @takes_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 
@@ -37,6 +38,8 @@ def pairs_in(given: str | Iterable[str] | Mapping[str, str], between: str = "=")
     {'user_id': 'uid', 'items.categories': 'tags'}
     >>> pairs_in("gender:2,age:7", between=":")
     {'gender': '2', 'age': '7'}
+    >>> pairs_in("share@10[pay=high]=higher")
+    {'share@10[pay=high]': 'higher'}
     """
     if isinstance(given, Mapping):
         for name in given:
@@ -45,7 +48,11 @@ def pairs_in(given: str | Iterable[str] | Mapping[str, str], between: str = "=")
         return dict(given)
     pairs: dict[str, str] = {}
     for part in names_in(given):
-        name, mark, value = (piece.strip() for piece in part.partition(between))
+        # what stands in brackets belongs to the name
+        brackets = re.match(r"[^\[=]*\[[^\]]*\]", part)
+        start = brackets.end() if brackets else 0
+        rest, mark, value = part[start:].partition(between)
+        name, value = (part[:start] + rest).strip(), value.strip()
         if not (name and mark and value) or name in pairs:
             raise UnfitError(part)
         pairs[name] = value

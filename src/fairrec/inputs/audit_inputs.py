@@ -16,12 +16,14 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described, MeasuredBy
 from fairrec.inputs.flat_lists import gather_lists
+from fairrec.inputs.item_columns import read_item_columns
 from fairrec.inputs.mix_ups import refuse_swapped
 from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.tastes import read_tastes
 from fairrec.inputs.user_lists import lists_and_held_out, lists_of_values, lists_with_labels
 from fairrec.inputs.users import Attribute, Users
 
@@ -206,11 +208,6 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
             f"{spelled('relevant')} is about held-out items or candidates, and {spelled('values')} "
             "are measured already. Leave it out."
         )
-    if given.better and sources["values"] is None:
-        raise InputError(
-            f"{spelled('better')} says which end of a column of {spelled('values')} is better, and "
-            "no such table is given. Leave it out."
-        )
     if given.missing_lists == "drop" and sources["test"] is None:
         raise InputError(
             f"{spelled('missing_lists', 'drop')} is about users with held-out items and no list. "
@@ -227,6 +224,7 @@ def read_tables(
     reserved: Collection[str] = (),
     has_scores: bool = True,
     values: Sequence[str] = (),
+    item_columns: Sequence[str] = (),
 ) -> AuditInputs:
     """Read and check the tables.
 
@@ -238,6 +236,7 @@ def read_tables(
     reserved : names that no attribute can have
     has_scores : whether the scores are in the table; otherwise a model will give them
     values : columns of the table of values, which then stands for predictions
+    item_columns : what metrics ask of columns of the items
     """
     everyone = users_of(tables["users"], given.by)
     _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
@@ -248,7 +247,8 @@ def read_tables(
     else:
         lists = lists_with_labels(tables, given, everyone, needs, has_scores)
     with_side = {*needs, *(name for name in wants if name in tables)}
-    side = _side_data(tables, with_side, lists.candidates, everyone.keys[lists.row_of_list])
+    of_lists = everyone.keys[lists.row_of_list]
+    side = _side_data(tables, with_side, lists.candidates, of_lists, item_columns)
     list_of_user = np.argsort(lists.row_of_list)
     rows = lists.row_of_list[list_of_user]
     return AuditInputs(
@@ -282,9 +282,11 @@ def _side_data(
     needs: set[str],
     candidates: CandidateLists,
     user_ids: pl.Series,
+    item_columns: Sequence[str],
 ) -> SideData:
     """The side data the metrics ask for."""
     categories, popularity = None, None
+    per_item: Mapping[str, FloatArray] = {}
     notes: list[Note] = []
     if "items" in needs:
         categories, about_items = read_categories(tables["items"], candidates.item_ids)
@@ -294,4 +296,12 @@ def _side_data(
             tables["history"], candidates.item_ids, user_ids
         )
         notes.append(about_history)
-    return SideData(categories, popularity, tuple(notes))
+    if item_columns:
+        per_item, about_columns = read_item_columns(
+            tables["items"], candidates.item_ids, item_columns
+        )
+        notes += about_columns
+    tastes = None
+    if "tastes" in needs:
+        tastes = read_tastes(tables["history"], tables["items"], user_ids)
+    return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)

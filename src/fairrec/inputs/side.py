@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kernels import kernel
 from fairrec.inputs.coded_ids import encode_ids
@@ -17,8 +18,13 @@ from fairrec.inputs.ids import comparable, encode, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
+if TYPE_CHECKING:
+    from fairrec.inputs.tastes import Tastes
+
 NO_CATEGORY = ("", "(no genres listed)")
 """What stands for no category; the second in MovieLens."""
+HEAD = 0.2
+"""The share of items that are the popular ones; the others are the long tail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +46,18 @@ class Popularity:
     ----------
     per_item : (n_items,), 0 for an item nobody interacted with
     history_per_user : (n_users,), mean popularity of a user's own history; NaN without one
+    percent : of one interaction
+    is_head : (n_items,), whether an item is among the most popular fifth of those in the history
     """
 
     per_item: FloatArray
     history_per_user: FloatArray
+    percent: float
+    is_head: BoolArray
 
     def for_lists(self, lists: IntArray) -> Popularity:
         """The same for the users of some candidate lists, in that order."""
-        return Popularity(self.per_item, self.history_per_user[lists])
+        return replace(self, history_per_user=self.history_per_user[lists])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +67,23 @@ class SideData:
     Parameters
     ----------
     values : (n_lists,) each, numbers that somebody else measured, by name
+    per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
+    tastes : what users chose before, by categories
     """
 
     categories: Categories | None = None
     popularity: Popularity | None = None
     notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
+    per_item: Mapping[str, FloatArray] = field(default_factory=dict)
+    tastes: Tastes | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
-        return SideData(self.categories, popularity, self.notes, values)
+        tastes = self.tastes and self.tastes.for_lists(lists)
+        return replace(self, popularity=popularity, values=values, tastes=tastes)
 
 
 def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:
@@ -79,7 +94,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
     table.refuse_duplicates(
         keys, parts["item_id"], "Keep one row per item and join its categories with '|'."
     )
-    lists = _as_lists(frame["categories"], table.where)
+    lists = as_lists(frame["categories"], table.where, parts["categories"])
     rows = positions_in(item_ids, keys)
     # numbered over the whole table, so that two readings of it agree
     named = (
@@ -150,7 +165,19 @@ def read_popularity(
         )
     absent = f" candidate items do not occur in {table.where}; their popularity is 0"
     note = ItemsNote(("", " of ", absent), (int((at < 0).sum()), len(item_ids)))
-    return Popularity(per_item, history), note
+    is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]
+    return Popularity(per_item, history, percent, is_head), note
+
+
+def most_popular(n_per_item: IntArray) -> BoolArray:
+    """(n_items,), whether each is in the fifth with most interactions; ties in their order.
+
+    >>> most_popular(np.array([1, 9, 3, 9, 1])).tolist()
+    [False, True, False, False, False]
+    """
+    is_head = np.zeros(len(n_per_item), dtype=bool)
+    is_head[np.argsort(-n_per_item, kind="stable")[: round(HEAD * len(n_per_item))]] = True
+    return is_head
 
 
 @kernel
@@ -162,7 +189,8 @@ def _sums_of_runs(n_per_item: IntArray, codes: CodeArray, bounds: IntArray) -> I
     return sums
 
 
-def _as_lists(categories: pl.Series, where: str) -> pl.Series:
+def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
+    """What each item has, of which it may have several: a list, or text joined with '|'."""
     kind = categories.dtype
     is_list = isinstance(kind, pl.List | pl.Array)
     try:
@@ -173,6 +201,6 @@ def _as_lists(categories: pl.Series, where: str) -> pl.Series:
     except pl.exceptions.PolarsError:
         pass
     raise InputError(
-        f"{where}: categories are of type {plain(kind)}. "
-        "Give a list of text, or text joined with '|'."
+        f"{where}: column '{plain(column)}' is of type {plain(kind)}. Give a list of text, or text "
+        "joined with '|'."
     )

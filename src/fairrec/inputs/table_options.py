@@ -73,7 +73,8 @@ Better = Annotated[
             pairs(_end, "name=higher or name=lower, such as churn=lower", "NAME=higher|lower"),
             written=ends_in_words,
         ).or_none(),
-        "Which end of a column of the values is the better one: churn=lower,watch=higher",
+        "Which end is the better one, of a column of the values or of a metric that has none: "
+        "churn=lower,watch=higher",
         TABLES,
         default="neither",
     ),
@@ -99,11 +100,20 @@ Given = Annotated[
     ),
 ]
 Items = Annotated[
-    Any, Option(TABLE, "Items and their categories: for urd, mmr and calibrated", TABLES)
+    Any,
+    Option(
+        TABLE,
+        "Items, their categories and other columns: for urd, share, mean, mmr and calibrated",
+        TABLES,
+    ),
 ]
 History = Annotated[
     Any,
-    Option(TABLE, "Training interactions: for urp and urp_abs, re-rankers and searches", TABLES),
+    Option(
+        TABLE,
+        "Training interactions: for urp, novelty and long_tail, re-rankers and searches",
+        TABLES,
+    ),
 ]
 Metrics = Annotated[
     Any,

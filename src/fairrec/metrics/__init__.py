@@ -1,6 +1,6 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, coverage, diversity, popularity
+from fairrec.metrics import accuracy, calibration, coverage, diversity, popularity, shown_items
 from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
 
 __all__ = [
@@ -8,9 +8,11 @@ __all__ = [
     "Metric",
     "MetricAtK",
     "accuracy",
+    "calibration",
     "coverage",
     "diversity",
     "metric",
     "parse_metric",
     "popularity",
+    "shown_items",
 ]

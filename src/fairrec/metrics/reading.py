@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
 from fairrec.metrics.circumstances import given_circumstances, refuse_given
-from fairrec.metrics.registry import MetricAtK, parse_metric
+from fairrec.metrics.registry import TABLE_OF_NEED, MetricAtK, parse_metric
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 
 _BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
@@ -69,6 +69,7 @@ def read_inputs(
         reserved={*reserved, *_names_taken(wanted, given)},
         has_scores=has_scores,
         values=columns,
+        item_columns=[metric.of for metric in wanted if metric.of],
     )
     inputs = replace(inputs, circumstances=given_circumstances(inputs))
     if columns:
@@ -118,17 +119,35 @@ def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[Me
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
         _refuse_unmet(metric, allowed, is_recommended="test" in tables)
-    return wanted
+    return tuple(_with_ends(wanted, given.better or {}))
+
+
+def _with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterator[MetricAtK]:
+    """The same, with the better end of those that have none unless it is said."""
+    for name in better:
+        named = next((metric for metric in wanted if metric.name == name), None)
+        if named is None:
+            known = [metric.name for metric in wanted]
+            raise InputError(f"{spelled('better')}: {unknown_name('metric', name, known)}")
+        if named.metric.higher_is_better is not None:
+            end = "higher" if named.metric.higher_is_better else "lower"
+            raise InputError(
+                f"{spelled('better')}: of {plain(name)} the {end} end is the better one. Leave it "
+                "out."
+            )
+    ends = {metric.name: metric.metric.higher_is_better for metric in wanted} | {**better}
+    for metric in wanted:
+        yield replace(metric, metric=replace(metric.metric, higher_is_better=ends[metric.name]))
 
 
 def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: bool) -> None:
     """An error for a metric that these tables cannot give."""
     needs = metric.metric.needs
-    for need in ("items", "history"):
-        if need in needs and need not in allowed:
+    for need, table in TABLE_OF_NEED.items():
+        if need in needs and table not in allowed:
             raise InputError(
-                f"Metric '{metric.name}' needs the {need} table. "
-                f"Give {spelled(need, Blank('FILE'))} or leave the metric out."
+                f"Metric '{plain(metric.name)}' needs the {table} table. "
+                f"Give {spelled(table, Blank('FILE'))} or leave the metric out."
             )
     if "candidates" in needs and is_recommended:
         raise InputError(

@@ -16,8 +16,12 @@ from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
-Need = Literal["labels", "candidates", "items", "history"]
-"""Relevance, all candidates instead of the first ones alone, and tables beside them."""
+Need = Literal["labels", "candidates", "items", "item_columns", "history", "tastes"]
+"""Relevance, all candidates instead of the first ones alone, and what tables beside them hold."""
+TABLE_OF_NEED = {"items": "items", "item_columns": "items", "history": "history"}
+"""The table that has to be there."""
+Asked = Literal["", "column", "column=value"]
+"""What a metric takes in brackets: nothing, a column of the items, or one of its values."""
 DEFAULT_K = 5
 MAX_K = 1000
 
@@ -43,6 +47,7 @@ class Metric:
     pooled : a value of a whole group that is no mean over users
     ratio_scale : whether 0 is none of it, so that a value may be so many percent of another; None
         where the range of its values tells
+    takes : what stands in brackets behind it; `compute` has it as `of`
     """
 
     name: str
@@ -55,6 +60,20 @@ class Metric:
     pooled: bool = False
     called: str = ""
     ratio_scale: bool | None = None
+    takes: Asked = ""
+
+    @property
+    def written(self) -> str:
+        """How it is asked for.
+
+        >>> METRICS["ndcg"].written, METRICS["share"].written
+        ('ndcg@k', 'share@k[column=value]')
+        """
+        return (
+            self.name
+            + ("@k" if self.has_cutoff else "")
+            + (f"[{self.takes}]" if self.takes else "")
+        )
 
     def is_ratio_scale(self, lowest: float) -> bool:
         """Whether values may be compared in percent: they start at 0, and 0 is none of it.
@@ -86,21 +105,33 @@ METRICS: Registry[Metric] = Registry("metric")
 
 @dataclass(frozen=True, slots=True)
 class MetricAtK:
-    """A metric as the user asked for it, such as `ndcg@5`."""
+    """A metric as the user asked for it, such as `ndcg@5`.
+
+    Parameters
+    ----------
+    of : what stands in brackets; nothing for most
+    """
 
     metric: Metric
     k: int | None
+    of: str = ""
 
     @property
     def name(self) -> str:
-        """The name with its cut-off."""
-        return self.metric.name if self.k is None else f"{self.metric.name}@{self.k}"
+        """The name with its cut-off and what stands in brackets."""
+        name = self.metric.name if self.k is None else f"{self.metric.name}@{self.k}"
+        return f"{name}[{self.of}]" if self.of else name
+
+    @property
+    def called(self) -> str:
+        """What it measures, in a few words: `places for pay=high`."""
+        return f"{self.metric.called} {self.of}".strip()
 
     @property
     def compute(self) -> Callable[..., Any]:
-        """The metric's own function, with the cut-off asked for."""
-        compute = self.metric.compute
-        return compute if self.k is None else partial(compute, k=self.k)
+        """The metric's own function, with all that was asked for."""
+        asked = {} if self.k is None else {"k": self.k}
+        return partial(self.metric.compute, **asked, **({"of": self.of} if self.of else {}))
 
     def checked(self, returned: Any, n_users: int) -> FloatArray:
         """(n_users,) float64, NaN where undefined: what a metric returned, or a clear error."""
@@ -159,6 +190,7 @@ def metric(
     pooled: bool = False,
     ratio_scale: bool | None = None,
     called: str = "",
+    takes: Asked = "",
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric.
 
@@ -176,8 +208,10 @@ def metric(
     'Label of the first item.'
     >>> METRICS.remove("top_label")
     """
-    if not name or set(name) & set("@, \t\n"):
-        raise MetricError(f"A metric cannot be called {name!r}: no '@', ',' or space in its name.")
+    if not name or set(name) & set("@[], \t\n"):
+        raise MetricError(
+            f"A metric cannot be called {name!r}: no '@', ',', bracket or space in its name."
+        )
     wanted = (needs,) if isinstance(needs, str) else needs
     for need in wanted:
         if need not in get_args(Need):
@@ -201,6 +235,7 @@ def metric(
                 pooled=pooled,
                 ratio_scale=ratio_scale,
                 called=called,
+                takes=takes,
             ),
         )
         return function
@@ -214,22 +249,49 @@ def parse_metric(text: str) -> MetricAtK:
     >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
     ('ndcg@5', 'ndcg@10')
     """
-    name, at, cutoff = text.strip().partition("@")
+    asked, bracket, of = text.strip().partition("[")
+    name, at, cutoff = asked.partition("@")
     found = _in_any_case(name)
+    if found.takes or bracket:
+        of = _in_brackets(text, found, bracket and of)
     if not found.has_cutoff:
         if at:
             raise InputError(
                 f"Metric '{plain(text)}': {name} looks at all candidates. Write '{name}'."
             )
-        return MetricAtK(found, None)
+        return MetricAtK(found, None, of)
     if not at:
-        return MetricAtK(found, DEFAULT_K)
+        return MetricAtK(found, DEFAULT_K, of)
     if not (cutoff.isdecimal() and len(cutoff) < 9 and 1 <= int(cutoff) <= MAX_K):
         raise InputError(
             f"Metric '{plain(text)}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
             f"Example: {name}@5"
         )
-    return MetricAtK(found, int(cutoff))
+    return MetricAtK(found, int(cutoff), of)
+
+
+def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
+    """What is asked of a column of the items, without blanks around its parts."""
+    if not found.takes:
+        raise InputError(
+            f"Metric '{plain(text)}': {found.name} takes nothing in brackets. Write "
+            f"'{plain(text.partition('[')[0])}'."
+        )
+    of, _, behind = bracketed.rpartition("]")
+    column, is_valued, value = (part.strip() for part in of.partition("="))
+    if (
+        behind
+        or not column
+        or bool(value) != (found.takes == "column=value")
+        or (bool(is_valued) and not value)
+    ):
+        example = "[pay=high]" if found.takes == "column=value" else "[price]"
+        at = f"@{DEFAULT_K}" if found.has_cutoff else ""
+        raise InputError(
+            f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
+            f"in brackets: {found.name}{at}{example}"
+        )
+    return f"{column}={value}" if is_valued else column
 
 
 def _in_any_case(name: str) -> Metric:

@@ -48,7 +48,7 @@ def metric_results(
         best, worst = (_group_values(i, groups, analysis) for groups in (about.best, about.worst))
         results[metric.name] = MetricResult(
             definition=metric.metric.definition,
-            called=metric.metric.called,
+            called=metric.called,
             higher_is_better=metric.metric.higher_is_better,
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),

@@ -6,18 +6,16 @@ import numpy as np
 
 from fairrec.core.arrays import CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.history import Interactions
-from fairrec.inputs.side import Categories
+from fairrec.inputs.tastes import tastes_of
+from fairrec.metrics.calibration import BLUR
 from fairrec.mitigation.lists import RerankLists
 from fairrec.mitigation.reranker import Orders, TrainingSet, reranker
-
-BLUR = 0.01
-"""Share of the history's distribution mixed into the list's, so that no category has zero."""
 
 
 @reranker(
     "calibrated",
     "relevance against the divergence between the categories of list and history",
+    serves=("miscalibration",),
     needs=("items", "history"),
 )
 class Calibrated:
@@ -28,7 +26,8 @@ class Calibrated:
 
     def __init__(self, training: TrainingSet) -> None:
         assert training.history is not None and training.categories is not None
-        self._shares = category_shares(training.history, training.categories)
+        n_users = len(training.history.user_ids)
+        self._tastes = tastes_of(training.history, training.categories, np.arange(n_users))
 
     def orders(self, lists: RerankLists) -> Orders:
         """The order at each strength; a user without history keeps the model's."""
@@ -39,60 +38,13 @@ class Calibrated:
             new = lists.by_score.copy()
             weight = -strength if lists.is_worse else strength
             arrays = (lists.items, lists.relevance, categories.offsets, categories.codes)
-            n_codes = int(max(self._codes_end, categories.codes.max(initial=-1) + 1))
-            history = (lists.user, *self._shares, n_codes)
+            tastes = self._tastes
+            n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
+            history = (lists.user, tastes.offsets, tastes.codes, tastes.shares, n_codes)
             lists.in_chunks(_fill, *arrays, *history, lists.k, 1 - strength, weight, new)
             return new
 
         return order
-
-    @property
-    def _codes_end(self) -> int:
-        return int(self._shares[1].max(initial=-1)) + 1
-
-
-def category_shares(
-    history: Interactions, categories: Categories
-) -> tuple[IntArray, CodeArray, FloatArray]:
-    """Offsets, category codes and shares of each user's history; the shares of a user sum to 1."""
-    n_codes = int(categories.codes.max(initial=-1)) + 1
-    return _shares(history.offsets, history.items, categories.offsets, categories.codes, n_codes)
-
-
-@kernel
-def _shares(
-    offsets: IntArray,
-    items: CodeArray,
-    category_offsets: IntArray,
-    codes: CodeArray,
-    n_codes: int,
-) -> tuple[IntArray, CodeArray, FloatArray]:
-    n_users = len(offsets) - 1
-    bounds = np.zeros(n_users + 1, dtype=np.int64)
-    amount = np.zeros(n_codes)
-    room = 0
-    for user in range(n_users):
-        for at in range(offsets[user], offsets[user + 1]):
-            room += category_offsets[items[at] + 1] - category_offsets[items[at]]
-    found = np.empty(room, dtype=np.int32)
-    shares = np.empty(room)
-    at_free = 0
-    for user in range(n_users):
-        start = at_free
-        total = 0.0
-        for at in range(offsets[user], offsets[user + 1]):
-            part = codes[category_offsets[items[at]] : category_offsets[items[at] + 1]]
-            for code in part:
-                if amount[code] == 0:
-                    found[at_free] = code
-                    at_free += 1
-                amount[code] += 1 / len(part)
-                total += 1 / len(part)
-        for at in range(start, at_free):
-            shares[at] = amount[found[at]] / total
-            amount[found[at]] = 0.0
-        bounds[user + 1] = at_free
-    return bounds, found[:at_free].copy(), shares[:at_free].copy()
 
 
 @kernel

@@ -118,7 +118,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
 
 
 def _called(metric: str, summary: AuditSummary) -> str:
-    return summary.metrics[metric].called or plain(metric)
+    return plain(summary.metrics[metric].called or metric)
 
 
 def _tone(verdicts: tuple[Verdict, ...]) -> Tone:

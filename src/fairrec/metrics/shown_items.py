@@ -1,0 +1,84 @@
+"""Metrics of what people are shown: which items have the first places, good for them or not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import metric
+
+
+@metric(
+    "share",
+    higher_is_better=None,
+    needs="item_columns",
+    bounds=(0, 1),
+    called="places for",
+    takes="column=value",
+)
+def share_per_user(lists: RankedLists, k: int, of: str) -> FloatArray:
+    """Share of the first k places, each discounted as in NDCG, for items with this value.
+
+    Places of items of which it is not known are left out; undefined where there are no others.
+    """
+    discounts = 1 / np.log2(np.arange(k) + 2)
+    return mean_over_places(lists, k, lists.side.per_item[of], discounts)
+
+
+@metric("mean", higher_is_better=None, needs="item_columns", called="mean", takes="column")
+def mean_per_user(lists: RankedLists, k: int, of: str) -> FloatArray:
+    """Mean of a column of numbers over the first k items.
+
+    Items without a number are left out; undefined where there are no others.
+    """
+    return mean_over_places(lists, k, lists.side.per_item[of])
+
+
+def mean_over_places(
+    lists: RankedLists, k: int, per_item: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
+    """(n_users,), the mean of what the items in the first k places have, NaN where none has it.
+
+    Parameters
+    ----------
+    per_item : (n_items,), NaN where it is not known
+    weights : (k,), what a place counts; all the same where nothing is said
+    """
+    values = np.full((lists.n_users, k), np.nan)
+    items = lists.items(k)
+    is_item = items >= 0
+    values[is_item] = per_item[items[is_item]]
+    known = ~np.isnan(values)
+    weight = known * (np.ones(k) if weights is None else weights)
+    total = (np.where(known, values, 0.0) * weight).sum(axis=1)
+    n = weight.sum(axis=1)
+    undefined = np.full(lists.n_users, np.nan)
+    means: FloatArray = np.divide(total, n, out=undefined, where=n > 0)
+    return means
+
+
+@metric("novelty", higher_is_better=None, needs="history", called="novelty", ratio_scale=True)
+def novelty_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Mean self-information of the first k items: bits, -log2 of their share of interactions.
+
+    An item nobody interacted with counts as one with a single interaction. Undefined for a user
+    without candidates.
+    """
+    popularity = lists.side.popularity
+    assert popularity is not None
+    bits = -np.log2(np.maximum(popularity.per_item, popularity.percent) / 100)
+    return mean_over_places(lists, k, bits)
+
+
+@metric(
+    "long_tail", higher_is_better=None, needs="history", bounds=(0, 1), called="places for the tail"
+)
+def long_tail_per_user(lists: RankedLists, k: int) -> FloatArray:
+    """Share of the first k items that are not in the most popular fifth of the history's items.
+
+    Undefined for a user without candidates.
+    """
+    popularity = lists.side.popularity
+    assert popularity is not None
+    return mean_over_places(lists, k, np.where(popularity.is_head, 0.0, 1.0))
