@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -72,3 +74,45 @@ def test_a_footer_is_damaged_and_the_rows_are_not():
     for seed in range(20):
         changed = other_footer(data, Random(seed))
         assert changed.startswith(data[:40]) and changed.endswith(b"PAR1") and changed != data
+
+
+HARMFUL = """
+import os, random, tempfile, time
+from collections import Counter
+from pathlib import Path
+from tests.torture import inputs
+from tests.torture.read_files import ReadFile
+
+ways = {b"fine": int, b"abort": os.abort, b"room": lambda: bytearray(4 << 30),
+        b"hang": lambda: time.sleep(60)}
+one = ReadFile("any", lambda folder: (folder / "any").write_bytes(b"fine"), "any",
+               lambda folder: ways[(folder / "any").read_bytes()](),
+               (lambda data, rng: rng.choice([*ways]),))
+inputs.SECONDS = 0.3
+with tempfile.TemporaryDirectory() as home:
+    tried = inputs.try_all(one, 12, 0, Path(home))
+    drawn = []
+    for number in range(12):
+        file = inputs.tampered(one, f"0 {number}", Path(home, "start"), Path(home, "here")) / "any"
+        drawn.append(file.read_bytes())
+counts = Counter(drawn)
+assert all(counts[way] for way in ways), counts
+ends = {"read": counts[b"fine"], "MemoryError": counts[b"room"],
+        "ended the process": counts[b"abort"] + counts[b"hang"]}
+assert tried.ends == ends, tried
+told = {int(line.split(":")[0].split()[-1]) for line in tried.failures}
+assert told == {number for number, way in enumerate(drawn) if way != b"fine"}, tried.failures
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks, and limits of memory")
+def test_a_file_that_ends_or_holds_up_the_process_is_told():
+    ran = subprocess.run(
+        [sys.executable, "-c", HARMFUL],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
