@@ -136,7 +136,7 @@ def test_labels_alone_leave_whoever_has_no_list_out():
     ("options", "says"),
     [
         ({"missing_lists": "drop", "test": None}, r"missing_lists='drop' is about users with held"),
-        ({"better": "x=lower"}, r"better says which end of a column of values is better, and no s"),
+        ({"better": "x=lower"}, r"better: No metric 'x'\. Known: "),
         ({"values": USERS}, r"values stands for itself: leave out the predictions table"),
         ({"missing_lists": "skip"}, r"invalid missing_lists: expected .*zero.*drop"),
     ],
