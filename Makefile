@@ -32,9 +32,10 @@ check: $(VENV)/dev
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
-# every call of the disk fails once, and commands are killed at every step; an hour or so
+# every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
 torture: $(VENV)/dev
 	PYTHONPATH=src $(BIN)/python -m tests.torture
+	PYTHONPATH=src $(BIN)/python -m tests.torture.inputs
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready

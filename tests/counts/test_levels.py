@@ -99,6 +99,7 @@ def test_levels_are_written_and_read(tmp_path):
         "revenue = [3, 2]",
         "revenue = ['a']",
         "revenue = [1, inf]",
+        f"revenue = [1, {'9' * 400}]",
         "revenue = []",
         "",
     ],

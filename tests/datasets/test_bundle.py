@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -60,3 +61,31 @@ def test_tables_of_others_are_not_replaced_by_a_bundle(raw, tmp_path):
     assert (theirs / "users.parquet").read_text() == "mine"
     # an older one is, whatever it holds
     write_bundle(bundle, tmp_path / "bundle")
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "says"),
+    [
+        ("interactions", {"time": pl.lit("noon")}, "'time' is String there"),
+        ("interactions", {"is_positive": pl.lit(1)}, "'is_positive' is Int32 there"),
+        ("users", {"gender": pl.lit([1])}, "'gender' is List"),
+        ("users", {"user_id": pl.lit(1)}, "user_id is empty or there twice"),
+        ("items", {"categories": pl.lit("drama")}, "'categories' is String there"),
+    ],
+)
+def test_tables_of_other_columns_are_refused_though_their_checksums_fit(
+    raw, tmp_path, table, change, says
+):
+    bundle = prepared("movielens-1m", raw, tmp_path / "bundle")
+    other = replace(bundle, **{table: getattr(bundle, table).with_columns(**change)})
+    write_bundle(other, tmp_path / "other")
+    with pytest.raises(InputError, match=says):
+        read_bundle(tmp_path / "other")
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"[" * 100_000, b""])
+def test_a_manifest_that_is_none_is_refused(raw, tmp_path, content):
+    prepare("movielens-1m", raw, tmp_path / "bundle")
+    (tmp_path / "bundle" / "manifest.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of this version"):
+        read_bundle(tmp_path / "bundle")

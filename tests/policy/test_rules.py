@@ -93,3 +93,8 @@ def test_the_schema_knows_what_is_read():
     for wrong in ({"rule": []}, {"rule": [{**RULE, "x": 1}]}, {"rule": [{"max_worse": 1}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)
+
+
+def test_a_limit_that_no_float_holds_is_refused():
+    with pytest.raises(InputError, match="an amount above 0"):
+        policy_in({"rule": [{"metric": "ndcg", "max_worse": 10**400}]}, "p.toml")

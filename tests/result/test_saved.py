@@ -105,3 +105,22 @@ def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
     file.write_text(summary.model_dump_json().replace(said, below))
     with pytest.raises(InputError, match="is no result of FairRec"):
         load_summary(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"support": pl.lit(None, pl.Int64)},
+        {"depth": pl.lit(None, pl.Int64)},
+        {"outcome": pl.lit(1.5)},
+        {"is_fully_scored": pl.lit("yes")},
+        {"value": pl.lit("0.5")},
+        {"shrunken": pl.lit(float("nan"))},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_groups_of_other_types_or_without_users_are_refused(change):
+    result = audit(*two_groups(), by="group")
+    other = result.group_table.with_columns(**change)
+    with pytest.raises(InputError, match="does not belong to this result"):
+        refuse_other_groups(other, result.summary)

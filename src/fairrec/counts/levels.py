@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_bytes
 from fairrec.core.options import spelled
+from fairrec.core.settings import MOST_BYTES, parsed_toml
 from fairrec.metrics import MetricAtK
 
 N_STEPS = 64
@@ -24,6 +24,7 @@ N_OWN = 64
 _ENDS = 2.0 ** -np.arange(6, 13)
 """Shares of users at both ends: a small group that is worse than all others is there."""
 _DIGITS = 12
+_LARGEST = 1e60
 
 
 def levels_of(metrics: Sequence[MetricAtK], own: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -111,14 +112,12 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
     if file is None:
         return {}
     where = plain(file, 300)
-    try:
-        content = tomllib.loads(file_bytes(file, fix="Check the path.").decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{where}: is no TOML file ({plain(error)}).") from error
+    content = parsed_toml(file_bytes(file, MOST_BYTES + 1), where)
     found = {}
     for name, edges in content.items():
         is_rising = isinstance(edges, list) and all(
-            isinstance(edge, int | float) and not isinstance(edge, bool) for edge in edges
+            isinstance(edge, int | float) and not isinstance(edge, bool) and abs(edge) < _LARGEST
+            for edge in edges
         )
         found[name] = np.array(edges if is_rising else [], dtype=np.float64)
         if not found[name].size or not (np.isfinite(found[name]).all() and _rises(found[name])):

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
-from pydantic import ValidationError
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
+from fairrec.core.json_file import checked_json
+from fairrec.core.parquet import damaged
 from fairrec.counts.checking import FAMILY, LEVEL, SHARE, USERS, checked_rows, squares_of
 from fairrec.counts.info import KEY, CountsInfo
 from fairrec.counts.seal import is_as_sealed, sealed
@@ -104,21 +105,17 @@ def read_counts(file: Path) -> Counts:
         is_whole = is_as_sealed(content)
         if is_whole is False:
             raise _changed(where)
-        try:
+        with damaged(file, fix):
             metadata = pl.read_parquet_metadata(io.BytesIO(content))
             rows = pl.read_parquet(content)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise InputError(f"{where}: is no Parquet file ({plain(error, 200)}). {fix}") from error
     info = None
     if KEY in metadata:
         try:
-            info = CountsInfo.model_validate_json(metadata[KEY])
-        except ValidationError as error:
-            first = error.errors()[0]
-            seen = ".".join(map(str, first["loc"])) or first["msg"]
+            info = checked_json(metadata[KEY], CountsInfo, has_infinity=True)
+        except ValueError as error:
             raise InputError(
-                f"{where}: is no table of counts of this version of FairRec (see {plain(seen)}). "
-                "Count again."
+                f"{where}: is no table of counts of this version of FairRec "
+                f"({plain(error, 300)}). Count again."
             ) from error
         if not is_whole:
             raise _changed(where)

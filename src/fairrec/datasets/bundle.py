@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.files import file_sum, is_json_with, put_table, refuse_foreign
 from fairrec.core.folders import settle, whole_folder
+from fairrec.core.json_file import load_json
+from fairrec.core.parquet import Kind, is_id, is_time, is_value, lists_of, read_parquet
 
 TABLES = ("interactions", "users", "items")
 _MANIFEST = "manifest.json"
+_AGAIN = "Prepare the data again."
 
 
 class Manifest(BaseModel):
@@ -83,23 +86,23 @@ def read_bundle(folder: Path) -> Bundle:
     """The bundle in a folder; an error where it is none, or not the one that was written."""
     settle(folder)
     manifest_file = folder / _MANIFEST
-    try:
-        manifest = Manifest.model_validate_json(manifest_file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{folder}: no bundle there ({error.strerror}). Make one with fairrec prepare"
-        ) from error
-    except ValidationError as error:
-        raise InputError(
-            f"{manifest_file}: is no manifest of this version of FairRec. Prepare the data again."
-        ) from error
+    if not manifest_file.exists():
+        raise InputError(f"{plain(folder, 300)}: no bundle there. Make one with fairrec prepare")
+    manifest = load_json(manifest_file, Manifest, "manifest", _AGAIN, _AGAIN)
+    pair = {"user_id": is_id, "item_id": is_id}
+    columns: dict[str, dict[str, Kind]] = {
+        "interactions": {**pair, "is_positive": pl.Boolean.is_, "time": is_time},
+        "users": {"user_id": is_id, **dict.fromkeys(manifest.attributes, is_value)},
+        "items": {"item_id": is_id, "categories": lists_of(is_id)},
+    }
     tables = {}
     for name in TABLES:
         file = folder / f"{name}.parquet"
         if not file.is_file() or file_sum(file) != manifest.sha256.get(name):
             raise InputError(
                 f"{file}: is missing or not what was prepared (its checksum differs from "
-                "manifest.json). Prepare the data again."
+                f"manifest.json). {_AGAIN}"
             )
-        tables[name] = pl.read_parquet(file, glob=False)
+        key = {"users": "user_id", "items": "item_id"}.get(name)
+        tables[name] = read_parquet(file, _AGAIN, columns[name], key, optional=("categories",))
     return Bundle(manifest=manifest, **tables)

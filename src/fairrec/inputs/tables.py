@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.core.errors import InputError, listed, plain, some_of
+from fairrec.core.errors import InputError, is_panic, listed, plain, some_of
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.columns import find_column, named_column, recbole_type
 from fairrec.inputs.formats import files_of, format_of, open_path
@@ -285,8 +285,7 @@ class Table:
             yield
         except BaseException as error:
             # a file that is damaged in odd ways makes Polars panic, which is no Exception
-            is_panic = type(error).__name__ == "PanicException"
-            if not (is_panic or isinstance(error, _READ_ERRORS)):
+            if not (is_panic(error) or isinstance(error, _READ_ERRORS)):
                 raise
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             # advice for callers of Polars helps nobody here

@@ -10,9 +10,9 @@ import polars as pl
 
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
-from fairrec.result.json_file import load_json
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.own_folder import MITIGATION, names_to_replace
 from fairrec.result.page import write_with_page

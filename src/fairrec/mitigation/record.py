@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
@@ -18,7 +19,6 @@ from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.tuning import Aim
-from fairrec.result.json_file import load_json
 from fairrec.result.parts import Part
 
 

@@ -33,7 +33,7 @@ def _read_by(kind: Kind) -> BeforeValidator:
     def parse(given: Any) -> Any:
         try:
             return kind.parse(given)
-        except (UnfitError, ValueError, TypeError) as error:
+        except (UnfitError, ValueError, TypeError, OverflowError) as error:
             raise PydanticCustomError("unfit", "{expected}", {"expected": kind.expected}) from error
 
     return BeforeValidator(parse)

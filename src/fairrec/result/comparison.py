@@ -13,10 +13,10 @@ import polars as pl
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import put_table
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.result.change_table import NUMBERS, RESERVED
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
-from fairrec.result.json_file import load_json
 from fairrec.result.own_folder import COMPARISON, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.saved import load_table

@@ -16,8 +16,8 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from fairrec.core.errors import InputError, OutputError, as_unicode, plain
-from fairrec.core.files import file_bytes
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.inputs.tables import Table
 from fairrec.result.parts import Part
 from fairrec.search.searched import Searched
@@ -113,14 +113,8 @@ def load_audit_run(folder: str | Path) -> AuditRun | None:
     path = Path(folder) / NAME
     if not path.exists():
         return None
-    data = file_bytes(path)
-    try:
-        return AuditRun.model_validate_json(data)
-    except ValueError as error:
-        raise InputError(
-            f"{plain(path, 300)}: is no run of an audit by this version of FairRec. Audit again, "
-            "or set it aside: a result can be read without it."
-        ) from error
+    again = "Audit again, or set it aside: a result can be read without it."
+    return load_json(path, AuditRun, "run of an audit", again=again)
 
 
 def refuse_other_run(folder: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_reading, open_file
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
 from fairrec.core.matters import Matters
-from fairrec.result.group_table import JUDGED, NUMBERS
-from fairrec.result.json_file import load_json
+from fairrec.core.parquet import read_parquet
+from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, Finding
 
@@ -99,15 +99,7 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
 def load_table(path: Path) -> pl.DataFrame:
     """A table of ours."""
     settle(path.parent)
-    fix = "Is it an audit?"
-    # opened here, because Polars takes no path that is not Unicode
-    with open_file(path, fix) as file, errors_of_reading(path, fix):
-        try:
-            return pl.read_parquet(file)
-        except pl.exceptions.PolarsError as error:
-            raise InputError(
-                f"{plain(path, 300)}: is no Parquet file ({plain(error, 200)}). Audit again."
-            ) from error
+    return read_parquet(path, "Is it an audit? Then audit again.")
 
 
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
@@ -142,8 +134,11 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
         and all(name in types and types[name].is_float() for name in NUMBERS)
         # what is not known is null
         and not any(groups[name].is_nan().any() for name in NUMBERS)
-        # those of an earlier version have none
-        and all(types.get(name, pl.Boolean) == pl.Boolean for name in JUDGED)
+        and not any(groups[name].null_count() for name in ("metric", *_WHOLE))
+        # those of an earlier version, and of other circumstances, have none
+        and all(types.get(name, pl.Boolean) == pl.Boolean for name in ("is_fully_scored", *JUDGED))
+        and all(types.get(name, pl.Float64).is_float() for name in ADJUSTED)
+        and types.get("outcome", pl.String) in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from fairrec.core.folders import settle
-from fairrec.result.json_file import load_json
+from fairrec.core.json_file import load_json
 from fairrec.result.own_folder import TREND, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.show import show_page

@@ -7,14 +7,17 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save
 
 from fairrec.core.errors import InputError
+from fairrec.models.deep.registry import MODELS
 from fairrec.models.runs import checkpoint
 from fairrec.models.runs.run import load_run
+from tests.models.deep.small_models import tables
 from tests.models.runs.small_run import small_run
 
 
@@ -44,10 +47,10 @@ def test_damaged_and_foreign_checkpoints_are_clear_errors(run: Path, tmp_path: P
 def test_a_damaged_record_is_a_clear_error(run: Path):
     record = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps({**record, "surprise": 1}))
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
         load_run(run)
     (run / "run.json").write_text("{")
-    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
         load_run(run)
     with pytest.raises(InputError, match="no run there"):
         load_run(run / "nothing")
@@ -69,3 +72,67 @@ def test_weights_are_written_into_the_file_that_is_held(tmp_path: Path, monkeypa
     monkeypatch.setattr(checkpoint, "whole_file", watched)
     checkpoint.save_tensors({"a": torch.ones(2)}, tmp_path / "model.safetensors")
     assert load_file(tmp_path / "model.safetensors")["a"].tolist() == [1, 1]
+
+
+def with_hyper(run: Path, **hyper: object) -> Path:
+    record = json.loads((run / "run.json").read_text())
+    record["hyper_parameters"] |= hyper
+    (run / "run.json").write_text(json.dumps(record))
+    return run
+
+
+def test_sizes_of_another_model_take_no_memory(run: Path, monkeypatch: pytest.MonkeyPatch):
+    devices, build = [], checkpoint.build_model
+
+    def noted(*given: Any) -> Any:
+        devices.append(torch.empty(0).device.type)
+        return build(*given)
+
+    monkeypatch.setattr(checkpoint, "build_model", noted)
+    load_run(run)
+    assert devices == ["meta", "cpu"]
+    for size in (1_000_000, 2_000_000_000):
+        with pytest.raises(InputError, match="weights of another model"):
+            load_run(with_hyper(run, embedding=size))
+    assert devices == ["meta", "cpu", "meta", "meta"]
+
+
+@pytest.mark.parametrize(
+    "hyper",
+    [
+        {"dropout": "0.5"},
+        {"dropout": None},
+        {"embedding": True},
+        {"embedding": 2**31},
+        {"layers": [1] * 101},
+        {"layers": ["8"]},
+    ],
+    ids=str,
+)
+def test_hyper_parameters_of_other_types_are_refused(run: Path, hyper: dict[str, Any]):
+    with pytest.raises(InputError, match=f"invalid hyper-parameter {next(iter(hyper))}"):
+        load_run(with_hyper(run, **hyper))
+
+
+def test_codes_in_the_weights_are_those_of_the_tables(run: Path):
+    weights = run / "model.safetensors"
+    tensors = load_file(weights)
+    tensors["fields.user_rows"][0, 0] = 10**6
+    weights.write_bytes(save(tensors))
+    with pytest.raises(InputError, match="weights of another model"):
+        load_run(run)
+
+
+def test_a_record_too_deep_to_read_is_refused(run: Path):
+    (run / "run.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match=r"run\.json: is no trained run of this version"):
+        load_run(run)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_sizes_alone_are_those_of_the_model(name: str):
+    with torch.device("meta"), checkpoint._Unfilled():
+        sizes = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    whole = checkpoint.build_model(name, {}, tables(with_categories=True)).state_dict()
+    assert checkpoint._sizes(sizes) == checkpoint._sizes(whole)
+    assert sizes["fields.table.weight"].device.type == "meta"

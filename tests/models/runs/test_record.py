@@ -6,11 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.models.runs.record import load_finished_record, load_run_record, read_table
+from fairrec.models.runs.record import (
+    load_finished_record,
+    load_run_record,
+    read_candidates,
+    read_items,
+)
 from tests.models.runs.small_run import small_run
 
 
@@ -36,10 +43,37 @@ def test_a_run_that_is_not_finished_cannot_be_asked(tmp_path: Path):
 
 def test_a_table_that_is_gone_is_a_clear_error(tmp_path: Path):
     with pytest.raises(InputError, match=r"test\.parquet: cannot be read"):
-        read_table(tmp_path / "test.parquet")
+        read_candidates(tmp_path / "test.parquet")
 
 
 def test_no_torch_is_loaded_for_it():
     code = "import sys, fairrec.models.runs.loading; print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda table: table.drop("label"), "'label' is not there"),
+        (lambda table: table.explode("item_id", "label"), "'item_id' is"),
+        (lambda table: table.with_columns(pl.col("label").list.head(1)), "items have no label"),
+    ],
+)
+def test_candidates_that_are_none_are_refused(tmp_path: Path, change: Any, says: str):
+    table = pl.DataFrame({"user_id": [1], "item_id": [[1, 2]], "label": [[0, 1]]})
+    table.write_parquet(tmp_path / "test.parquet")
+    assert read_candidates(tmp_path / "test.parquet").equals(table)
+    change(table).write_parquet(tmp_path / "test.parquet")
+    with pytest.raises(InputError, match=says):
+        read_candidates(tmp_path / "test.parquet")
+
+
+def test_items_whose_categories_are_no_lists_are_refused(tmp_path: Path):
+    items = pl.DataFrame({"item_id": [1], "categories": [["a"]]})
+    for table in (items, items.drop("categories")):
+        table.write_parquet(tmp_path / "items.parquet")
+        assert read_items(tmp_path).equals(table)
+    items.explode("categories").write_parquet(tmp_path / "items.parquet")
+    with pytest.raises(InputError, match="'categories' is String there"):
+        read_items(tmp_path)

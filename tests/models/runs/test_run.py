@@ -32,7 +32,7 @@ def test_tables_that_do_not_belong_to_the_run_are_refused(run: Path):
     with pytest.raises(InputError, match="'nobody' is not in the table"):
         load_run(run).predictions()
     pl.read_parquet(run / "users.parquet").drop("gender").write_parquet(run / "users.parquet")
-    with pytest.raises(InputError, match="not those of its run"):
+    with pytest.raises(InputError, match="not as it was written"):
         load_run(run)
 
 

@@ -14,6 +14,13 @@ from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.models.deep.features import FeatureTables
 
+MOST_LAYERS = 100
+_LARGEST = 1 << 31
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _LARGEST
+
 
 @dataclass(frozen=True, slots=True)
 class HyperParameters:
@@ -27,13 +34,14 @@ class HyperParameters:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "dropout":
-                fits, allowed = 0 <= value < 1, "a number from 0 to below 1"
+                is_number = isinstance(value, int | float)
+                fits, allowed = is_number and 0 <= value < 1, "a number from 0 to below 1"
             elif isinstance(field.default, tuple):
                 is_tuple = isinstance(value, tuple)
-                fits = is_tuple and all(isinstance(n, int) and n >= 1 for n in value)
+                fits = is_tuple and len(value) <= MOST_LAYERS and all(map(_is_size, value))
                 allowed = "whole numbers from 1, such as 256-128"
             else:
-                fits, allowed = isinstance(value, int) and value >= 1, "a whole number from 1"
+                fits, allowed = _is_size(value), "a whole number from 1"
             if not fits:
                 raise InputError(
                     f"invalid hyper-parameter {field.name}: expected {allowed}, got "

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from fairrec.models.deep.base import CTRModel, HyperParameters, perceptron
+from fairrec.core.errors import InputError
+from fairrec.models.deep.base import MOST_LAYERS, CTRModel, HyperParameters, perceptron
 from fairrec.models.deep.features import FeatureTables
 
 
@@ -16,6 +17,14 @@ class DCNHyperParameters(HyperParameters):
     """With the number of cross layers."""
 
     cross_layers: int = 3
+
+    def __post_init__(self) -> None:
+        HyperParameters.__post_init__(self)
+        if self.cross_layers > MOST_LAYERS:
+            raise InputError(
+                f"invalid hyper-parameter cross_layers: expected at most {MOST_LAYERS}, got "
+                f"{self.cross_layers}"
+            )
 
 
 class DCN(CTRModel):

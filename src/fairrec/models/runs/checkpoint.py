@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, is_panic, plain
 from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
@@ -50,23 +52,68 @@ def save_record(record: BaseModel, file: Path) -> None:
     write_text(file, record.model_dump_json(indent=2) + "\n")
 
 
-def load_weights(model: CTRModel, file: Path) -> None:
-    """Fill a model with saved weights; a foreign or damaged file is a clear error."""
+def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Path) -> CTRModel:
+    """A model with saved weights; a foreign or damaged file is a clear error."""
+    tensors = _tensors_in(file)
     try:
-        # read here, because safetensors takes no path that is not Unicode
-        tensors = load(file.read_bytes())
-        model.load_state_dict(tensors)
-    except (OSError, SafetensorError) as error:
-        raise InputError(
-            f"{file}: cannot be read as safetensors ({error}). Train again."
-        ) from error
-    except RuntimeError as error:
-        raise InputError(
-            f"{file}: holds the weights of another model than run.json describes. "
-            "Keep both files of one run together."
-        ) from error
+        # sizes alone take no memory, and those of another model may take all of it
+        with torch.device("meta"), _Unfilled():
+            wanted = build_model(name, hyper, tables).state_dict()
+    except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _of_another_model(file) from error
+    if _sizes(wanted) != _sizes(tensors):
+        raise _of_another_model(file)
+    model = build_model(name, hyper, tables)
+    # codes of users and items are those of the tables beside, or they would name others
+    if not all(torch.equal(own, tensors[name]) for name, own in model.named_buffers()):
+        raise _of_another_model(file)
+    model.load_state_dict(tensors)
     if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
         raise InputError(f"{file}: holds weights that are not finite. Train again.")
+    return model
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves new tensors as they are: to fill those without memory, torch loads its compiler."""
+
+    _FILLS = (Tensor.normal_, Tensor.uniform_, Tensor.zero_, Tensor.fill_, Tensor.__setitem__)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in self._FILLS or getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        if func is torch.triu_indices:
+            n = args[0]
+            return torch.empty((2, n * (n - 1) // 2), dtype=torch.int64)
+        return func(*args, **kwargs)
+
+
+def _tensors_in(file: Path) -> dict[str, Tensor]:
+    try:
+        # read here, because safetensors takes no path that is not Unicode
+        return load(file.read_bytes())
+    except BaseException as error:
+        # types of numbers that torch has not are KeyErrors
+        if not (is_panic(error) or isinstance(error, OSError | SafetensorError | KeyError)):
+            raise
+        raise InputError(
+            f"{file}: cannot be read as safetensors ({plain(error, 300)}). Train again."
+        ) from error
+
+
+def _sizes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
+
+
+def _of_another_model(file: Path) -> InputError:
+    return InputError(
+        f"{file}: holds the weights of another model than run.json describes. "
+        "Keep both files of one run together."
+    )
 
 
 def hyper_as_dict(hyper: HyperParameters) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import known_positions
-from fairrec.models.runs.record import load_finished_record, read_table
+from fairrec.models.runs.record import load_finished_record, read_candidates
 
 if TYPE_CHECKING:
     from fairrec.models.runs.run import Run
@@ -50,7 +50,7 @@ class LoadingRun:
 
     def candidates(self) -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
-        return read_table(self.file)
+        return read_candidates(self.file)
 
     def predictions(self) -> pl.DataFrame:
         """The candidates with their scores, one row a candidate."""

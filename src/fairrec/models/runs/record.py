@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
+from fairrec.core.parquet import (
+    Kind,
+    is_id,
+    is_number,
+    is_value,
+    lists_of,
+    read_parquet,
+)
 
 RUN, RUNNING = "run.json", "training.json"
 """The record of a finished run, and of one whose training has begun."""
+_AGAIN = "Train again."
 
 
 class EpochRecord(BaseModel):
@@ -67,16 +77,9 @@ def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
     """The record of a run; a clear error where the folder is none."""
     settle(folder)
     file = folder / name
-    try:
-        return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(
-            f"{folder}: no run there ({error.strerror}). Make one with fairrec train"
-        ) from error
-    except (ValidationError, ValueError) as error:
-        raise InputError(
-            f"{file}: is damaged or of another version of FairRec. Train again."
-        ) from error
+    if not file.exists():
+        raise InputError(f"{plain(folder, 300)}: no run there. Make one with fairrec train")
+    return load_json(file, RunRecord, "trained run", _AGAIN, _AGAIN)
 
 
 def load_finished_record(folder: Path) -> RunRecord:
@@ -92,11 +95,24 @@ def load_finished_record(folder: Path) -> RunRecord:
     return record
 
 
-def read_table(file: Path) -> pl.DataFrame:
-    """A table of a run."""
-    try:
-        # opened here, because Polars takes no path that is not Unicode
-        with file.open("rb") as stream:
-            return pl.read_parquet(stream)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{file}: cannot be read ({error}). Train again.") from error
+def read_users(folder: Path, attributes: Sequence[str]) -> pl.DataFrame:
+    """The users of a run."""
+    columns: dict[str, Kind] = {"user_id": is_id, **dict.fromkeys(attributes, is_value)}
+    return read_parquet(folder / "users.parquet", _AGAIN, columns, "user_id")
+
+
+def read_items(folder: Path) -> pl.DataFrame:
+    """The items of a run."""
+    columns: dict[str, Kind] = {"item_id": is_id, "categories": lists_of(is_id)}
+    file = folder / "items.parquet"
+    return read_parquet(file, _AGAIN, columns, "item_id", optional=("categories",))
+
+
+def read_candidates(file: Path) -> pl.DataFrame:
+    """The candidates of a run."""
+    columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
+    table = read_parquet(file, _AGAIN, columns)
+    lengths = table.select(pl.col("item_id", "label").list.len())
+    if table["item_id"].null_count() or not lengths["item_id"].equals(lengths["label"]):
+        raise InputError(f"{plain(file, 300)}: some items have no label. {_AGAIN}")
+    return table

@@ -11,12 +11,19 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.errors import InputError, OutputError
 from fairrec.core.files import file_sum, write_table
+from fairrec.core.parquet import damaged
 from fairrec.inputs.ids import known_positions
 from fairrec.models.deep.base import CTRModel, chosen_device
 from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
-from fairrec.models.runs.checkpoint import build_model, load_weights
-from fairrec.models.runs.record import RunRecord, load_finished_record, read_table
+from fairrec.models.runs.checkpoint import load_model
+from fairrec.models.runs.record import (
+    RunRecord,
+    load_finished_record,
+    read_candidates,
+    read_items,
+    read_users,
+)
 
 VERSION_LETTERS = 12
 
@@ -43,7 +50,7 @@ class Run:
 
     def candidates(self, target: Literal["test", "validation"] = "test") -> pl.DataFrame:
         """`user_id`, `item_id`, `label`, one row a user, to be scored."""
-        return read_table(self.folder / f"{target}.parquet")
+        return read_candidates(self.folder / f"{target}.parquet")
 
     def tables(self) -> dict[str, Any]:
         """What an audit needs beside predictions: users, items, history and attributes."""
@@ -78,16 +85,13 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
     sha256 : the checksum of the weights as an audit recorded it; others are an error
     """
     record = load_finished_record(folder)
-    users, items = read_table(folder / "users.parquet"), read_table(folder / "items.parquet")
-    missing = {"user_id", *record.attributes} - set(users.columns)
-    if missing or "item_id" not in items.columns:
-        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
-    tables = feature_tables(users, items, record.attributes)
+    users, items = read_users(folder, record.attributes), read_items(folder)
+    with damaged(folder, "Train again."):
+        tables = feature_tables(users, items, record.attributes)
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
-    model = build_model(record.model, record.hyper_parameters, tables)
     weights = folder / "model.safetensors"
-    load_weights(model, weights)
+    model = load_model(record.model, record.hyper_parameters, tables, weights)
     if sha256 is not None and file_sum(weights) != sha256:
         raise InputError(
             f"{folder}: was trained again since it was audited (the checksum of {weights.name} is "

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from fairrec.core import json_file
 from fairrec.core.errors import InputError
-from fairrec.result.json_file import load_json
+from fairrec.core.json_file import checked_json, load_json
 from fairrec.result.schema import AuditSummary, Gap
 
 GAP = {"metric": "mrr", "size": 1.0, "advantaged": None, "disadvantaged": None, "chance": None}
@@ -62,3 +65,38 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path):
 @pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "nowhere"])
 def test_a_path_that_cannot_be_is_told_in_words(tmp_path: Path, name: str):
     assert "cannot be read" in refused(tmp_path / name)
+
+
+@pytest.mark.parametrize("number", ["1e999", '"nan"', '"-inf"', "9" * 400, "NaN"])
+def test_numbers_that_are_none_are_refused(tmp_path: Path, number: str):
+    file = tmp_path / "gap.json"
+    file.write_text(json.dumps({**GAP, "size": None}).replace("null", number, 1))
+    assert "is no gap of this version" in refused(file)
+
+
+def test_whole_numbers_that_no_table_holds_are_refused():
+    class Support(BaseModel):
+        users: int
+
+    assert checked_json(f'{{"users": {2**63 - 1}}}', Support).users == 2**63 - 1
+    with pytest.raises(ValueError, match="too large"):
+        checked_json(f'{{"users": {2**63}}}', Support)
+
+
+def test_bounds_may_be_infinite_where_that_is_said():
+    class Bounds(BaseModel):
+        bounds: tuple[float, float]
+
+    text = '{"bounds": [0, Infinity]}'
+    assert checked_json(text, Bounds, has_infinity=True).bounds == (0, math.inf)
+    with pytest.raises(ValueError, match="expected value"):
+        checked_json(text, Bounds)
+    with pytest.raises(ValueError, match="too large, or none"):
+        checked_json('{"bounds": [0, NaN]}', Bounds, has_infinity=True)
+
+
+def test_a_file_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "gap.json"
+    file.write_text(json.dumps(GAP))
+    monkeypatch.setattr(json_file, "MOST_BYTES", 20)
+    assert "has more than" in refused(file)
