@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +156,8 @@ def _be_child(
         # the old ones may be of a file, which can be gone back in
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
+        # a signal may come between the opening of a file and the first that could close it
+        warnings.simplefilter("ignore", ResourceWarning)
         if fault is not None and fault.largest is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (fault.largest, resource.RLIM_INFINITY))
         if fault is not None and fault.allocation:

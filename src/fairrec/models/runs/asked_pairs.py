@@ -13,6 +13,8 @@ from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import plain
 
 MOST_BYTES = 16_000_000
+MOST_DROPPED = 4 * MOST_BYTES
+"""Bytes of a longer request that are read and dropped: who still sends does not hear a reply."""
 MOST_VALUES = 1_000_000
 """Lists, objects and commas of a request; each costs some 100 bytes once it is read."""
 

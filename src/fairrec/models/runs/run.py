@@ -91,11 +91,11 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
     weights = folder / "model.safetensors"
-    model = load_model(record.model, record.hyper_parameters, tables, weights)
-    if sha256 is not None and file_sum(weights) != sha256:
+    if sha256 is not None and weights.is_file() and file_sum(weights) != sha256:
         raise InputError(
             f"{folder}: was trained again since it was audited (the checksum of {weights.name} is "
             "another). Audit the run again."
         )
+    model = load_model(record.model, record.hyper_parameters, tables, weights)
     # for good: threads that score side by side would switch it for each other
     return Run(record, model.to(chosen_device(device)).eval(), users, items, folder)

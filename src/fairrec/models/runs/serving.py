@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fairrec.core.errors import InputError, plain
 from fairrec.core.threads import available_threads
 from fairrec.core.version import __version__
-from fairrec.models.runs.asked_pairs import MOST_BYTES, RefusedError, asked_pairs
+from fairrec.models.runs.asked_pairs import MOST_BYTES, MOST_DROPPED, RefusedError, asked_pairs
 from fairrec.models.runs.connections import is_this_host
 from fairrec.models.runs.run import Run
 
@@ -147,14 +147,17 @@ async def _body(request: Request) -> bytes:
     too_long = RefusedError(
         413, f"the request is longer than {MOST_BYTES:,} bytes. Ask for fewer pairs at once"
     )
-    length = request.headers.get("content-length", "0")
-    if int(length) > MOST_BYTES:
+    if int(request.headers.get("content-length", "0")) > MOST_DROPPED:
         raise too_long
-    content = bytearray()
+    content, n_read = bytearray(), 0
     async for chunk in request.stream():
-        content += chunk
-        if len(content) > MOST_BYTES:
+        n_read += len(chunk)
+        if n_read > MOST_DROPPED:
             raise too_long
+        if n_read <= MOST_BYTES:
+            content += chunk
+    if n_read > MOST_BYTES:
+        raise too_long
     return bytes(content)
 
 
