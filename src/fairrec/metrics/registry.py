@@ -286,10 +286,12 @@ def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
         or (bool(is_valued) and not value)
     ):
         example = "[pay=high]" if found.takes == "column=value" else "[price]"
-        at = f"@{DEFAULT_K}" if found.has_cutoff else ""
+        asked = text.partition("[")[0].strip()
+        if found.has_cutoff and "@" not in asked:
+            asked += f"@{DEFAULT_K}"
         raise InputError(
             f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
-            f"in brackets: {found.name}{at}{example}"
+            f"in brackets: {plain(asked)}{example}"
         )
     return f"{column}={value}" if is_valued else column
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -289,7 +290,7 @@ def audit(
 def _load_the_rest() -> None:
     """What comes after reading, in the order in which it is needed."""
     make_ready()
-    import fairrec.workflows.audit_named  # noqa: F401
+    import_module("fairrec.workflows.audit_named")
 
 
 def audit_inputs(
