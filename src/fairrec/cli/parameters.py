@@ -12,7 +12,7 @@ import typer
 import typer.core
 from typer.models import ArgumentInfo
 
-from fairrec.cli.shared import errors_in_words
+from fairrec.cli.endings import errors_in_words
 from fairrec.cli.shown_console import shown_complaints
 from fairrec.core.options import (
     OUTPUT,
