@@ -9,7 +9,14 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import OutputError
-from fairrec.core.files import check_writable, put_table, whole_file, write_table, write_text
+from fairrec.core.files import (
+    ROWS_TOGETHER,
+    check_writable,
+    put_table,
+    whole_file,
+    write_table,
+    write_text,
+)
 
 TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
 
@@ -67,6 +74,15 @@ def test_a_table_is_written_as_its_ending_says(tmp_path: Path, ending: str):
     write_table(TABLE, file)
     read = pl.read_csv if ending.lower() == "csv" else pl.read_parquet
     assert read(file).equals(TABLE)
+
+
+def test_a_table_has_the_same_bytes_however_it_was_put_together(tmp_path: Path):
+    whole = pl.DataFrame({"a": range(ROWS_TOGETHER * 2)})
+    pieces = pl.concat([whole.head(9), whole.slice(9)], rechunk=False)
+    assert pieces.n_chunks() == 2
+    for table, name in ((whole, "whole"), (pieces, "pieces")):
+        put_table(table, tmp_path / name, compression_level=1)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
 
 
 def test_a_table_of_another_ending_is_refused(tmp_path: Path):
