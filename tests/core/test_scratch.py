@@ -11,7 +11,7 @@ import pytest
 
 from fairrec.core import scratch as scratch_module
 from fairrec.core.errors import OutputError
-from fairrec.core.scratch import alone, held, scratch, sweep
+from fairrec.core.scratch import alone, held, scratch, sole, sweep
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -123,3 +123,63 @@ def test_one_is_alone_with_a_folder_that_is_known_by_two_parents(tmp_path: Path,
         alone(tmp_path / "host" / "out"),
     ):
         pass
+
+
+def test_a_file_that_is_taken_away_before_it_is_held_makes_nobody_the_only_one(
+    tmp_path: Path, monkeypatch
+):
+    lock, opened = tmp_path / "lock", os.open
+    taken: list[Path] = []
+
+    def late(path: Path, *rest: int) -> int:
+        if not taken and lock.exists():
+            taken.append(Path(path))
+            lock.unlink()
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", late)
+    with sole(lock, "is training"):
+        assert taken == [lock] and lock.exists()
+        with pytest.raises(OutputError, match="is training there"), sole(lock, "is training"):
+            pass
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("is_next_there", [True, False])
+def test_who_ends_leaves_the_file_of_the_next_one(tmp_path: Path, is_next_there: bool):
+    lock = tmp_path / "lock"
+    with sole(lock, "is training"):
+        # as where the folder it lies in was exchanged
+        lock.rename(tmp_path / "old")
+        if is_next_there:
+            lock.touch()
+    assert lock.exists() == is_next_there
+
+
+ALONE_INSIDE = """
+import os, sys, time
+from pathlib import Path
+from fairrec.core.errors import OutputError
+from fairrec.core.scratch import sole
+
+folder, until, n = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2]), 0
+while time.monotonic() < until:
+    try:
+        with sole(folder / "lock", "is training"):
+            os.close(os.open(folder / "inside", os.O_CREAT | os.O_EXCL))
+            (folder / "inside").unlink()
+            n += 1
+    except OutputError:
+        pass
+print(n)
+"""
+
+
+def test_two_processes_are_never_both_the_only_one(tmp_path: Path):
+    """Each makes a file that must not be there yet, thousands of times."""
+    command = [sys.executable, "-c", ALONE_INSIDE, str(tmp_path), "2"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    ended = [(one.communicate()[0], one.returncode) for one in both]
+    assert [code for _, code in ended] == [0, 0]
+    assert all(int(said) > 100 for said, _ in ended)
+    assert [*tmp_path.iterdir()] == []

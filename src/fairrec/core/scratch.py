@@ -152,17 +152,25 @@ def sole(file: Path, doing: str) -> Iterator[None]:
     file : is there meanwhile
     doing : what the first one does, for the second one
     """
-    file.touch()
-    with held(file) as hold:
-        if hold == "theirs":
-            raise OutputError(
-                f"{file.parent}: another command{_holder(file)} {doing} there. Wait for it, or "
-                "choose another folder."
-            )
-        try:
-            yield
-        finally:
-            remove(file)
+    while True:
+        file.touch()
+        with held(file) as hold:
+            if hold == "gone":  # another one has just come to its end, and taken it away
+                continue
+            if hold == "theirs":
+                raise OutputError(
+                    f"{file.parent}: another command{_holder(file)} {doing} there. Wait for it, or "
+                    "choose another folder."
+                )
+            ours = file.stat()
+            try:
+                yield
+                return
+            finally:
+                # where the folder was exchanged meanwhile, a file of this name is the next one's
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(ours, file.stat()):
+                        remove(file)
 
 
 def _holder(path: Path) -> str:
