@@ -12,7 +12,10 @@ from fairrec.core.errors import OutputError
 from fairrec.core.files import (
     ROWS_TOGETHER,
     check_writable,
+    errors_of_scratch,
     put_table,
+    refuse_foreign,
+    sink_table,
     whole_file,
     write_table,
     write_text,
@@ -129,6 +132,48 @@ def test_a_parent_that_may_not_be_entered_is_refused_in_words(tmp_path: Path, mo
     monkeypatch.setattr(Path, "exists", closed)
     with pytest.raises(OutputError, match=r"closed/x: cannot be written \(Permission denied\)"):
         check_writable(tmp_path / "closed" / "x")
+
+
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path):
+    (tmp_path / "note").write_text("mine")
+    for folder in (tmp_path / "note", tmp_path / "note" / "out"):
+        with pytest.raises(OutputError, match=r"note is a file, not a folder"):
+            check_writable(folder)
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_any_work(tmp_path: Path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append((path, mode)))
+    with pytest.raises(OutputError, match=rf"no permission to write in {tmp_path}\."):
+        check_writable(tmp_path / "new" / "out")
+    assert asked == [(tmp_path, os.W_OK | os.X_OK)]
+
+
+def test_files_of_somebody_else_are_named_and_not_overwritten(tmp_path: Path):
+    refuse_foreign(tmp_path, ["users.parquet"], "bundle")
+    # a link that leads nowhere is somebody's too
+    (tmp_path / "users.parquet").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match=r"users.parquet there is of no bundle of FairRec's"):
+        refuse_foreign(tmp_path, ["items.parquet", "users.parquet"], "bundle")
+
+
+def test_a_full_disk_for_scratch_files_names_the_option(tmp_path: Path):
+    for error in (OSError(28, "No space left on device"), pl.exceptions.ComputeError("disk full")):
+        with (
+            pytest.raises(OutputError, match=r"cannot hold the scratch files .*scratch"),
+            errors_of_scratch(tmp_path),
+        ):
+            raise error
+    # what is in words already stays as it is
+    with pytest.raises(OutputError, match=r"^as it is$"), errors_of_scratch(tmp_path):
+        raise OutputError("as it is")
+
+
+def test_a_table_that_is_too_large_to_be_read_at_once_is_written_in_its_order(tmp_path: Path):
+    sink_table(TABLE.lazy(), tmp_path / "table")
+    assert pl.read_parquet(tmp_path / "table").equals(TABLE)
+    with pytest.raises(OSError, match="No space left"):
+        sink_table(pl.LazyFrame({"a": range(100_000)}), Path("/dev/full"))
 
 
 def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypatch):

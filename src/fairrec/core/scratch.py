@@ -175,7 +175,7 @@ def sole(file: Path, doing: str) -> Iterator[None]:
 
 def _holder(path: Path) -> str:
     """Which process holds a folder, in words, where the system tells."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, IndexError):
         there = path.stat()
         # such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131074 0 EOF`, devices in base 16
         name = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}:{there.st_ino}"
