@@ -3,7 +3,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench torture lowest clean
+.PHONY: demo test check bench coverage torture lowest clean
+
+# the rooms whose branches are counted, by their own tests alone
+COVERED := core inputs scoring
+OUTPUTS := */core/files.py,*/core/folders.py,*/core/file_by_file.py,*/core/scratch.py
 
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # the page, and the command line
@@ -31,6 +35,14 @@ check: $(VENV)/dev
 # timings and memory beside other tools, as ratios in one run
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
+
+# branches that the tests of a room run; 95% or more of readers, callers and writers
+coverage: $(VENV)/dev
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q $(COVERED:%=tests/%) $(COVERED:%=src/fairrec/%)
+	$(BIN)/python -m coverage combine -q
+	for part in '$(OUTPUTS)' '*/inputs/*' '*/scoring/*'; do \
+		$(BIN)/python -m coverage report --include="$$part" --fail-under=95 || exit; done
 
 # every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
 torture: $(VENV)/dev
@@ -72,4 +84,4 @@ $(VENV)/bench: pyproject.toml constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
