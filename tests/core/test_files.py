@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from fairrec.core.files import (
     ROWS_TOGETHER,
     check_writable,
     errors_of_scratch,
+    file_sum,
+    is_json_with,
     put_table,
     refuse_foreign,
     sink_table,
@@ -155,6 +158,28 @@ def test_files_of_somebody_else_are_named_and_not_overwritten(tmp_path: Path):
     (tmp_path / "users.parquet").symlink_to(tmp_path / "nowhere")
     with pytest.raises(OutputError, match=r"users.parquet there is of no bundle of FairRec's"):
         refuse_foreign(tmp_path, ["items.parquet", "users.parquet"], "bundle")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"version": 1, "name": 2, "more": 3}', True),
+        ('{"version": 1}', False),
+        ('["version", "name"]', False),
+        ("{", False),
+        ("[" * 100_000, False),
+        (None, False),
+    ],
+)
+def test_json_of_ours_is_known_by_its_names(tmp_path: Path, content: str | None, expected: bool):
+    if content is not None:
+        (tmp_path / "file").write_text(content)
+    assert is_json_with(tmp_path / "file", "version", "name") is expected
+
+
+def test_a_checksum_is_that_of_the_bytes(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"abc" * 100_000)
+    assert file_sum(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()
 
 
 def test_a_full_disk_for_scratch_files_names_the_option(tmp_path: Path):

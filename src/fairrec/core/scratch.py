@@ -18,7 +18,8 @@ from fairrec.core.errors import OutputError
 
 try:
     import fcntl
-except ImportError:  # not on Windows: there, what a killed command left is not swept up
+# not on Windows: there, what a killed command left is not swept up
+except ImportError:  # pragma: no cover
     fcntl = None  # type: ignore[assignment]
 
 SUFFIX = "writing"
