@@ -52,10 +52,12 @@ def write_inputs() -> None:
 
 def load_all() -> None:
     """Import what forks share; nothing of it is used here."""
-    for module in pkgutil.walk_packages(fairrec.__path__, "fairrec."):
-        if not re.search(r"__main__|\.testing\.", module.name):
+    ours = (module.name for module in pkgutil.walk_packages(fairrec.__path__, "fairrec."))
+    # what optimizers and charts import when they are first made takes longer than all the rest
+    for name in (*ours, "torch._dynamo", "altair"):
+        if not re.search(r"__main__|\.testing\.", name):
             with suppress(ImportError):
-                importlib.import_module(module.name)
+                importlib.import_module(name)
     built_command()
     numba.njit(lambda: 1)()
 
