@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
 from fairrec.search.searcher import Request, Task, require, searcher
@@ -102,10 +102,9 @@ class FairAS:
         self._metric = task.metrics[0]
         self._hyper = hyper
         self._rng = task.rng
-        self._binary = None if hyper.all_values else _first_binary(task.space)
         self._steppable = _steppable(task.space, hyper)
-        low, high = (-1.0, 1.0)
-        self.ends = tuple(End(sign, self._first_weights()) for sign in (low, high))
+        # the low end has its turn first
+        self.ends = tuple(End(sign, _first_weights(task.space, hyper)) for sign in (-1.0, 1.0))
         self._seen: set[tuple[int, ...]] = set()
         self._codes: list[tuple[int, ...]] = []
         self._values: list[float] = []
@@ -182,19 +181,6 @@ class FairAS:
                 if found is not None and sign * found > sign * value:
                     best, value = [*beside], found
 
-    def _first_weights(self) -> list[FloatArray]:
-        """Even chances for the values that are drawn at all."""
-        weights = []
-        for attribute, n_values in enumerate(self._space.cells.n_values):
-            has_group = np.bincount(self._space.codes[:, attribute], minlength=n_values) > 0
-            is_drawn = has_group
-            if not self._hyper.all_values:
-                is_drawn = _has_enough(self._space, attribute, self._binary)
-                # where the filter leaves no value at all, the published code breaks off
-                is_drawn = is_drawn if is_drawn.any() else has_group
-            weights.append(is_drawn / max(np.count_nonzero(is_drawn), 1))
-        return weights
-
 
 def _first_binary(space: Grouping) -> int | None:
     """The first attribute with two values; None where there is none."""
@@ -209,14 +195,29 @@ def _steppable(space: Grouping, hyper: FairASParameters) -> list[IntArray]:
     return [np.arange(0 if at == binary else n) for at, n in enumerate(space.cells.n_values)]
 
 
-def _has_enough(space: Grouping, attribute: int, binary: int | None) -> FloatArray:
+def _first_weights(space: Grouping, hyper: FairASParameters) -> list[FloatArray]:
+    """Even chances for the values that are drawn at all."""
+    weights = []
+    for attribute, n_values in enumerate(space.cells.n_values):
+        is_drawn = np.zeros(n_values, dtype=bool)
+        if not hyper.all_values:
+            is_drawn = _has_enough(space, attribute)
+        if not is_drawn.any():
+            # where the published filter leaves no value at all, its code breaks off
+            is_drawn = np.bincount(space.codes[:, attribute], minlength=n_values) > 0
+        weights.append(is_drawn / max(int(is_drawn.sum()), 1))
+    return weights
+
+
+def _has_enough(space: Grouping, attribute: int) -> BoolArray:
     """(n_values,), values with enough users, also together with each value of the binary one."""
     cells, n_values = space.cells, space.cells.n_values[attribute]
-    if binary is None or attribute == binary:
-        n_users = np.bincount(cells.codes[attribute], cells.n_users, n_values)
-        is_kept = n_users >= space.min_users
-        # the published code asks nothing of the binary attribute itself
-        return np.ones(n_values, dtype=bool) if attribute == binary else is_kept
-    pairs = cells.codes[binary].astype(np.int64) * n_values + cells.codes[attribute]
-    n_users = np.bincount(pairs, cells.n_users, 2 * n_values).reshape(2, n_values)
+    binary = _first_binary(space)
+    if attribute == binary:
+        # nothing is asked of the binary attribute itself
+        return np.ones(n_values, dtype=bool)
+    n_with = 1 if binary is None else 2
+    with_value = np.zeros_like(cells.codes[0]) if binary is None else cells.codes[binary]
+    pairs = with_value.astype(np.int64) * n_values + cells.codes[attribute]
+    n_users = np.bincount(pairs, cells.n_users, n_with * n_values).reshape(n_with, n_values)
     return np.asarray((n_users >= space.min_users).all(axis=0))
