@@ -36,7 +36,8 @@ def test_tables_are_searched_with_all_options(tables: Path):
     )
     assert ran.code == 0
     assert ran.stderr == (
-        "Written to new/figures: accuracy.csv, convergence.csv, worst.csv, search.svg, search.html\n"
+        "Written to new/figures: accuracy.csv, convergence.csv, worst.csv, search.svg, "
+        "search.html\n"
     )
     assert sorted(path.name for path in Path("new/figures").iterdir()) == FILES
     accuracy = pl.read_csv("new/figures/accuracy.csv")
