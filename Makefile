@@ -10,12 +10,14 @@ COVERED := core inputs scoring
 OUTPUTS := */core/files.py,*/core/folders.py,*/core/file_by_file.py,*/core/scratch.py
 
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
-# the page, and the command line
+# engines, tracking, the page, and the command line
 LOWEST := .lowest
-LOWEST_EXTRAS := excel http onnx pandas serve
+LOWEST_EXTRAS := excel http mlflow onnx pandas ray serve
 LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
-	tests/scoring/wire tests/end_to_end/test_command_line.py tests/end_to_end/test_demo.py \
-	--ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' -k 'not ranx'
+	tests/scoring/wire tests/stores/test_mlflow.py tests/core/engines tests/end_to_end/test_command_line.py \
+	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
+	-k 'not ranx and not without_noise and not node_is_lost'
+# the last two: Ray 2.10 leaves files open, which it says where warnings are shown, and has nodes in tests without an id
 
 # set up what is needed and run the main job
 demo: $(VENV)/core
