@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.packed import GZIP, LZ4, SNAPPY, ZSTD, ContradictionError, refuse_swollen
@@ -19,7 +18,7 @@ from fairrec.core.thrift import CutShortError, Struct, read_struct
 _MAGIC = b"PAR1"
 _ENDS = 8
 """Bytes after the footer: its length and the magic ones."""
-_HEADER, _LONGEST_HEADER = 1 << 10, 1 << 24
+_HEADER, _LONGEST_HEADER = 1 << 7, 1 << 24
 """Bytes that the header of a page may have: read at first, and at most."""
 
 # numbers of fields and values, as parquet.thrift names them
@@ -37,8 +36,7 @@ _TIMES = {0: 1, 1: SNAPPY, 2: GZIP, 5: LZ4, 6: ZSTD, 7: LZ4}
 """By the number of a codec; nothing is known of others."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(NamedTuple):
     """The pages of a column in a group of rows."""
 
     column: str

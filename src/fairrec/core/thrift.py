@@ -51,21 +51,26 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[Struct, int]:
         else:
             number, at = _integer(data, at)
         if kind in _INTEGERS:
-            # written out for speed: most values are numbers, and most of those take a byte or two
-            low = data[at]
-            if low < 128:
+            # as in `_integer`, written out for speed: most values are numbers
+            value, shift = data[at], 7
+            at += 1
+            if value > 127:
+                value &= 127
+                while (more := data[at]) > 127 and shift < _LONGEST:
+                    value |= (more & 127) << shift
+                    shift += 7
+                    at += 1
+                if shift >= _LONGEST:
+                    raise ThriftError("a number has no end")
+                value |= more << shift
                 at += 1
-                fields[number] = (low >> 1) ^ -(low & 1)
-            elif (high := data[at + 1]) < 128:
-                at += 2
-                fields[number] = (high << 6 | (low & 127) >> 1) ^ -(low & 1)
-            else:
-                fields[number], at = _integer(data, at)
+            fields[number] = (value >> 1) ^ -(value & 1)
         elif kind in _FLAGS:
             # in the head itself, unlike one in a list
             fields[number] = kind == _TRUE
-        elif kind == _STRUCT:
-            fields[number], at = _struct(data, at, depth + 1)
+        elif kind == _BINARY and (length := data[at]) < 128 and at + length < len(data):
+            fields[number] = data[at + 1 : at + 1 + length]
+            at += 1 + length
         else:
             fields[number], at = _value(data, at, kind, depth)
     return fields, at + 1
@@ -87,7 +92,7 @@ def _unsigned(data: bytes, at: int) -> tuple[int, int]:
             raise ThriftError("a number has no end")
 
 
-def _integer(data: bytes, at: int) -> tuple[int, int]:
+def _integer(data: bytes, at: int, _: int = 0) -> tuple[int, int]:
     number, at = _unsigned(data, at)
     return (number >> 1) ^ -(number & 1), at
 
@@ -116,9 +121,12 @@ def _list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     if n == 15:
         n, at = _unsigned(data, at)
     _refuse_longer(n, data, at, depth)
-    found = []
+    kind = head & 15
+    if kind not in _READERS:
+        raise ThriftError(f"a value is of the unknown kind {kind}")
+    read, found = _READERS[kind], []
     for _ in range(n):
-        value, at = _value(data, at, head & 15, depth)
+        value, at = read(data, at, depth + 1)
         found.append(value)
     return found, at
 
@@ -148,7 +156,7 @@ def _refuse_longer(n: int, data: bytes, at: int, depth: int) -> None:
 
 _READERS: dict[int, Callable[[bytes, int, int], tuple[Any, int]]] = {
     **dict.fromkeys((*_FLAGS, _BYTE), lambda data, at, _: (data[at], at + 1)),
-    **dict.fromkeys(_INTEGERS, lambda data, at, _: _integer(data, at)),
+    **dict.fromkeys(_INTEGERS, _integer),
     _DOUBLE: lambda data, at, _: _bytes(data, at, 8),
     _UUID: lambda data, at, _: _bytes(data, at, 16),
     _BINARY: _binary,

@@ -36,7 +36,8 @@ class ParquetFiles:
         is_known = columns is not None and all_columns.issuperset(columns)
         wanted = ({*columns} if columns is not None and is_known else all_columns) - self._seen
         for file, checked in self._checked if wanted else ():
-            with file.open("rb") as stream:
+            # headers are far apart, and what is read ahead is not looked at
+            with file.open("rb", buffering=0) as stream:
                 checked.check_pages(stream, wanted)
         self._seen |= wanted
 
