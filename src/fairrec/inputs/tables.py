@@ -60,6 +60,8 @@ class Table:
         self.mapping = mapping or {}
         self.piece = source if isinstance(source, Piece) else None
         self.doubts: dict[str, str | None] = {}
+        # looked up for each of thousands of attributes
+        self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, Piece) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
@@ -98,7 +100,11 @@ class Table:
 
     def find(self, wanted: str) -> str | None:
         """The column that plays the part of `wanted`, or None."""
-        return find_column(wanted, self.columns, self.name, self.where, self.mapping)
+        if wanted not in self._found:
+            self._found[wanted] = find_column(
+                wanted, self.columns, self.name, self.where, self.mapping
+            )
+        return self._found[wanted]
 
     def is_mapped(self, wanted: str) -> bool:
         """Whether the user said which column plays the part of `wanted`."""
