@@ -28,7 +28,12 @@ AGAIN = "Train again, into another folder."
 
 
 class EpochRecord(BaseModel):
-    """What one pass over the training data gave."""
+    """What one pass over the training data gave.
+
+    Parameters
+    ----------
+    holdout_loss : with the penalty, as it was trained by; only where epochs are judged by it
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,6 +41,7 @@ class EpochRecord(BaseModel):
     loss: float
     validation_auc: float
     seconds: float
+    holdout_loss: float | None = None
 
 
 class RunRecord(BaseModel):
@@ -61,6 +67,7 @@ class RunRecord(BaseModel):
     finished: bool
     holdout_loss: float | None = None
     holdout_auc: float | None = None
+    penalty: float = 0.0
     test: dict[str, float] = {}
     bundle_sha256: dict[str, str] = {}
 
