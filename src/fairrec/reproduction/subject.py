@@ -28,7 +28,7 @@ from fairrec.reproduction.recommender import (
     recommender_by_taste,
     recommender_of_run,
 )
-from fairrec.reproduction.space import full_combinations
+from fairrec.reproduction.space import by_decade, full_combinations
 from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.measure import Measure
@@ -166,8 +166,18 @@ class Subject:
         """Threads to measure with."""
         return available_threads()
 
-    def space(self, min_support: float, by: Sequence[str] | None = None) -> Grouping:
-        """The intersections of all attributes, or of some of them, with enough users."""
+    def space(
+        self, min_support: float, by: Sequence[str] | None = None, testsgd: bool = False
+    ) -> Grouping:
+        """The intersections of all attributes, or of some of them, with enough users.
+
+        Parameters
+        ----------
+        testsgd : those that TestSGD looks at, for which the paper takes some attributes by tens
+        """
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
-        return full_combinations(chosen, min_support)
+        protocol = self.training.protocol
+        tens = protocol.by_decade if testsgd and protocol is not None else ()
+        attributes = [by_decade(one) if one.name in tens else one for one in chosen]
+        return full_combinations(attributes, min_support)
