@@ -32,6 +32,7 @@ def test_without_training_the_data_name_it(subject, source):
         "protocol": "ours",
         "training_seed": 0,
         "data_seed": 0,
+        "candidates": None,
     }
     assert subject.folder.name == f"{source.key}-taste"
 

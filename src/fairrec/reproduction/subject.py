@@ -27,6 +27,7 @@ from fairrec.reproduction.recommender import (
     Recommender,
     recommender_by_taste,
     recommender_of_run,
+    with_candidates,
 )
 from fairrec.reproduction.space import by_decade, full_combinations
 from fairrec.reproduction.training_plan import TrainingPlan
@@ -59,6 +60,7 @@ class Subject:
     Parameters
     ----------
     runs : folder of trained runs; a finished one is never trained again
+    candidates : so many candidates of each user; by default those of the run
     """
 
     source: DataSource
@@ -66,6 +68,7 @@ class Subject:
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
     shelf: Shelf = field(default_factory=Shelf)
+    candidates: int | str | None = None
 
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
@@ -80,7 +83,7 @@ class Subject:
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What names the recommender and its candidates; it is trained first if it is not yet."""
-        about = {"model": self.model, **self.training.identity()}
+        about = {"model": self.model, **self.training.identity(), "candidates": self.candidates}
         if self.model == "taste":
             return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
@@ -116,9 +119,12 @@ class Subject:
     def recommender(self) -> Recommender:
         """The model, loaded."""
         self.shelf.take(self)
-        if self.model == "taste":
-            return recommender_by_taste(self.source.bundle, self.training.data_seed)
-        return recommender_of_run(self.folder)
+        seed, bundle = self.training.data_seed, self.source.bundle
+        by_taste = self.model == "taste"
+        loaded = recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)
+        if self.candidates is None:
+            return loaded
+        return with_candidates(loaded, bundle, self.candidates, seed)
 
     @cached_property
     def _read(self) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
