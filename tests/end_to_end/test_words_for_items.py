@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_a_group_of_items_is_exposed_less_and_not_served_worse():
     said = everything_said(items_result())
     for where in ("text", "Markdown", "model card", "page"):
         assert "exposed less" in said[where], where
-    assert "is exposed less: exposure" in said["text"]
+    assert "groups are exposed less, most of all category=jazz, era=new: exp" in said["text"]
     assert "Exposed least: category=jazz, era=new" in said["text"]
     assert "items in the group (log scale)" in said["page"]
     assert "What was audited" in said["page"] and "Who was audited" not in said["page"]
@@ -143,16 +144,12 @@ def test_lists_and_tables_of_users_are_no_part_of_what_items_miss():
         assert "300 of 900 items" in text
 
 
-def test_small_numbers_of_items_are_hidden_as_those_of_users_are(tmp_path: Path):
+def test_small_numbers_of_items_are_hidden_as_those_of_users_are():
     result = items_result()
     notes = (*result.summary.warnings, "the text of 3 of 900 items are not a part of it")
-    result = items_result()
-    with_note = result.summary.model_copy(update={"warnings": notes})
-    for where, text in everything_said(
-        result.__class__(with_note, result.group_table, None, None, result.page, result.card).shown(
-            min_shown=60
-        )
-    ).items():
+    summary = result.summary.model_copy(update={"warnings": notes})
+    hidden = replace(result, summary=summary).shown(min_shown=60)
+    for where, text in everything_said(hidden).items():
         assert words_of_users(text) == [], where
         if where in ("text", "page"):
             assert "fewer than 60 of 900 items are not a part" in text
@@ -189,10 +186,11 @@ def test_a_gate_on_items_never_speaks_of_users(how: str):
     metric = next(iter(result.metrics))
     rules = [
         {"metric": metric, "max_worse": 0.001},
-        {"metric": metric, "max_worse": "200%"},
+        {"metric": metric, "max_worse": "90%"},
         {"metric": metric, "max_difference": 0.03},
-        {"metric": metric, "min_ratio": 0.9},
     ]
+    if how != "among alike":
+        rules.append({"metric": metric, "min_ratio": 0.9})
     asked = ({}, {"max_undefined": 0.01}, {"certify_from": 100}, {"certify_from": 5000})
     for require in asked:
         gate = fairrec.gate(result, {"rule": rules, "require": require})
