@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described, MeasuredBy
@@ -45,6 +46,7 @@ class AuditInputs:
     given : the tables and what was said about them
     notes : what the reader should know about the tables
     circumstances : in which users are to be alike when groups are compared
+    unit : what has one value each: users, or what stands in their place here
     """
 
     user_ids: pl.Series
@@ -61,6 +63,7 @@ class AuditInputs:
     tables: dict[str, Table]
     notes: Notes = ()
     circumstances: tuple[Attribute, ...] = ()
+    unit: Unit = USERS
 
     @property
     def n_users(self) -> int:
@@ -113,6 +116,7 @@ class AuditInputs:
             self.warnings,
             self.measured_by,
             self.is_pandas,
+            self.unit,
         )
 
     @property
