@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
 from fairrec.core.options import spelled
+from fairrec.core.units import ITEMS, Unit
 from fairrec.inputs.ids import encode
 from fairrec.inputs.notes import ItemsNote, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
@@ -26,11 +27,13 @@ class Catalogue:
     units : what has one value each, with its attributes: in the place of users everywhere else
     item_keys : of the items of all units, as they are compared
     unit_of_item : (n_items,), the row of each in `units`
+    unit : what they are called
     """
 
     units: Users
     item_keys: pl.Series
     unit_of_item: IntArray
+    unit: Unit = ITEMS
     notes: Notes = ()
 
     @property
@@ -68,7 +71,8 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     without = f" items of {table.where} have no '{plain(unit)}' and are left out"
     note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
-    return Catalogue(units, items.keys.filter(is_known), codes.astype(np.int64), (note,))
+    keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
+    return Catalogue(units, keys, of_item, unit_named(unit), (note,))
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
@@ -109,3 +113,15 @@ def _refuse_unlike(
         f"such in all). A group is made of whole units; leave out {spelled('unit')} to compare "
         "items, or name attributes that all items of a unit share."
     )
+
+
+def unit_named(column: str) -> Unit:
+    """What units are called that a column names.
+
+    >>> unit_named("provider_id").many, unit_named("Company").many, unit_named("business").many
+    ('providers', 'companies', 'businesses')
+    """
+    one = plain(column).lower().removesuffix("_id").replace("_", " ").strip() or "unit"
+    if one.endswith("y") and one[-2:-1] not in "aeiou":
+        return Unit(one, f"{one[:-1]}ies")
+    return Unit(one, f"{one}es" if one.endswith(("s", "x", "ch", "sh")) else f"{one}s")

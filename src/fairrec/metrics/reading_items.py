@@ -166,6 +166,7 @@ def _as_users(
         given=given,
         tables=tables,
         notes=shown.notes,
+        unit=catalogue.unit,
     )
 
 

@@ -16,11 +16,11 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
-from fairrec.metrics.reading_items import read_items
+from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.group_table import RESERVED
-from fairrec.statistics.analysis import analyse
+from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.resampled_users import user_blocks
 from fairrec.statistics.standing import expected_of
@@ -59,14 +59,8 @@ def audit_items(
     read = read_items(predictions, tables, reserved=RESERVED, max_memory=options.max_memory)
     inputs, wanted = read.inputs, read.wanted
     options = replace(options, matters=matters_of(options.matters, wanted))
-    grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
-    measured = measure_everyone(inputs, wanted, options.n_threads, progress)
-    refuse_undefined(measured, inputs.candidates)
-    refuse_unfit_to(options.matters, measured)
-    shown = read.shown
-    lengths = np.diff(shown.candidates.offsets)
-    blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)
-    analysis = analyse(measured, grouping, options, progress, blocks=blocks)
+    analysis = analyse_items(read, options, progress)
+    measured, grouping = analysis.measured, analysis.grouping
     progress("looking for who is missing", 0, 0)
     missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
@@ -82,3 +76,19 @@ def audit_items(
         about=about,
         started=started,
     )
+
+
+def analyse_items(
+    read: ItemsRead,
+    options: AuditOptions,
+    progress: Progress = lambda stage, done, total: None,
+) -> Analysis:
+    """What there is to say of groups of items: chance by attributes, intervals by users."""
+    inputs, shown = read.inputs, read.shown
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted))
+    measured = measure_everyone(inputs, read.wanted, options.n_threads, progress)
+    refuse_undefined(measured, inputs.candidates)
+    refuse_unfit_to(options.matters, measured)
+    lengths = np.diff(shown.candidates.offsets)
+    blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)
+    return analyse(measured, grouping, options, progress, blocks=blocks)
