@@ -25,7 +25,6 @@ from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.audit_items import analyse_items
 
 K = 10
-N_MANY = 60_000
 ALPHA = 0.05
 LEVEL = "a group of items is found"
 ALL_HELD = "all differences are in their intervals at once"
@@ -42,6 +41,7 @@ class Market:
     skew : how much the popularity of items varies, on the scale of logarithms
     effect : how much less popular the items of one kind are, on the same scale
     short : the share of users whose lists have from 1 to K items, instead of K
+    n_many : users from whom the truth is known
     """
 
     name: str
@@ -50,6 +50,7 @@ class Market:
     skew: float = 1.0
     effect: float = 0.0
     short: float = 0.0
+    n_many: int = 60_000
 
     def drawn(self, rng: np.random.Generator) -> tuple[AnyArray, AnyArray, FloatArray]:
         """The kind and origin of each item, and its popularity."""
@@ -102,7 +103,7 @@ def truth(market: Market, world: int, metrics: str) -> tuple[Any, FloatArray]:
     """The items of a world, and the differences that very many users show."""
     rng = np.random.default_rng([world, 1])
     items = market.drawn(rng)
-    parts = [looked_at(market.shown(rng, N_MANY // 10, items), metrics) for _ in range(10)]
+    parts = [looked_at(market.shown(rng, market.n_many // 10, items), metrics) for _ in range(10)]
     analyses = [analysed(part, permutations=0).moments.difference for part in parts]
     return items, np.mean(analyses, axis=0)
 
