@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spelled
+from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.several import HOW, one_value_each
@@ -34,6 +35,7 @@ class AttributeSpec:
     several : what becomes of several values, where that was said
     warnings : what the reader should know about the column
     is_further : whether the column became other attributes before, of which this one says no more
+    unit : what has a value of it each
     """
 
     name: str
@@ -42,6 +44,7 @@ class AttributeSpec:
     several: str | None = None
     warnings: tuple[str, ...] = ()
     is_further: bool = False
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Attribute:
     n_missing: int = 0
     binning: str | None = None
     warnings: tuple[str, ...] = ()
+    unit: Unit = USERS
 
     @property
     def labels(self) -> pl.Series:
@@ -89,8 +93,8 @@ class Attribute:
         if n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known:
             return (
                 f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
-                "users, so it looks like an id or free text; leave it out, or group its values "
-                "first"
+                f"{self.unit.many}, so it looks like an id or free text; leave it out, or group "
+                "its values first"
             )
         if n_values <= _MANY_TEXTS:
             return None
@@ -124,7 +128,8 @@ class Users:
 
 def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
     """What `by` asks for; an error for what the table does not have, and for nothing."""
-    specs = tuple(_parse_spec(text, table) for text in by)
+    unit = ITEMS if table.name == "items" else USERS
+    specs = tuple(replace(_parse_spec(text, table), unit=unit) for text in by)
     if not specs:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
@@ -198,9 +203,9 @@ def _with_one_value_each(
         values, n_blanks = _without_blanks(frame[spec.name], table.is_csv)
         about_blanks = (
             f"attribute '{plain(spec.name)}': blanks around the text of {n_blanks:,} of "
-            f"{len(values):,} users are not a part of it"
+            f"{len(values):,} {spec.unit.many} are not a part of it"
         )
-        for one in one_value_each(values, spec.name, spec.several, table.where):
+        for one in one_value_each(values, spec.name, spec.several, table.where, spec.unit):
             notes = () if one.note is None else (one.note,)
             if n_blanks and not one.is_further:
                 notes = (about_blanks, *notes)
@@ -287,8 +292,8 @@ def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attr
     # of the attributes that a column became, the first tells it for all
     if not spec.is_further:
         warnings.append(
-            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} users; they "
-            f"form the value '{MISSING}'"
+            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} "
+            f"{spec.unit.many}; they form the value '{MISSING}'"
         )
     return _attribute(spec, codes, known, n_missing, warnings)
 
@@ -311,7 +316,7 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         pass
     raise InputError(
         f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. "
-        "An attribute has one value a user: text, a whole number or true/false."
+        f"An attribute has one value a {spec.unit.one}: text, a whole number or true/false."
     )
 
 
@@ -323,7 +328,7 @@ def _attribute(
     warnings: list[str],
 ) -> Attribute:
     binning = spec.binning.in_words if spec.binning else None
-    made = Attribute(spec.name, codes, tuple(values), n_missing, binning)
+    made = Attribute(spec.name, codes, tuple(values), n_missing, binning, unit=spec.unit)
     if made.advice and made.n_known < _ENOUGH_EACH * len(values):
         warnings.append(made.advice)
     return replace(made, warnings=tuple(warnings))
