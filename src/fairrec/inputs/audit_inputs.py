@@ -196,6 +196,10 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
 
 def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     """Refuse tables and options that do not go together."""
+    if given.side == "items":
+        raise InputError(
+            f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."
+        )
     if sources["values"] is not None:
         for name in ("predictions", "test", "items", "history"):
             if sources[name] is not None:
@@ -243,7 +247,7 @@ def read_tables(
     item_columns : what metrics ask of columns of the items
     """
     everyone = users_of(tables["users"], given.by)
-    _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
+    refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)
     elif "test" in tables:
@@ -272,7 +276,8 @@ def read_tables(
     )
 
 
-def _refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:
+def refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:
+    """An error for an attribute that would be another column of the result."""
     for name in attributes:
         if name in reserved:
             raise InputError(

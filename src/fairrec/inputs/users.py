@@ -141,18 +141,18 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     """The users and the attributes named in `by`."""
     specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
-    user_column = table.require("user_id")
+    key = table.key
     frame = table.read(
-        {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
+        {key: table.require(key), **{f"={spec.name}": spec.column for spec in specs}},
         labels=[f"={spec.name}" for spec in specs if spec.binning is None],
     )
-    frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
-    ids, keys = _ids_and_keys(frame["user_id"], table)
+    frame = frame.rename({f"={name}": name for name in names if name != key})
+    ids, keys = _ids_and_keys(frame[key], table)
     refuse_users_twice(keys, table)
     if not keys.is_sorted():
         order = keys.arg_sort()
         frame, ids, keys = frame[order], ids.gather(order), keys.gather(order)
-    specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table)
+    specs, columns = _with_one_value_each(frame.drop(key), specs, table)
     return Users(ids, keys, columns, specs, table.where)
 
 
@@ -166,12 +166,14 @@ def read_attribute(table: Table, text: str) -> tuple[tuple[AttributeSpec, ...], 
 
 def read_ids(table: Table) -> tuple[pl.Series, pl.Series]:
     """Ids of users as they came and as they are compared, in the order of the rows."""
-    return _ids_and_keys(table.read({"user_id": table.require("user_id")})["user_id"], table)
+    key = table.key
+    return _ids_and_keys(table.read({key: table.require(key)})[key], table)
 
 
 def refuse_users_twice(keys: pl.Series, table: Table) -> None:
     """An error where a user has more than one row."""
-    table.refuse_duplicates(keys, table.require("user_id"), "Keep one row per user.")
+    one = table.key.removesuffix("_id")
+    table.refuse_duplicates(keys, table.require(table.key), f"Keep one row per {one}.")
 
 
 def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]:
@@ -233,9 +235,10 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
     name, colon, how = text.rpartition(":")
     for said in (text, name) if column is None else (text,):
         found = table.attribute_column(said)
-        if found is not None and found == table.find("user_id"):
+        if found is not None and found == table.find(table.key):
+            one = table.key.removesuffix("_id")
             raise InputError(
-                f"Attribute '{plain(said)}' is the user id itself. Name attributes of users."
+                f"Attribute '{plain(said)}' is the {one} id itself. Name attributes of {one}s."
             )
     if column is not None:
         return AttributeSpec(text, column)
@@ -245,7 +248,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             return AttributeSpec(name, column, several=how)
         if column is not None:
             return AttributeSpec(name, column, parse_binning(how, text))
-    known = [column for column in table.columns if column != table.find("user_id")]
+    known = [column for column in table.columns if column != table.find(table.key)]
     error = unknown_name("attribute", name if colon else text, known)
     raise UnknownNameError(f"{table.where}: {error}{table.hint}")
 

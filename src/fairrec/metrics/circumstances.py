@@ -112,7 +112,7 @@ def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
 def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
     """All circumstances that can be counted in the tables and are not given."""
     is_given = {circumstance.name for circumstance in inputs.circumstances}
-    if "values" in inputs.tables:
+    if "values" in inputs.tables or inputs.given.side == "items":
         return ()
     found = []
     for name in COUNTED:
