@@ -25,6 +25,7 @@ from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.audit_items import analyse_items
 
 K = 10
+METRICS = f"exposure@{K},exposure_to_relevance@{K}"
 ALPHA = 0.05
 LEVEL = "a group of items is found"
 ALL_HELD = "all differences are in their intervals at once"
@@ -45,12 +46,12 @@ class Market:
     """
 
     name: str
-    n_items: int = 300
+    n_items: int = 200
     n_users: int = 1000
     skew: float = 1.0
     effect: float = 0.0
     short: float = 0.0
-    n_many: int = 60_000
+    n_many: int = 30_000
 
     def drawn(self, rng: np.random.Generator) -> tuple[AnyArray, AnyArray, FloatArray]:
         """The kind and origin of each item, and its popularity."""
@@ -114,11 +115,11 @@ def level(seed: int, market: Market) -> dict[str, Outcome]:
     # who likes what has to do with kinds; under the null hypothesis attributes are dealt out
     attributes = tables["items"].select("kind", "origin")[rng.permutation(market.n_items)]
     tables["items"] = pl.concat([tables["items"].select("item_id"), attributes], how="horizontal")
-    analysis = analysed(looked_at(tables, f"exposure@{K},exposure_to_relevance@{K}"))
+    analysis = analysed(looked_at(tables, METRICS))
     return {LEVEL: happened(bool(analysis.is_significant.any()))}
 
 
-def coverage(seed: int, market: Market, metrics: str) -> dict[str, Outcome]:
+def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Outcome]:
     items, true = truth(market, seed % 2, metrics)
     rng = np.random.default_rng(seed)
     analysis = analysed(looked_at(market.shown(rng, market.n_users, items), metrics), seed=seed)
@@ -158,11 +159,10 @@ STUDIES = (
     ),
     *(
         Study(
-            f"items, {metric}, {market.name}",
-            partial(coverage, market=market, metrics=f"{metric}@{K}"),
-            (Claim(ALL_HELD, 0.95), Claim(ONE_HELD, 0.93), Claim(CERTIFIED, 0.95)),
+            f"items, {market.name}",
+            partial(coverage, market=market),
+            (Claim(ALL_HELD, 0.93), Claim(ONE_HELD, 0.93), Claim(CERTIFIED, 0.93)),
         )
-        for metric in ("exposure", "exposure_to_relevance")
         for market in MARKETS
     ),
 )

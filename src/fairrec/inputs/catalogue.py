@@ -72,7 +72,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
-    return Catalogue(units, keys, of_item, unit_named(unit), (note,))
+    return Catalogue(units, keys, of_item, Unit.of_column(unit), (note,))
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
@@ -113,15 +113,3 @@ def _refuse_unlike(
         f"such in all). A group is made of whole units; leave out {spelled('unit')} to compare "
         "items, or name attributes that all items of a unit share."
     )
-
-
-def unit_named(column: str) -> Unit:
-    """What units are called that a column names.
-
-    >>> unit_named("provider_id").many, unit_named("Company").many, unit_named("business").many
-    ('providers', 'companies', 'businesses')
-    """
-    one = plain(column).lower().removesuffix("_id").replace("_", " ").strip() or "unit"
-    if one.endswith("y") and one[-2:-1] not in "aeiou":
-        return Unit(one, f"{one[:-1]}ies")
-    return Unit(one, f"{one}es" if one.endswith(("s", "x", "ch", "sh")) else f"{one}s")
