@@ -49,7 +49,7 @@ def test_notes_on_attributes_of_items_say_items():
     notes = [note for one in items.attributes(np.arange(32)) for note in one.warnings]
     assert len(notes) == 4
     assert all(" of 32 items" in note or " for 31 items" in note for note in notes)
-    with pytest.raises(InputError, match="one value a item"):
+    with pytest.raises(InputError, match="one value an item"):
         read_users(Table(frame.with_columns(y=["en|fr", "fr"] * 16), "items"), ["y"])
 
 
