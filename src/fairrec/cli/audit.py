@@ -257,6 +257,9 @@ def _tables(
     if counted:
         raise InputError(f"{spelled('disjoint')} is about {spelled('counts')}. Leave it out.")
     if run is None:
+        if tables.get("side") == "items":
+            need(tables, "items", "by", command="audit")
+            return {"predictions": predictions, **tables}
         # attributes may stand beside the values
         need(tables, *(("users",) if predictions is not None else ()), "by", command="audit")
         return {"predictions": predictions, **tables}

@@ -20,23 +20,24 @@ from fairrec.core.matters import Matters as Amounts
 from fairrec.core.matters import matters as amounts
 from fairrec.core.options import GROUPS, OUTPUT, STATISTICS, Option, Options, spelled
 from fairrec.core.threads import available_threads
+from fairrec.core.units import USERS, Unit
 
 USUAL_SHARE, LEAST_USERS = 0.001, 10
 """The smallest group unless told otherwise. Fewer users than that are mostly noise, and tell what
 single persons were shown."""
 
 
-def smallest_group(min_support: float | None) -> str:
+def smallest_group(min_support: float | None, unit: Unit = USERS) -> str:
     """How large a group must be, in words.
 
     >>> smallest_group(None), smallest_group(0.001), smallest_group(50)
     ('0.1% of users, at least 10', '0.1% of users', '50 users')
     """
     if min_support is None:
-        return f"{smallest_group(USUAL_SHARE)}, at least {LEAST_USERS}"
+        return f"{smallest_group(USUAL_SHARE, unit)}, at least {LEAST_USERS}"
     if min_support >= 1:
-        return f"{min_support:,.0f} user{'s' if min_support > 1 else ''}"
-    return f"{100 * min_support:.12g}% of users"
+        return unit.count(round(min_support))
+    return f"{100 * min_support:.12g}% of {unit.many}"
 
 
 def take_smaller_groups() -> str:

@@ -13,6 +13,7 @@ from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.audit_options import AuditOptions, smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spelled
+from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import Lattice, build_lattice, members
@@ -120,6 +121,7 @@ def grouping_of(
     options: AuditOptions,
     n_users: IntArray | None = None,
     n_metrics: int = 1,
+    unit: Unit = USERS,
 ) -> Grouping:
     """The groups of users with these attributes; an error where none has enough users."""
     grouping = Grouping.of(attributes, options, n_users, n_metrics)
@@ -127,8 +129,8 @@ def grouping_of(
         advice = [plain(one.advice, 300) for one in attributes if one.advice]
         remedy = f"{take_smaller_groups()}, or name fewer attributes in {spelled('by')}."
         raise InputError(
-            f"No group has {grouping.min_users:,} users (smallest group: "
-            f"{smallest_group(options.min_support)}; {grouping.n_users:,} users in all). "
-            + (f"The {'. The '.join(advice)}." if advice else remedy)
+            f"No group has {grouping.min_users:,} {unit.many} (smallest group: "
+            f"{smallest_group(options.min_support, unit)}; {grouping.n_users:,} {unit.many} in "
+            "all). " + (f"The {'. The '.join(advice)}." if advice else remedy)
         )
     return grouping

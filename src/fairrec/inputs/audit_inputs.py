@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described, MeasuredBy
@@ -45,6 +46,7 @@ class AuditInputs:
     given : the tables and what was said about them
     notes : what the reader should know about the tables
     circumstances : in which users are to be alike when groups are compared
+    unit : what has one value each: users, or what stands in their place here
     """
 
     user_ids: pl.Series
@@ -61,6 +63,7 @@ class AuditInputs:
     tables: dict[str, Table]
     notes: Notes = ()
     circumstances: tuple[Attribute, ...] = ()
+    unit: Unit = USERS
 
     @property
     def n_users(self) -> int:
@@ -113,6 +116,7 @@ class AuditInputs:
             self.warnings,
             self.measured_by,
             self.is_pandas,
+            self.unit,
         )
 
     @property
@@ -192,6 +196,10 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
 
 def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
     """Refuse tables and options that do not go together."""
+    if given.side == "items":
+        raise InputError(
+            f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."
+        )
     if sources["values"] is not None:
         for name in ("predictions", "test", "items", "history"):
             if sources[name] is not None:
@@ -239,7 +247,7 @@ def read_tables(
     item_columns : what metrics ask of columns of the items
     """
     everyone = users_of(tables["users"], given.by)
-    _refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
+    refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
         lists = lists_of_values(tables["values"], values, everyone)
     elif "test" in tables:
@@ -268,12 +276,15 @@ def read_tables(
     )
 
 
-def _refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:
+def refuse_clash(
+    attributes: Sequence[str], reserved: Collection[str], table: str = "users"
+) -> None:
+    """An error for an attribute that would be another column of the result."""
     for name in attributes:
         if name in reserved:
             raise InputError(
                 f"Attribute '{name}' has the name of a column of the result. "
-                "Rename that column of the users table."
+                f"Rename that column of the {table} table."
             )
 
 

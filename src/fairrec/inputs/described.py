@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute
 
@@ -27,6 +28,7 @@ class Described:
     warnings : what the reader should know
     measured_by : None where another tool has counted users, and nobody knows
     is_pandas : whether results go out as frames of pandas
+    unit : what has one value each, and what `n_users` counts
     """
 
     tables: Mapping[str, Table]
@@ -42,3 +44,4 @@ class Described:
     warnings: tuple[str, ...]
     measured_by: MeasuredBy | None
     is_pandas: bool = False
+    unit: Unit = USERS

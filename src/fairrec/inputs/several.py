@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.units import USERS, Unit
 
 HOW = ("first", "each", "whole")
 MARK = "|"
@@ -38,13 +39,15 @@ class OneValue:
     is_further: bool = False
 
 
-def one_value_each(values: pl.Series, name: str, how: str | None, where: str) -> Iterator[OneValue]:
+def one_value_each(
+    values: pl.Series, name: str, how: str | None, where: str, unit: Unit = USERS
+) -> Iterator[OneValue]:
     """The attribute, or attributes, that a column becomes; an error where that has to be said."""
     as_given = values
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
     if how is None:
-        yield OneValue(name, as_given, _refuse_several(values, name, where))
+        yield OneValue(name, as_given, _refuse_several(values, name, where, unit))
         return
     lists = _lists(values)
     if lists.head(0).explode().dtype.is_nested():
@@ -53,7 +56,8 @@ def one_value_each(values: pl.Series, name: str, how: str | None, where: str) ->
             "text, whole numbers or true/false."
         )
     n_several = int((lists.list.len() > 1).sum())
-    told = f"attribute '{name}' has several values for {n_several:,} of {len(values):,} users"
+    n_of_all = f"{n_several:,} of {len(values):,} {unit.many}"
+    told = f"attribute '{name}' has several values for {n_of_all}"
     becomes = {
         "first": "the first of each counts",
         "each": "each value is an attribute",
@@ -65,7 +69,7 @@ def one_value_each(values: pl.Series, name: str, how: str | None, where: str) ->
     elif how == "whole":
         yield OneValue(name, values if values.dtype == pl.String else _joined(lists), note)
     else:
-        for place, (value, answers) in enumerate(_each(lists, name, where)):
+        for place, (value, answers) in enumerate(_each(lists, name, where, unit)):
             is_further = place > 0
             yield OneValue(f"{name}[{value}]", answers, None if is_further else note, is_further)
 
@@ -101,17 +105,17 @@ def is_joined(values: pl.Series) -> pl.Series:
     return has_mark if len(recurs) and 2 * int(recurs.sum()) >= len(recurs) else never
 
 
-def _refuse_several(values: pl.Series, name: str, where: str) -> str | None:
+def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str | None:
     """Refuse a column in which many users have several values; a note where few have."""
     name = plain(name)
     choice = (
-        f"Say what becomes of several: take the first of each user ({name}:first), make an "
+        f"Say what becomes of several: take the first of each {unit.one} ({name}:first), make an "
         f"attribute of each value ({name}:each), or take them together as one value ({name}:whole)."
     )
     if isinstance(values.dtype, pl.List | pl.Array):
         raise InputError(
-            f"{where}: attribute '{name}' holds lists, and an attribute has one value a user. "
-            f"{choice}"
+            f"{where}: attribute '{name}' holds lists, and an attribute has one value "
+            f"{unit.a}. {choice}"
         )
     joined = is_joined(values)
     n_several, n_users = int(joined.sum()), len(values) - values.null_count()
@@ -120,17 +124,17 @@ def _refuse_several(values: pl.Series, name: str, where: str) -> str | None:
     if n_several >= SIZEABLE * n_users:
         raise InputError(
             f"{where}: attribute '{name}' has several values for {n_several:,} of {n_users:,} "
-            f"users, such as {plain(repr(values.filter(joined)[0]))}, and an attribute has one "
-            f"value a user. {choice}"
+            f"{unit.many}, such as {plain(repr(values.filter(joined)[0]))}, and an attribute has "
+            f"one value {unit.a}. {choice}"
         )
     return (
-        f"attribute '{name}' seems to have several values for {n_several:,} of {n_users:,} users "
-        f"in the table, which count as one value together; {name}:first or {name}:each tells them "
-        "apart"
+        f"attribute '{name}' seems to have several values for {n_several:,} of {n_users:,} "
+        f"{unit.many} in the table, which count as one value together; {name}:first or "
+        f"{name}:each tells them apart"
     )
 
 
-def _each(lists: pl.Series, name: str, where: str) -> Iterator[tuple[str, pl.Series]]:
+def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple[str, pl.Series]]:
     """Each value, and of each user 'yes' or 'no'; null where a user has no value at all."""
     lists = _as_text(lists)
     known = lists.explode().drop_nulls().unique().sort()
@@ -138,7 +142,7 @@ def _each(lists: pl.Series, name: str, where: str) -> Iterator[tuple[str, pl.Ser
         raise InputError(
             f"{where}: attribute '{plain(name)}' has {len(known):,} different values, of which "
             f"{plain(name)}:each would make as many attributes; from 1 to {MOST_EACH} can be. Keep "
-            f"the values that matter, or take the first of each user: {plain(name)}:first"
+            f"the values that matter, or take the first of each {unit.one}: {plain(name)}:first"
         )
     is_known = (lists.list.len() > 0).alias("is_known")
     for value in known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
-from fairrec.core.kinds import NAMES, TABLE, one_of, pairs
+from fairrec.core.kinds import NAMES, TABLE, TEXT, one_of, pairs
 from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, declared, spelled
 from fairrec.inputs.columns import COLUMNS
 from fairrec.inputs.relevance import RELEVANCE, Relevance
@@ -16,6 +16,8 @@ HELD_OUT = ("test", "relevant", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
+ITEM_SIDE = ("side", "unit")
+"""Those about whose values are compared."""
 GROUPED = ("by", "given", "metrics")
 """Those about what is compared."""
 
@@ -80,6 +82,23 @@ Better = Annotated[
     ),
 ]
 Users = Annotated[Any, Option(TABLE, "Users and their attributes", TABLES)]
+Side = Annotated[
+    Literal["users", "items"],
+    Option(
+        one_of("users", "items"),
+        "Whose values are compared: what users are shown, or how much items are",
+        GROUPS,
+    ),
+]
+UnitColumn = Annotated[
+    str,
+    Option(
+        TEXT,
+        "Column of the items whose values are compared instead of single items: provider_id",
+        GROUPS,
+        default="single items",
+    ),
+]
 By = Annotated[
     Any,
     Option(
@@ -143,15 +162,23 @@ class TableOptions(Options):
     items: Items = None
     history: History = None
     columns: Columns = None
+    side: Side = "users"
+    unit: UnitColumn = ""
     by: By = ()
     given: Given = ()
     metrics: Metrics = None
 
     def check(self) -> None:
-        """Refuse a list of metrics without any."""
+        """Refuse a list of metrics without any, and units of no items."""
         if self.metrics is not None and not self.metrics:
             example = ["churn"] if self.values is not None else ["auc", "ndcg@5"]
+            example = ["exposure@10"] if self.side == "items" else example
             raise InputError(f"No metric is named. Example: {spelled('metrics', example)}")
+        if self.unit and self.side != "items":
+            raise InputError(
+                f"{spelled('unit')} is a column of the items. Add {spelled('side', 'items')}, or "
+                "leave it out."
+            )
 
 
 TABLE_NAMES = tuple(name for name, one in declared(TableOptions).items() if one.kind is TABLE)

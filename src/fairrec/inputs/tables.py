@@ -84,6 +84,11 @@ class Table:
         return self._source.is_text
 
     @property
+    def key(self) -> str:
+        """What tells its rows apart, where it has one for each user or item."""
+        return "item_id" if self.name == "items" else "user_id"
+
+    @property
     def is_pandas(self) -> bool:
         """Whether it is a frame of pandas."""
         return isinstance(self._source, PandasFrame)

@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.arrays import CodeArray, IntArray
 from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spelled
+from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
 from fairrec.inputs.several import HOW, one_value_each
@@ -35,6 +36,7 @@ class AttributeSpec:
     several : what becomes of several values, where that was said
     warnings : what the reader should know about the column
     is_further : whether the column became other attributes before, of which this one says no more
+    unit : what has a value of it each
     """
 
     name: str
@@ -43,6 +45,7 @@ class AttributeSpec:
     several: str | None = None
     warnings: tuple[str, ...] = ()
     is_further: bool = False
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Attribute:
     n_missing: int = 0
     binning: str | None = None
     warnings: tuple[str, ...] = ()
+    unit: Unit = USERS
 
     @property
     def labels(self) -> pl.Series:
@@ -90,8 +94,8 @@ class Attribute:
         if n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known:
             return (
                 f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
-                "users, so it looks like an id or free text; leave it out, or group its values "
-                "first"
+                f"{self.unit.many}, so it looks like an id or free text; leave it out, or group "
+                "its values first"
             )
         if n_values <= _MANY_TEXTS:
             return None
@@ -125,7 +129,8 @@ class Users:
 
 def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
     """What `by` asks for; an error for what the table does not have, and for nothing."""
-    specs = tuple(_parse_spec(text, table) for text in by)
+    unit = ITEMS if table.name == "items" else USERS
+    specs = tuple(replace(_parse_spec(text, table), unit=unit) for text in by)
     if not specs:
         example = spelled("by", ["gender", "age"])
         raise InputError(f"No attribute is named. Say which define the groups: {example}")
@@ -137,18 +142,18 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     """The users and the attributes named in `by`."""
     specs = attribute_specs(table, by)
     names = [spec.name for spec in specs]
-    user_column = table.require("user_id")
+    key = table.key
     frame = table.read(
-        {"user_id": user_column, **{f"={spec.name}": spec.column for spec in specs}},
+        {key: table.require(key), **{f"={spec.name}": spec.column for spec in specs}},
         labels=[f"={spec.name}" for spec in specs if spec.binning is None],
     )
-    frame = frame.rename({f"={name}": name for name in names if name != "user_id"})
-    ids, keys = _ids_and_keys(frame["user_id"], table)
+    frame = frame.rename({f"={name}": name for name in names if name != key})
+    ids, keys = _ids_and_keys(frame[key], table)
     refuse_users_twice(keys, table)
     if not keys.is_sorted():
         order = keys.arg_sort()
         frame, ids, keys = frame[order], ids.gather(order), keys.gather(order)
-    specs, columns = _with_one_value_each(frame.drop("user_id"), specs, table)
+    specs, columns = _with_one_value_each(frame.drop(key), specs, table)
     return Users(ids, keys, columns, specs, table.where)
 
 
@@ -162,12 +167,14 @@ def read_attribute(table: Table, text: str) -> tuple[tuple[AttributeSpec, ...], 
 
 def read_ids(table: Table) -> tuple[pl.Series, pl.Series]:
     """Ids of users as they came and as they are compared, in the order of the rows."""
-    return _ids_and_keys(table.read({"user_id": table.require("user_id")})["user_id"], table)
+    key = table.key
+    return _ids_and_keys(table.read({key: table.require(key)})[key], table)
 
 
 def refuse_users_twice(keys: pl.Series, table: Table) -> None:
     """An error where a user has more than one row."""
-    table.refuse_duplicates(keys, table.require("user_id"), "Keep one row per user.")
+    one = table.key.removesuffix("_id")
+    table.refuse_duplicates(keys, table.require(table.key), f"Keep one row per {one}.")
 
 
 def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]:
@@ -197,9 +204,9 @@ def _with_one_value_each(
         values, n_blanks = _without_blanks(frame[spec.name], table.is_csv)
         about_blanks = (
             f"attribute '{plain(spec.name)}': blanks around the text of {n_blanks:,} of "
-            f"{len(values):,} users are not a part of it"
+            f"{len(values):,} {spec.unit.many} are not a part of it"
         )
-        for one in one_value_each(values, spec.name, spec.several, table.where):
+        for one in one_value_each(values, spec.name, spec.several, table.where, spec.unit):
             notes = () if one.note is None else (one.note,)
             if n_blanks and not one.is_further:
                 notes = (about_blanks, *notes)
@@ -229,9 +236,10 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
     name, colon, how = text.rpartition(":")
     for said in (text, name) if column is None else (text,):
         found = table.attribute_column(said)
-        if found is not None and found == table.find("user_id"):
+        if found is not None and found == table.find(table.key):
+            one = table.key.removesuffix("_id")
             raise InputError(
-                f"Attribute '{plain(said)}' is the user id itself. Name attributes of users."
+                f"Attribute '{plain(said)}' is the {one} id itself. Name attributes of {one}s."
             )
     if column is not None:
         return AttributeSpec(text, column)
@@ -241,7 +249,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             return AttributeSpec(name, column, several=how)
         if column is not None:
             return AttributeSpec(name, column, parse_binning(how, text))
-    known = [column for column in table.columns if column != table.find("user_id")]
+    known = [column for column in table.columns if column != table.find(table.key)]
     error = unknown_name("attribute", name if colon else text, known)
     raise UnknownNameError(f"{table.where}: {error}{table.hint}")
 
@@ -285,8 +293,8 @@ def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attr
     # of the attributes that a column became, the first tells it for all
     if not spec.is_further:
         warnings.append(
-            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} users; they "
-            f"form the value '{MISSING}'"
+            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} "
+            f"{spec.unit.many}; they form the value '{MISSING}'"
         )
     return _attribute(spec, codes, known, n_missing, warnings)
 
@@ -309,7 +317,7 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         pass
     raise InputError(
         f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. "
-        "An attribute has one value a user: text, a whole number or true/false."
+        f"An attribute has one value {spec.unit.a}: text, a whole number or true/false."
     )
 
 
@@ -321,7 +329,7 @@ def _attribute(
     warnings: list[str],
 ) -> Attribute:
     binning = spec.binning.in_words if spec.binning else None
-    made = Attribute(spec.name, codes, tuple(values), n_missing, binning)
+    made = Attribute(spec.name, codes, tuple(values), n_missing, binning, unit=spec.unit)
     if made.advice and made.n_known < _ENOUGH_EACH * len(values):
         warnings.append(made.advice)
     return replace(made, warnings=tuple(warnings))

@@ -1,9 +1,25 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, calibration, coverage, diversity, popularity, shown_items
-from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
+from fairrec.metrics import (
+    accuracy,
+    calibration,
+    coverage,
+    diversity,
+    of_items,
+    popularity,
+    shown_items,
+)
+from fairrec.metrics.registry import (
+    ITEM_METRICS,
+    METRICS,
+    Metric,
+    MetricAtK,
+    metric,
+    parse_metric,
+)
 
 __all__ = [
+    "ITEM_METRICS",
     "METRICS",
     "Metric",
     "MetricAtK",
@@ -12,6 +28,7 @@ __all__ = [
     "coverage",
     "diversity",
     "metric",
+    "of_items",
     "parse_metric",
     "popularity",
     "shown_items",

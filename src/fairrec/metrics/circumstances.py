@@ -112,7 +112,7 @@ def given_circumstances(inputs: AuditInputs) -> tuple[Attribute, ...]:
 def counted_circumstances(inputs: AuditInputs) -> tuple[Circumstance, ...]:
     """All circumstances that can be counted in the tables and are not given."""
     is_given = {circumstance.name for circumstance in inputs.circumstances}
-    if "values" in inputs.tables:
+    if "values" in inputs.tables or inputs.given.side == "items":
         return ()
     found = []
     for name in COUNTED:
@@ -149,7 +149,8 @@ def _with_one_value_told(circumstance: Attribute) -> Attribute:
     """The same with a note where everyone is alike in it."""
     if len(circumstance.values) > 1:
         return circumstance
-    note = f"{circumstance.name} is the same for everyone, so nothing is adjusted for it"
+    alike = f"the same for {circumstance.unit.everyone}"
+    note = f"{circumstance.name} is {alike}, so nothing is adjusted for it"
     return replace(circumstance, warnings=(*circumstance.warnings, note))
 
 

@@ -24,8 +24,8 @@ from fairrec.metrics.value_columns import metric_named, metric_of_column
 _BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
 """What is there -> the metrics it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
-"""The same where held-out interactions are there, at the length of the lists up to `_DEEPEST`."""
-_DEEPEST = 10
+"""The same where held-out interactions are there, at the length of the lists up to `DEEPEST`."""
+DEEPEST = 10
 _COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
 """Metrics to which an item is relevant or not, whatever its label above 0."""
 
@@ -87,7 +87,7 @@ def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
     """The names that metrics may have in the result."""
     names = {metric.name for metric in wanted}
     if given.metrics is None and given.test is not None:
-        names |= {f"{name}@{k}" for name in _OF_RECOMMENDATIONS for k in range(1, _DEEPEST + 1)}
+        names |= {f"{name}@{k}" for name in _OF_RECOMMENDATIONS for k in range(1, DEEPEST + 1)}
     return names
 
 
@@ -102,7 +102,7 @@ def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[Me
             allowed.add("labels")
         by_default = dict(_BY_DEFAULT)
         if "test" in tables:
-            by_default["labels"] = tuple(f"{name}@{_DEEPEST}" for name in _OF_RECOMMENDATIONS)
+            by_default["labels"] = tuple(f"{name}@{DEEPEST}" for name in _OF_RECOMMENDATIONS)
         names = [name for need, all_ in by_default.items() if need in allowed for name in all_]
         if not names:
             raise InputError(
@@ -201,7 +201,7 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     longest = np.diff(inputs.candidates.offsets).max(initial=0)
     if piece is not None and piece.longest is not None:
         longest = piece.longest  # all parts have the same metrics
-    k = int(min(_DEEPEST, max(longest, 1)))
+    k = int(min(DEEPEST, max(longest, 1)))
     return tuple(
         replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
         for metric in wanted

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, MetricError, plain
+from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
@@ -22,6 +23,8 @@ TABLE_OF_NEED = {"items": "items", "item_columns": "items", "history": "history"
 """The table that has to be there."""
 Asked = Literal["", "column", "column=value"]
 """What a metric takes in brackets: nothing, a column of the items, or one of its values."""
+Side = Literal["users", "items"]
+"""Whose value it is: of the user of a list, or of an item in lists."""
 DEFAULT_K = 5
 MAX_K = 1000
 
@@ -37,7 +40,8 @@ class Metric:
     ----------
     name : without the cut-off
     compute : `(lists)` or `(lists, k)` -> one float per user, NaN where undefined; of a pooled
-        metric `(scores, labels)` of a group's candidates -> one float
+        metric `(scores, labels)` of a group's candidates -> one float; of a metric of items
+        `(shown)` or `(shown, k)` -> what each received, and what it was due
     higher_is_better : None where neither end is better
     needs : the data it cannot do without
     definition : one sentence
@@ -48,6 +52,7 @@ class Metric:
     ratio_scale : whether 0 is none of it, so that a value may be so many percent of another; None
         where the range of its values tells
     takes : what stands in brackets behind it; `compute` has it as `of`
+    side : whose values it gives
     """
 
     name: str
@@ -61,6 +66,7 @@ class Metric:
     called: str = ""
     ratio_scale: bool | None = None
     takes: Asked = ""
+    side: Side = "users"
 
     @property
     def written(self) -> str:
@@ -101,6 +107,8 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry("metric")
+ITEM_METRICS: Registry[Metric] = Registry("metric of items")
+_OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +199,7 @@ def metric(
     ratio_scale: bool | None = None,
     called: str = "",
     takes: Asked = "",
+    side: Side = "users",
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric.
 
@@ -222,7 +231,7 @@ def metric(
         if pooled and has_cutoff:
             raise MetricError(f"Metric '{name}' is pooled, so it can have no cut-off k.")
         doc = inspect.getdoc(function) or ""
-        METRICS.add(
+        _OF_SIDE[side].add(
             name,
             Metric(
                 name=name,
@@ -236,6 +245,7 @@ def metric(
                 ratio_scale=ratio_scale,
                 called=called,
                 takes=takes,
+                side=side,
             ),
         )
         return function
@@ -243,7 +253,7 @@ def metric(
     return register
 
 
-def parse_metric(text: str) -> MetricAtK:
+def parse_metric(text: str, side: Side = "users") -> MetricAtK:
     """`ndcg@10` as asked for, in any case; a metric with a cut-off and no `@k` gets the default.
 
     >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
@@ -251,7 +261,7 @@ def parse_metric(text: str) -> MetricAtK:
     """
     asked, bracket, of = text.strip().partition("[")
     name, at, cutoff = asked.partition("@")
-    found = _in_any_case(name)
+    found = _in_any_case(name, side)
     if found.takes or bracket:
         of = _in_brackets(text, found, bracket and of)
     if not found.has_cutoff:
@@ -296,7 +306,16 @@ def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
     return f"{column}={value}" if is_valued else column
 
 
-def _in_any_case(name: str) -> Metric:
+def _in_any_case(name: str, side: Side) -> Metric:
     """The metric of this name, or the only one whose name differs in case alone."""
-    alike = [known for known in METRICS if known.lower() == name.lower()]
-    return METRICS[alike[0] if len(alike) == 1 else name]
+    for of, metrics in ((side, _OF_SIDE[side]), *_OF_SIDE.items()):
+        alike = [known for known in metrics if known.lower() == name.lower()]
+        if alike and of != side:
+            known = [one.written for one in map(_OF_SIDE[side].__getitem__, _OF_SIDE[side])]
+            raise InputError(
+                f"Metric '{plain(name)}' is one of {of}, and {side} are compared here. Of {side}: "
+                f"{', '.join(known)}. Or compare {of}: {spelled('side', of)}"
+            )
+        if alike:
+            return metrics[alike[0] if len(alike) == 1 else name]
+    return _OF_SIDE[side][name]

@@ -213,8 +213,8 @@ def _scope(
     if require.certify_from < least:
         raise InputError(
             f"certify_from is {require.certify_from:,}, but the audit looked at groups of "
-            f"{least:,} users or more, so that smaller ones are not known. Raise certify_from, or "
-            f"audit with a lower {spelled('min_support')}"
+            f"{least:,} {summary.unit.many} or more, so that smaller ones are not known. Raise "
+            f"certify_from, or audit with a lower {spelled('min_support')}"
         )
     return everyone, harms.support >= require.certify_from
 
@@ -270,7 +270,9 @@ def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
                 severity="fail" if "fail" in severities else "warn",
                 outcome="failed" if is_too_much else "passed",
                 limit=most,
-                **words.undefined_in_words(metric, share, most, is_too_much=is_too_much),
+                **words.undefined_in_words(
+                    metric, share, most, measured.summary.unit, is_too_much=is_too_much
+                ),
                 decided_by=None,
                 n_failed=0,
                 n_open=0,

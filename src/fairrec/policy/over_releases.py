@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import Blank, spelled
+from fairrec.core.units import Unit
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.policy.words import who_is_asked
@@ -60,8 +61,10 @@ def judge_over_releases(
         outcome="failed" if worse else outcome,
         limit=0.0,
         what=f"{plain(rule.metric)}: {who_is_asked(rule)} has become worse over {releases}",
-        measured=_said(worse) if worse else _NOT_SHOWN[outcome],
-        explanation="that its harm is again what it was before" if worse else _TO_PASS[outcome],
+        measured=_said(worse) if worse else _not_shown(outcome, trend.unit),
+        explanation="that its harm is again what it was before"
+        if worse
+        else _to_pass(outcome, trend.unit),
         decided_by=_judged(worse[0]) if worse else None,
         n_failed=len(worse),
         n_open=0,
@@ -69,14 +72,16 @@ def judge_over_releases(
     )
 
 
-_NOT_SHOWN = {
-    "passed": "shown of no group, which rules nothing out",
-    "inconclusive": "no group can be followed, or too many users have no value",
-}
-_TO_PASS = {
-    "passed": "passes",
-    "inconclusive": "two releases with the same groups, and few users without a value",
-}
+def _not_shown(outcome: Passing, unit: Unit) -> str:
+    if outcome == "passed":
+        return "shown of no group, which rules nothing out"
+    return f"no group can be followed, or too many {unit.many} have no value"
+
+
+def _to_pass(outcome: Passing, unit: Unit) -> str:
+    if outcome == "passed":
+        return "passes"
+    return f"two releases with the same groups, and few {unit.many} without a value"
 
 
 def _is_followed(line: TrendLine) -> bool:

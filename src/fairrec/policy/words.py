@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
+from fairrec.core.units import Unit
 from fairrec.policy.outcome import GateResult, JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.report.words import interval, number, percent, plural
@@ -64,7 +65,7 @@ class Said:
         group = self.decided_by
         if group is None:
             return self._nothing
-        who = f"{group.label} ({plural(group.support, 'user')})"
+        who = f"{group.label} ({self.summary.unit.count(group.support)})"
         if self.outcome == "failed":
             n_others = self.n_failed - 1
             verb = "fails" if n_others == 1 else "fail"
@@ -73,7 +74,9 @@ class Said:
         if self.outcome == "passed":
             return f"ruled out for {self._scope}; closest is {who}, which {self._is(group)}"
         if not self.is_conclusive:
-            return f"too many users have no value to rule anything out; {who} {self._is(group)}"
+            return (
+                f"too many {self._many} have no value to rule anything out; {who} {self._is(group)}"
+            )
         return f"open for {self.n_open:,} of {self._scope}; {who} {self._is(group)}"
 
     @property
@@ -87,15 +90,19 @@ class Said:
             return self._within
         if not self.is_conclusive:
             return (
-                f"fewer users without a value ({percent(self.about.undefined_share)} now), in all "
-                "groups alike"
+                f"fewer {self._many} without a value ({percent(self.about.undefined_share)} now), "
+                "in all groups alike"
             )
         return "; or ".join(self._ways_out)
 
     @property
+    def _many(self) -> str:
+        return self.summary.unit.many
+
+    @property
     def _nothing(self) -> str:
         if self.certify_from is not None and not self.rule.groups:
-            return f"no group has {self.certify_from:,} users, so nothing is ruled out"
+            return f"no group has {self.certify_from:,} {self._many}, so nothing is ruled out"
         return "no group has others to be compared with"
 
     @property
@@ -129,14 +136,14 @@ class Said:
             return [f"{group.label} would have to have values in {beside}"]
         high = group.interval[1]
         if high is None:
-            return [f"an interval of {group.label} that ends: more users of it"]
+            return [f"an interval of {group.label} that ends: more {self._many} of it"]
         ways = [self._within]
         size = max(0.0, group.measured)
         if size < self.limit:
             # the width of an interval falls with the root of the number of users
             times = ((high - size) / (self.limit - size)) ** 2
             if 1 < times <= _MANY:
-                ways.append(f"about {number(times)} times as many users, were it no worse")
+                ways.append(f"about {number(times)} times as many {self._many}, were it no worse")
         if self.limit < self.least_limit < math.inf:
             name = "tolerance" if self.rule.kind == "baseline" else self.rule.kind
             ways.append(f"{name} = {self._limit_as_given(self.least_limit)}")
@@ -150,7 +157,7 @@ class Said:
         if self.rule.groups:
             return f"{groups} named"
         if self.certify_from is not None:
-            return f"{groups} of {self.certify_from:,} users or more"
+            return f"{groups} of {self.certify_from:,} {self._many} or more"
         return (
             f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
         )
@@ -170,10 +177,11 @@ class Said:
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
         if group.measured is None:
+            nobody = "nobody" if self.summary.unit.is_users else "none"
             return (
                 "has values in only one of the two audits, so it is not compared"
                 if self._is_beside_baseline
-                else "has nobody to be compared with, as too few others are in its circumstances"
+                else f"has {nobody} to be compared with, as too few others are in its circumstances"
             )
         low, high = group.interval
         if self.rule.kind == "min_ratio":
@@ -209,12 +217,12 @@ def _ends(low: float | None, high: float | None) -> str:
 
 
 def undefined_in_words(
-    metric: str, share: float, most: float, *, is_too_much: bool
+    metric: str, share: float, most: float, unit: Unit, *, is_too_much: bool
 ) -> dict[str, str]:
     """What is required of the users without a value."""
     return {
-        "what": f"{plain(metric)}: at most {percent(most)} of users without a value",
-        "measured": f"{percent(share)} of users have none",
+        "what": f"{plain(metric)}: at most {percent(most)} of {unit.many} without a value",
+        "measured": f"{percent(share)} of {unit.many} have none",
         "explanation": f"{percent(most)} or less" if is_too_much else "passes",
     }
 

@@ -61,7 +61,8 @@ class AuditResult:
         summary = self.summary
         title = f"{plain(summary.title)}: " if summary.title else ""
         outcome = f", {summary.outcome}" if summary.outcome else ""
-        lines = [f"{title}audit of {summary.n_users:,} users by {listed(summary.by)}{outcome}"]
+        audited = f"{summary.n_users:,} {summary.unit.many} by {listed(summary.by)}"
+        lines = [f"{title}audit of {audited}{outcome}"]
         for name, found in [*self.metrics.items()][:MOST_LINES]:
             groups = f"{found.n_groups:,} groups"
             said = f"findings: {len(found.findings):,} of {groups}"
@@ -96,10 +97,10 @@ class AuditResult:
     def gap(self, metric: str) -> Gap:
         """The gap between full combinations, with its null distribution."""
         key = self._key(metric)
-        found = self.metrics[key]
+        found, many = self.metrics[key], self.summary.unit.many
         if found.is_gap_hidden:
             raise InputError(
-                f"{key}: the gap is hidden, as one of its ends has too few users to be shown."
+                f"{key}: the gap is hidden, as one of its ends has too few {many} to be shown."
             )
         if found.gap is None and self.summary.search.n_not_fully_scored:
             raise InputError(
@@ -109,7 +110,7 @@ class AuditResult:
         if found.gap is None:
             raise InputError(
                 f"{key}: no full combination of attributes has "
-                f"{self.summary.coverage.min_users} users, so there is no gap between them. "
+                f"{self.summary.coverage.min_users} {many}, so there is no gap between them. "
                 f"Name fewer attributes or lower {spelled('min_support')}; groups() has the "
                 "partial ones."
             )

@@ -48,7 +48,8 @@ class Comparison:
     def __repr__(self) -> str:
         """What was compared, and a line for each metric."""
         summary = self.summary
-        how = "the same users" if summary.pairing.is_paired else "other users"
+        many = summary.unit.many
+        how = f"the same {many}" if summary.pairing.is_paired else f"other {many}"
         lines = [f"comparison of two audits by {how}, {summary.outcome}"]
         for name, found in summary.metrics.items():
             n_worse = found.n_worse_by_more + found.n_worse

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from fairrec.core.units import USERS, Unit
 from fairrec.result.change_schema import Change, GapChange
 from fairrec.result.parts import Part
 from fairrec.result.schema import AuditedModel, CertifiedSize
@@ -109,6 +110,7 @@ class ComparisonSummary(Part):
     schema_version: Literal["1"] = "1"
     fairrec_version: str
     command: str
+    unit: Unit = Field(default=USERS, description="what has one value each, in both audits")
     base: ComparedAudit
     candidate: ComparedAudit
     pairing: Pairing

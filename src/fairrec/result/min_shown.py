@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from fairrec.core.units import Unit
 from fairrec.inputs.users import Value
 from fairrec.result.circumstances_schema import Given
 from fairrec.result.parts import GroupValue
@@ -33,11 +34,6 @@ T = TypeVar("T", GroupValue, GroupRatios)
 
 _ROUNDING = 1e-6
 """A share of users times their number may be a hair below what was counted."""
-_COUNTED = re.compile(
-    r"(?<!at least )(?<!has )(?<![\w.,@:])(\d{1,3}(?:,\d{3})*|\d+)"
-    r"(?= of [\d,]+ users| users?\b| rows?\b| values? (?:is|are) ')"
-)
-"""Numbers of users, or of rows and values of theirs, in a note; none that a group must have."""
 
 
 def without_small(
@@ -52,7 +48,7 @@ def without_small(
         return summary, groups
     is_shown = _rows_shown(groups, min_shown)
     hidden, shown = groups.filter(~is_shown), groups.filter(is_shown)
-    rule = _Rule(min_shown, shown, tuple(summary.attributes))
+    rule = _Rule(min_shown, shown, tuple(summary.attributes), summary.unit)
     metrics = {name: rule.metric(name, result) for name, result in summary.metrics.items()}
     n_findings = sum(
         len(result.findings) - len(metrics[name].findings)
@@ -69,7 +65,7 @@ def without_small(
     )
     notes = summary.warnings
     if before is not None:
-        notes = tuple(note for note in notes if note != _said(before))
+        notes = tuple(note for note in notes if note != _said(before, summary.unit))
         about = about.model_copy(
             update={
                 name: getattr(about, name) + getattr(before, name)
@@ -101,7 +97,7 @@ def without_small(
         else ratios.model_copy(
             update={"metrics": {name: rule.ratios(one) for name, one in ratios.metrics.items()}}
         ),
-        "warnings": (*map(rule.note, notes), _said(about)),
+        "warnings": (*map(rule.note, notes), _said(about, summary.unit)),
         "hidden": about,
     }
     return summary.model_copy(update=changed), shown
@@ -116,12 +112,22 @@ def _rows_shown(groups: pl.DataFrame, min_shown: int) -> pl.Series:
     return is_shown
 
 
-def _said(about: Hidden) -> str:
+def _counted(unit: Unit) -> re.Pattern[str]:
+    """Finds numbers of users, rows and values of theirs in a note; none that a group must have."""
+    one, many = re.escape(unit.one), re.escape(unit.many)
+    return re.compile(
+        r"(?<!at least )(?<!has )(?<![\w.,@:])(\d{1,3}(?:,\d{3})*|\d+)"
+        rf"(?= of [\d,]+ {many}| (?:{one}|{many})\b| rows?\b| values? (?:is|are) ')"
+    )
+
+
+def _said(about: Hidden, unit: Unit) -> str:
     groups = f"{about.n_groups:,} group{'s' if about.n_groups != 1 else ''}"
     findings = f"{about.n_findings:,} finding{'s' if about.n_findings != 1 else ''}"
     return (
-        f"groups of fewer than {about.min_shown:,} users are hidden in this result: {groups}, "
-        f"{findings} among them; verdicts and numbers of groups are those of the whole audit"
+        f"groups of fewer than {about.min_shown:,} {unit.many} are hidden in this result: "
+        f"{groups}, {findings} among them; verdicts and numbers of groups are those of the whole "
+        "audit"
     )
 
 
@@ -137,6 +143,7 @@ class _Rule:
     min_shown: int
     table: pl.DataFrame
     attributes: tuple[str, ...]
+    unit: Unit
 
     def is_few(self, n: float | None) -> bool:
         """Whether somebody is counted, and fewer than may be shown."""
@@ -299,4 +306,4 @@ class _Rule:
             n = int(found[0].replace(",", ""))
             return f"fewer than {self.min_shown:,}" if self.is_few(n) else found[0]
 
-        return _COUNTED.sub(said, note)
+        return _counted(self.unit).sub(said, note)

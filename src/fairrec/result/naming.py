@@ -72,6 +72,7 @@ def audit_summary(
         else None,
         command=told_command(command),
         inputs=input_summaries(described.tables),
+        unit=described.unit,
         n_users=described.n_users,
         n_candidates=described.n_candidates,
         measured_by=described.measured_by,

@@ -26,6 +26,7 @@ def reader_notes(
     pooled : names of the metrics that are no mean over users
     """
     said: list[str] = []
+    many = described.unit.many
     attributes = described.attributes
     said += described.warnings
     # one table may be both values and users
@@ -36,7 +37,7 @@ def reader_notes(
         for warning in attribute.warnings
     ]
     said += [
-        f"{name} is undefined for groups with {results[name].n_undefined:,} users in all, whose "
+        f"{name} is undefined for groups with {results[name].n_undefined:,} {many} in all, whose "
         "candidates are all relevant or all not"
         for name in pooled
         if results[name].n_undefined
@@ -44,7 +45,7 @@ def reader_notes(
     if not len(analysis.grouping.full):
         said.append(
             f"no full combination of the {len(attributes)} attributes has "
-            f"{analysis.grouping.min_users:,} users, so there is no gap between full "
+            f"{analysis.grouping.min_users:,} {many}, so there is no gap between full "
             "combinations; findings are of partial ones"
         )
     options = analysis.options

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.described import MeasuredBy
 from fairrec.inputs.users import Value
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
@@ -512,6 +513,11 @@ class AuditSummary(Part):
         "without the folder for the result: run.json has it in full"
     )
     inputs: dict[str, InputSummary]
+    unit: Unit = Field(
+        default=USERS,
+        description="what has one value each, in singular and plural; wherever names and "
+        "descriptions here say users, these are meant",
+    )
     n_users: int
     n_candidates: int
     measured_by: MeasuredBy | None = Field(

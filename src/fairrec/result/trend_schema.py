@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
 from fairrec.result.parts import Part
 from fairrec.statistics.outcome import Outcome
@@ -100,6 +101,7 @@ class TrendSummary(Part):
         description="significance level of each of the two questions, over all groups, metrics "
         "and looks"
     )
+    unit: Unit = Field(default=USERS, description="what has one value each, in all releases")
     order: Order = Field(description="of the releases")
     releases: tuple[TrendRelease, ...]
     metrics: dict[str, TrendMetric]

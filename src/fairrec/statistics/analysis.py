@@ -20,6 +20,7 @@ from fairrec.statistics.intervals import CutOffs, Interval
 from fairrec.statistics.moments import Moments, moments_of
 from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
 from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.sampled_test import Resampled
 from fairrec.statistics.scores import everyone_of, own_spread
 from fairrec.statistics.simultaneous import DOWN, UP
@@ -36,6 +37,7 @@ class Analysis:
     raw : whatever the circumstances
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted
+    resampled : how far differences may be off where items are compared, and users were drawn again
     """
 
     measured: Measured
@@ -45,6 +47,7 @@ class Analysis:
     raw: Moments
     is_tested: BoolArray
     test: PermutationTest | None
+    resampled: ResampledUsers | None = None
 
     @property
     def is_fully_scored(self) -> BoolArray:
@@ -74,6 +77,8 @@ class Analysis:
     def estimates(self) -> Estimates:
         """Values, differences and confidence intervals of all groups."""
         found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw, self._extremes)
+        if self.resampled is not None:
+            found = self.resampled.intervals(found, self.raw, self.options.alpha)
         return found if self.test is None else self._without_zero(found)
 
     @property
@@ -205,6 +210,7 @@ def analyse(
     progress: Progress = lambda stage, done, total: None,
     strata: Strata | None = None,
     engine: Engine | None = None,
+    blocks: UserBlocks | None = None,
 ) -> Analysis:
     """Moments of all groups and the test against chance; the rest follows from them.
 
@@ -212,6 +218,7 @@ def analyse(
     ----------
     strata : users in the same circumstances, among whom alone groups are compared
     engine : whose workers draw permutations; None for the threads of this process
+    blocks : of the users who were shown items, where these are compared
     """
     raw = moments_of(measured, grouping, options.n_threads)
     if strata is not None and strata.n_strata == 1:
@@ -242,4 +249,9 @@ def analyse(
         test = null_distribution(
             null, options.permutations, options.seed, options.n_threads, advance, engine
         )
-    return Analysis(measured, grouping, options, moments, raw, is_tested, test)
+    resampled = None
+    if blocks is not None:
+        resampled = resample_users(
+            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
+        )
+    return Analysis(measured, grouping, options, moments, raw, is_tested, test, resampled)

@@ -16,6 +16,7 @@ WhyNot = Literal[
     "neither end is better",
     "lower is better",
     "it is no mean over users",
+    "items compete for places",
 ]
 
 

@@ -169,6 +169,9 @@ def _of_metric(
 
 
 def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot | None:
+    if metric.metric.side == "items":
+        # what one has another lacks, so that intervals of users would not hold
+        return "items compete for places"
     if metric.metric.higher_is_better is None:
         return "neither end is better"
     if not metric.metric.higher_is_better:

@@ -39,7 +39,7 @@ from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.parts.large import is_large
 from fairrec.inputs.room import most_rows
-from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.table_options import MissingLists, Relevant, Side, TableOptions, UnitColumn
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import (
@@ -74,6 +74,8 @@ def audit(
     test: Any = None,
     values: Any = None,
     users: Any = None,
+    side: Side = TableOptions.side,
+    unit: UnitColumn = TableOptions.unit,
     by: Sequence[str] | str = (),
     given: Sequence[str] | str = (),
     items: Any = None,
@@ -122,7 +124,7 @@ def audit(
         each. Or scored candidates: `user_id, item_id, score, label`, one row a candidate. Either
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
-    users, items, history, columns, by, given, metrics : see TableOptions
+    users, items, history, columns, side, unit, by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
@@ -173,6 +175,8 @@ def audit(
         missing_lists=missing_lists,
         better=better,
         users=users,
+        side=side,
+        unit=unit,
         by=by,
         given=given,
         items=items,
@@ -188,6 +192,16 @@ def audit(
     where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
+    if tables.side == "items":
+        return _audit_items(
+            predictions,
+            tables,
+            options,
+            progress,
+            beside={"counts": counts, "scorer": scorer, "search": search, "engine": where.engine},
+            command=command,
+            about=about,
+        )
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         from fairrec.workflows.audit_counts import audit_counts, refuse_beside
 
@@ -291,6 +305,23 @@ def _load_the_rest() -> None:
     """What comes after reading, in the order in which it is needed."""
     make_ready()
     import_module("fairrec.workflows.audit_named")
+
+
+def _audit_items(
+    predictions: Any,
+    tables: TableOptions,
+    options: AuditOptions,
+    progress: Progress,
+    *,
+    beside: Mapping[str, object],
+    command: str | None,
+    about: AboutOptions,
+) -> AuditResult:
+    """The audit of items, which loads what it needs by itself."""
+    from fairrec.workflows.audit_items import audit_items, refuse_for_items
+
+    refuse_for_items(predictions, **beside)
+    return audit_items(predictions, tables, options, progress, command=command, about=about)
 
 
 def audit_inputs(

@@ -36,11 +36,12 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
     summary = audit.summary
     if summary.model is not None:
         yield "model", plain(f"{summary.model.name} {summary.model.version}".strip())
-    yield "users", f"{summary.n_users:,}"
+    many = summary.unit.many
+    yield many, f"{summary.n_users:,}"
     if audit.per_user is not None:
         users = in_order_of_ids(audit.per_user)
         labels = [users[name] for name in summary.attributes]
-        yield "checksum of users and attributes", _shown(users_sum(users.to_series(0), labels))
+        yield f"checksum of {many} and attributes", _shown(users_sum(users.to_series(0), labels))
     yield from _tables(summary)
     yield "metrics", listed(sorted(summary.metrics))
     for name, about in summary.attributes.items():
@@ -50,7 +51,7 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
     for name, value in {"by": summary.by, **options_of(summary)}.items():
         yield name, _in_words(value)
     yield "given", listed(summary.given.named) if summary.given else "none"
-    yield "search", f"{summary.search.name}, {summary.search.users_scored:,} users scored"
+    yield "search", f"{summary.search.name}, {summary.search.users_scored:,} {many} scored"
     yield "FairRec", plain(summary.fairrec_version)
     yield from _versions(summary.versions)
 
@@ -148,4 +149,7 @@ def _only_in_one(common: Common, base: AuditSummary, candidate: AuditSummary) ->
                 yield f"Not compared: {what} {listed(alone)}, in the {which} only"
         pooled = [name for name in sides[1] if name in sides[0] and name not in known]
         if pooled:
-            yield f"Not compared: {listed(pooled)}, no mean over users and so without intervals"
+            yield (
+                f"Not compared: {listed(pooled)}, no mean over {candidate.unit.many} and so "
+                "without intervals"
+            )

@@ -103,6 +103,7 @@ def compare(
     summary = ComparisonSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.compare(base, candidate)"),
+        unit=last.summary.unit,
         base=compared_audit(first.summary, base_name),
         candidate=compared_audit(last.summary, candidate_name),
         pairing=pairing,
@@ -192,8 +193,8 @@ def _unpaired(
     found = _by_means(told, alpha)
     if not any(part.is_known.any() for part in found):
         raise InputError(
-            "Neither the values of users nor intervals of groups are known in both audits, so "
-            "nothing can be compared. Audit both again."
+            f"Neither the values of {candidate.summary.unit.many} nor intervals of groups are "
+            "known in both audits, so nothing can be compared. Audit both again."
         )
     return {
         name: _Sides(

@@ -134,8 +134,9 @@ def refuse_hidden(name: str, result: AuditResult) -> None:
     """
     hidden = result.summary.hidden
     if hidden is not None and hidden.n_groups:
+        many = result.summary.unit.many
         raise InputError(
-            f"{name}: its groups of fewer than {hidden.min_shown:,} users are hidden "
+            f"{name}: its groups of fewer than {hidden.min_shown:,} {many} are hidden "
             f"({hidden.n_groups:,} of them), and any of them may be worse. Take the whole audit; "
             f"{spelled('min_shown')} is for what is passed on."
         )

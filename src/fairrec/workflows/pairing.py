@@ -42,6 +42,11 @@ class Common:
 def in_common(base: AuditResult, candidate: AuditResult) -> Common:
     """The metrics and groups of both; an error where there is none."""
     first, last = base.summary, candidate.summary
+    if first.unit != last.unit:
+        raise InputError(
+            f"The base is an audit of {first.unit.many}, the candidate one of {last.unit.many}: "
+            "what is measured of one says nothing of the other. Audit both alike."
+        )
     metrics = tuple(
         name
         for name, result in last.metrics.items()
@@ -101,6 +106,11 @@ def shared_users(
 
     The table has a column an attribute, as the candidate has it, and two a metric.
     """
+    unit = candidate.summary.unit
+    if not unit.is_users:
+        # an interval of paired changes takes them for independent
+        why = f"{unit.many} share the places of lists, so that their values depend on each other"
+        return _unpaired(why), None
     if base.per_user is None or candidate.per_user is None:
         which = _which(base.per_user is None, candidate.per_user is None)
         return _unpaired(f"the values of users were not saved in {which}"), None

@@ -194,7 +194,11 @@ def _settings(summary: AuditSummary) -> dict[str, str]:
         "smallest group": "as usual" if support is None else f"{support:g}",
         "combined attributes": str(summary.depth),
         "what is relevant": summary.relevant or "as the tables say",
-        "what counts for users without a list": summary.missing_lists,
+        **(
+            {"what counts for users without a list": summary.missing_lists}
+            if summary.unit.is_users
+            else {}
+        ),
         "circumstances given": ", ".join(summary.given.named) if summary.given else "none",
-        "how users were chosen": summary.search.name,
+        f"how {summary.unit.many} were chosen": summary.search.name,
     }

@@ -13,6 +13,8 @@ from fairrec.inputs.table_options import TABLE_NAMES, TableOptions, ends_in_word
 from fairrec.search.options import SearchOptions
 
 _WRITTEN: dict[str, Callable[[Any], object]] = {
+    "side": str,
+    "unit": str,
     "by": list,
     "given": list,
     "metrics": list,

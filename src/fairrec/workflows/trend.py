@@ -13,6 +13,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import documented
 from fairrec.core.told import told_command
+from fairrec.core.units import Unit
 from fairrec.core.version import __version__
 from fairrec.report.page.trend import trend_page
 from fairrec.result.trend_result import TrendResult
@@ -37,15 +38,6 @@ from fairrec.workflows.trend_lines import Followed, Lines, follow, lines_of
 from fairrec.workflows.trend_options import Conditions, TrendOptions
 
 MOST_FINDINGS = 10
-_USERS: dict[Users, str] = {
-    "the same": "",
-    "partly the same": "Some users were audited in several releases and some were not, which is "
-    "reckoned with",
-    "others": "",
-    "not known": "Who was audited is not known for all releases, and users may have been "
-    "exchanged: a growth is harder to show then. Keep per_user.parquet, or audit the users of one "
-    "table",
-}
 
 
 @errors_of_libraries()
@@ -82,6 +74,7 @@ def trend(
     """
     chosen = TrendOptions.of(**options)
     releases, order, notes = read_releases(audits, history)
+    _refuse_unlike(releases)
     metrics, not_followed = _metrics(releases, chosen.metric)
     lines = lines_of(releases, metrics, chosen.group)
     members = members_in_common(releases, lines)
@@ -93,10 +86,13 @@ def trend(
     followed = follow(lines, tiers, np.array(things), chosen.alpha)
     shown = _shown(lines, followed, releases, named=bool(chosen.group))
     users = users_in_common(releases)
+    unit = releases[-1].summary.unit
+    about_users = _about_users(users, unit)
     summary = TrendSummary(
         fairrec_version=__version__,
         command=told_command(command or "fairrec.trend(...)"),
         alpha=chosen.alpha,
+        unit=unit,
         order=order,
         releases=tuple(
             TrendRelease(
@@ -114,11 +110,39 @@ def trend(
         n_groups=len({lines.conditions(line) for line in range(len(lines.groups))}),
         lines=tuple(sorted(shown, key=_rank)),
         notes=tuple(
-            [*notes, *not_followed, *differing_settings(releases), *_gaps(lines)]
-            + ([_USERS[users]] if _USERS[users] else _exchanged(lines, members))
+            [*notes, *not_followed, *differing_settings(releases), *_gaps(lines, unit)]
+            + ([about_users] if about_users else _exchanged(lines, members))
         ),
     )
     return TrendResult(summary, trend_page)
+
+
+def _refuse_unlike(releases: Sequence[Release]) -> None:
+    """An error where some releases are of users and others of items."""
+    of_unit = {release.summary.unit: release.name for release in releases}
+    if len(of_unit) > 1:
+        ways = (f"{unit.many} ({plain(name)})" for unit, name in of_unit.items())
+        raise InputError(
+            f"These are audits of {' and of '.join(ways)}, and what is measured of one says "
+            "nothing of the other. Name audits of the same."
+        )
+
+
+def _about_users(users: Users, unit: Unit) -> str:
+    """What is said of who was audited; nothing where they are all the same, or all others."""
+    if users == "partly the same":
+        return (
+            f"Some {unit.many} were audited in several releases and some were not, which is "
+            "reckoned with"
+        )
+    if users == "not known":
+        who = "Who" if unit.is_users else "What"
+        return (
+            f"{who} was audited is not known for all releases, and {unit.many} may have been "
+            "exchanged: a growth is harder to show then. Keep per_user.parquet, or audit the "
+            f"{unit.many} of one table"
+        )
+    return ""
 
 
 def _metrics(releases: Sequence[Release], named: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -146,15 +170,15 @@ def _about(releases: Sequence[Release], metric: str) -> TrendMetric:
     return TrendMetric(definition=about.definition, higher_is_better=about.higher_is_better)
 
 
-def _gaps(lines: Lines) -> list[str]:
+def _gaps(lines: Lines, unit: Unit) -> list[str]:
     has_gap = np.isnan(lines.numbers["value"]).any(axis=1)
     with_gaps = {lines.conditions(int(line)) for line in np.flatnonzero(has_gap)}
     if not with_gaps:
         return []
     n_groups = len({lines.conditions(line) for line in range(len(lines.groups))})
     return [
-        f"{len(with_gaps):,} of {n_groups:,} groups are not in every release: too few users, or "
-        "other attributes, bins or metrics"
+        f"{len(with_gaps):,} of {n_groups:,} groups are not in every release: too few {unit.many}, "
+        "or other attributes, bins or metrics"
     ]
 
 

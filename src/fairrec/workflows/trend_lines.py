@@ -187,7 +187,7 @@ def _only(
         if rows.is_empty():
             label = ", ".join(f"{plain(name)}={plain(value)}" for name, value in sorted(group))
             raise InputError(
-                f"No release has the group {label}. It may have too few users, or its values may "
+                f"No release has the group {label}. It may be too small, or its values may "
                 f"be other ones: {_values(frame, wanted)}."
             )
         parts.append(rows)

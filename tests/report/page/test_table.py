@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import fairrec
+from fairrec.core.units import USERS
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.shown_groups import GroupFrame
 from fairrec.report.page.table import number_columns, side_by_side, table_rows
@@ -43,7 +44,7 @@ def test_a_row_has_the_numbers_of_its_group():
 def test_a_row_has_its_numbers_with_all_their_digits():
     groups = groups_of(planted())
     rows, _ = table_rows(groups, PageLimits())
-    names = number_columns("95%", "difference")
+    names = number_columns(USERS, "95%", "difference")
     row = next(row for row in rows if (row.metric, row.label) == ("auc", "gender=F, age=65+"))
     own = groups.frame.of_metric["auc"].filter(
         pl.col("depth") == 2, pl.col("a0") == "F", pl.col("a1") == "65+"
@@ -65,7 +66,7 @@ def test_numbers_that_an_older_result_lacks_are_left_empty():
     older = result.group_table.drop("shrunken_difference", "simultaneous_low", "simultaneous_high")
     groups = PageGroups(GroupFrame(older, result.summary), result.summary)
     rows, _ = table_rows(groups, PageLimits())
-    names = number_columns("95%", "difference")
+    names = number_columns(USERS, "95%", "difference")
     at = names.index("shrunken difference")
     assert {row.numbers[at : at + 3] for row in rows} == {(None, None, None)}
     assert None not in {row.numbers[names.index("difference")] for row in rows}

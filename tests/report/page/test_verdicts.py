@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from fairrec.core.units import USERS
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.text.status import Status
 from fairrec.report.text.verdict import Verdict
@@ -65,6 +66,7 @@ def card_of(
     parts = {"mean": 0.75, "n_undefined": 0, "is_constant": False, **changes}
     result = SimpleNamespace(gap=gap, chance=chance, **parts)
     summary = SimpleNamespace(
+        unit=USERS,
         given=object() if is_adjusted else None,
         search=SimpleNamespace(users_scored=scored, users_total=100),
     )

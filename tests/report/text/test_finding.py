@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairrec.core.units import USERS
 from fairrec.report.text.finding import (
     because_of,
     difference_of,
@@ -50,10 +51,12 @@ def test_of_a_group_that_is_not_fully_scored_both_counts_are_told():
 
 
 def test_the_group_without_which_one_would_not_stand_out_is_named():
-    assert because_of(FINDING, AUC) == ""
+    assert because_of(FINDING, AUC, USERS) == ""
     with_other = FINDING.model_copy(update={"because_of": {"tier": "paid"}})
-    assert because_of(with_other, AUC) == (
+    assert because_of(with_other, AUC, USERS) == (
         "Without tier=paid, served better than they are, they would not stand out."
     )
     neutral = AUC.model_copy(update={"higher_is_better": None})
-    assert because_of(with_other, neutral).startswith("Without tier=paid, at the other end, ")
+    assert because_of(with_other, neutral, USERS).startswith(
+        "Without tier=paid, at the other end, "
+    )

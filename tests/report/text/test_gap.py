@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fairrec.core.units import USERS
 from fairrec.report.text.gap import beside_chance, gap_words, is_beyond_chance
 from fairrec.result.schema import Chance
 from fairrec.search.options import SearchOptions
@@ -16,7 +17,7 @@ def chance(p: float) -> Chance:
 
 @pytest.mark.parametrize(("gap", "p"), [(0.3, 0.02), (0.15, 0.4), (0.2, 0.051)])
 def test_where_the_gap_and_its_p_value_agree_both_are_told_together(gap, p):
-    assert beside_chance(gap, chance(p)) == (
+    assert beside_chance(gap, chance(p), USERS) == (
         "chance alone shows 0.100 on average and up to 0.200 in 95% of cases "
         f"(p = {p:.3f} for this metric by itself, where a gap counts in standard errors)"
     )
@@ -24,7 +25,7 @@ def test_where_the_gap_and_its_p_value_agree_both_are_told_together(gap, p):
 
 
 def test_a_gap_larger_than_chance_shows_with_a_large_p_value_says_what_each_is():
-    assert beside_chance(0.3, chance(0.17)) == (
+    assert beside_chance(0.3, chance(0.17), USERS) == (
         "as it is, that is more than chance alone shows, 0.100 on average and up to 0.200 in 95% "
         "of cases; counted in standard errors, where ends of few users weigh less, it is not "
         "(p = 0.170 for this metric by itself)"
@@ -33,7 +34,7 @@ def test_a_gap_larger_than_chance_shows_with_a_large_p_value_says_what_each_is()
 
 
 def test_a_gap_as_chance_shows_with_a_small_p_value_says_what_each_is():
-    assert beside_chance(0.15, chance(0.003)) == (
+    assert beside_chance(0.15, chance(0.003), USERS) == (
         "as it is, chance alone shows as much, 0.100 on average and up to 0.200 in 95% of cases; "
         "counted in standard errors, where ends of few users weigh less, it does not "
         "(p = 0.003 for this metric by itself)"

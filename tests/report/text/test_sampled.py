@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.report.text.sampled import is_sampled, mean_over, scored_user
+from fairrec.report.text.sampled import is_sampled, mean_over, scored
 from fairrec.search.options import SearchOptions
 from tests.report.text.planted_report import planted_result
 
@@ -11,7 +11,7 @@ def test_with_everyone_scored_nothing_is_an_estimate():
     result = planted_result()
     auc = result.metrics["auc"]
     assert not is_sampled(result.summary)
-    assert scored_user(result.summary) == "user"
+    assert scored(result.summary).many == "users"
     assert mean_over(auc, result.summary) == "mean over all users"
     some = auc.model_copy(update={"n_undefined": 3})
     assert mean_over(some, result.summary) == "mean over users with a value"
@@ -21,7 +21,7 @@ def test_after_a_search_a_mean_says_from_whom_it_is_estimated():
     result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
     auc = result.metrics["auc"]
     assert is_sampled(result.summary)
-    assert scored_user(result.summary) == "scored user"
+    assert scored(result.summary).count(1) == "1 scored user"
     assert mean_over(auc, result.summary) == (
         f"mean, estimated from {auc.n_compared} users drawn at random"
     )

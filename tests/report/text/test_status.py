@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fairrec.core.units import USERS
 from fairrec.report.text.status import outcome_words, status_of
 from tests.report.text.planted_report import planted_result, standing
 
@@ -44,11 +45,14 @@ def test_what_is_said_first_is_what_matters_most(changes, status):
 def test_one_group_has_the_words_of_its_outcome():
     auc = planted_result().metrics["auc"]
     finding = auc.findings[0]
-    assert outcome_words(finding, auc) == "worse"
+    assert outcome_words(finding, auc, USERS) == "worse"
     matters = auc.model_copy(update={"verdict": auc.verdict.model_copy(update={"matters": 0.1})})
-    assert outcome_words(finding, matters) == "worse, may be less than matters"
-    assert outcome_words(finding, auc.model_copy(update={"higher_is_better": None})) == "differs"
-    assert outcome_words(finding, auc.model_copy(update={"higher_is_better": False})) == (
+    assert outcome_words(finding, matters, USERS) == "worse, may be less than matters"
+    assert (
+        outcome_words(finding, auc.model_copy(update={"higher_is_better": None}), USERS)
+        == "differs"
+    )
+    assert outcome_words(finding, auc.model_copy(update={"higher_is_better": False}), USERS) == (
         "served better"
     )
-    assert outcome_words(finding.model_copy(update={"outcome": None}), auc) == ""
+    assert outcome_words(finding.model_copy(update={"outcome": None}), auc, USERS) == ""

@@ -74,7 +74,7 @@ def test_what_carries_a_finding_is_said_below_it_in_a_sentence():
 
 
 OPEN = {
-    *("inconclusive", "same for everyone", "not tested", "differs"),
+    *("inconclusive", "same for everyone", "same for all", "not tested", "differs"),
     *("differs by more than matters", "differs, may be less than matters"),
 }
 CLEAR = {"not worse by more than matters", "differs by no more than matters"}

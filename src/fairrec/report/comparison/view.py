@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.core.units import USERS, Unit
 from fairrec.report.comparison.dots import ChangedGroup, group_cells
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.report.text.p_values import p_of_gap
@@ -63,6 +64,7 @@ class ComparisonView:
     differences: TableView
     notes: tuple[str, ...]
     reproduce: str
+    unit: Unit = USERS
 
     @property
     def tables(self) -> tuple[TableView, ...]:
@@ -75,6 +77,7 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
     """The view of a comparison."""
     metrics = summary.metrics
     return ComparisonView(
+        unit=summary.unit,
         headline=headline(summary),
         tone=tone_of(summary),
         about=about(summary),
@@ -111,7 +114,7 @@ def build_comparison_view(summary: ComparisonSummary) -> ComparisonView:
 def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
     """What `group_cells` fills."""
     interval = f"{confidence(summary.alpha)} interval, all at once"
-    return ("group", "users", "before", "after", "change", interval, "verdict")
+    return ("group", summary.unit.many, "before", "after", "change", interval, "verdict")
 
 
 GROUP_NUMERIC = (False, True, True, True, True, True, False)
@@ -183,16 +186,17 @@ def _everyone(summary: ComparisonSummary) -> TableView:
         )
         rows.append((plain(name), *means, *gaps, status_of(metric)))
     interval = f"{confidence(summary.alpha)} interval"
+    many = summary.unit.many
     return TableView(
-        title="All users, and the gap between the best and the worst served intersection",
+        title=f"All {many}, and the gap between {summary.unit.ends} intersection",
         columns=(
-            *("metric", "users", "before", "after", "change", interval),
+            *("metric", many, "before", "after", "change", interval),
             *("gap before", "gap after", "verdict on groups"),
         ),
         numeric=(False, *(True,) * 7, False),
         rows=tuple(rows),
-        note="Intervals of all users are for one metric at a time; p of a gap: against chance.",
-        spare=("users", "before", "after"),
+        note=f"Intervals of all {many} are for one metric at a time; p of a gap: against chance.",
+        spare=(many, "before", "after"),
     )
 
 

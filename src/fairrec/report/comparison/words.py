@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
+from fairrec.core.units import Unit
 from fairrec.report.text.certificate import USUAL_SIZE
 from fairrec.report.text.status import Status, status_words
 from fairrec.report.text.verdict import Tone
@@ -87,14 +88,15 @@ def _of_worse(name: str, group: GroupComparison, summary: ComparisonSummary) -> 
 
 def about(summary: ComparisonSummary) -> str:
     """What was compared with what."""
-    return f"{_named(summary.base, 'base')} → {_named(summary.candidate, 'candidate')}"
+    unit = summary.unit
+    return f"{_named(summary.base, 'base', unit)} → {_named(summary.candidate, 'candidate', unit)}"
 
 
-def _named(audit: ComparedAudit, which: str) -> str:
+def _named(audit: ComparedAudit, which: str, unit: Unit) -> str:
     model = audit.model and f"{audit.model.name} {audit.model.version}".strip()
     named = [part for part in (audit.name, audit.title, model) if part]
     said = plain(" · ".join(named), LONGEST_NAME) if named else which
-    return f"{said} ({plural(audit.n_users, 'user')})"
+    return f"{said} ({unit.count(audit.n_users)})"
 
 
 def how(summary: ComparisonSummary) -> str:
@@ -106,23 +108,25 @@ def how(summary: ComparisonSummary) -> str:
         f"{plural(len(summary.metrics), 'metric')} at once."
     )
     if pairing.is_paired:
-        return f"The same {plural(pairing.n_shared or 0, 'user')} in both audits. {at_once}"
-    return f"Two sets of users, not paired: {plain(pairing.why, 300)}. {at_once}"
+        return f"The same {summary.unit.count(pairing.n_shared or 0)} in both audits. {at_once}"
+    why = plain(pairing.why, 300)
+    return f"Two sets of {summary.unit.many}, not paired: {why}. {at_once}"
 
 
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
     """One metric in sentences: everyone, groups, what is ruled out."""
-    metric = summary.metrics[name]
-    said = (_everyone(metric), _counts(metric), _ruled_out(metric), _nothing_matters(metric))
+    metric, many = summary.metrics[name], summary.unit.many
+    found = _everyone(metric, many), _counts(metric)
+    said = (*found, _ruled_out(metric, many), _nothing_matters(metric))
     return tuple(filter(None, said))
 
 
-def _everyone(metric: MetricComparison) -> str:
+def _everyone(metric: MetricComparison, many: str) -> str:
     change = metric.everyone
     if change is None or change.before is None or change.after is None or change.change is None:
         return ""
     before, after = numbers(change.before, change.after)
-    said = f"All users: {before} → {after}"
+    said = f"All {many}: {before} → {after}"
     if change.interval is not None and change.verdict != "unchanged":
         by = with_sign(numbers(change.change, *change.interval)[0])
         said += f" ({by}, interval {signed_interval(*change.interval, change.change)})"
@@ -152,9 +156,9 @@ def _nothing_matters(metric: MetricComparison) -> str:
     return f"Inconclusive, as nothing was said to matter; with {matters} harms can be ruled out."
 
 
-def _ruled_out(metric: MetricComparison) -> str:
+def _ruled_out(metric: MetricComparison, many: str) -> str:
     if not metric.is_conclusive:
-        return "Too many users have no value for anything to be ruled out."
+        return f"Too many {many} have no value for anything to be ruled out."
     steps = [point for point in metric.certificate if point.harm > 0]
     verb = "changed" if metric.higher_is_better is None else "became worse"
     if not steps:
@@ -162,7 +166,7 @@ def _ruled_out(metric: MetricComparison) -> str:
     later = [next((point for point in steps if point.support >= size), None) for size in _SIZES]
     first, *others = [*dict.fromkeys(point for point in later if point)] or steps[:1]
     said = (
-        f"Ruled out: that a group of {first.support:,} users or more, other than those shown, "
+        f"Ruled out: that a group of {first.support:,} {many} or more, other than those shown, "
         f"{verb} by more than {number(first.harm)}"
     )
     parts = [f"of {point.support:,} or more by {number(point.harm)}" for point in others]

@@ -45,7 +45,7 @@ def certificate_curve(view: Certificate, height: int = 220) -> Figure:
     }
     at = {"x": x, "y": y}
     tooltip = [
-        channel("size:Q", title="users, at least", format=","),
+        channel("size:Q", title=f"{view.unit.many}, at least", format=","),
         channel("harm:Q", title="not ruled out, up to", format=".3~r"),
         channel("n_groups:Q", title="groups", format=","),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairrec.core.units import Unit
 from fairrec.report.figures.figure import Figure, Spec, channel, fields_of, layer, layered, where
 from fairrec.report.figures.palette import (
     BETTER,
@@ -48,7 +49,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
     """
     x = channel(
         "size:Q",
-        title="users in the group (log scale)",
+        title=f"{chart.unit.many} in the group (log scale)",
         scale={"type": "log", "domain": list(chart.size_range), "nice": False},
         axis={"format": "~s", "tickCount": 6, "grid": False},
     )
@@ -91,7 +92,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         "fill": tone,
         "fillOpacity": where("datum.known === 'fully scored'", 1, 0),
         "shape": channel("shape:N", scale=_scale(SHAPES), legend=None),
-        "tooltip": _tooltip(),
+        "tooltip": _tooltip(chart.unit),
     }
 
     def points(role: str, encoding: Spec, **look: Any) -> Spec:
@@ -99,7 +100,7 @@ def group_chart(chart: GroupChart, height: int = 320) -> Figure:
         return layer("point", encoding, data="points", only=role, **shown)
 
     everyone = (
-        _hexagons(chart.density)
+        _hexagons(chart.density, chart.unit)
         if chart.density
         else points("datum.role === 'group'", encoding, size=34, stroke=GROUP, strokeWidth=1.2)
     )
@@ -127,7 +128,7 @@ def _band(name: str, look: Spec) -> Spec:
     )
 
 
-def _hexagons(density: Density) -> Spec:
+def _hexagons(density: Density, unit: Unit) -> Spec:
     """The hexagons of a density, as outlines: they keep tiling whatever is zoomed to."""
     most = max(cell.n for cell in density.cells)
     across, up = ([corner[axis] for corner in CORNERS] for axis in (0, 1))
@@ -153,7 +154,7 @@ def _hexagons(density: Density) -> Spec:
         ),
         "tooltip": [
             channel("n:Q", title="groups here", format=","),
-            channel("size:Q", title="users, about", format=",.3~r"),
+            channel("size:Q", title=f"{unit.many}, about", format=",.3~r"),
             channel("value:Q", title="value, about", format=".3~r"),
         ],
     }
@@ -181,10 +182,10 @@ def _row(point: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "known": "fully scored" if is_fully_scored else "from a sample"}
 
 
-def _tooltip() -> list[Spec]:
+def _tooltip(unit: Unit) -> list[Spec]:
     return [
         channel("label:N", title="group"),
-        channel("size:Q", title="users", format=","),
+        channel("size:Q", title=unit.many, format=","),
         channel("value:Q", title="value", format=".3~r"),
         channel("difference:Q", title="difference to others", format="+.3~r"),
         channel("p_adjusted:Q", title="p adjusted", format=".3~f"),

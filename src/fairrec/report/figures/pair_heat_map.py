@@ -47,7 +47,7 @@ def pair_heat_map(view: PairMap) -> Figure:
         "strokeWidth": where("datum.group === chosen", 4.5, 0),
         "tooltip": [
             channel("label:N", title="group"),
-            channel("size:Q", title="users", format=","),
+            channel("size:Q", title=view.unit.many, format=","),
             channel("value:Q", title="value", format=".3~r"),
             channel("difference:Q", title="difference to others", format="+.3~r"),
             channel("p_adjusted:Q", title="p adjusted", format=".3~f"),

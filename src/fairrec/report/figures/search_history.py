@@ -12,13 +12,13 @@ def search_history(view: SearchHistory, height: int = 200) -> Figure:
     encoding = {
         "x": channel(
             "users:Q",
-            title="users scored",
+            title=f"{view.unit.many} scored",
             scale={"zero": True},
             axis={"format": "~s", "tickCount": 5, "grid": False},
         ),
         "y": channel("gap:Q", title=f"gap in {view.metric}", axis={"tickCount": 5}),
         "tooltip": [
-            channel("users:Q", title="users scored", format=","),
+            channel("users:Q", title=f"{view.unit.many} scored", format=","),
             channel("gap:Q", title="gap", format=".3~r"),
         ],
     }

@@ -28,7 +28,7 @@ from fairrec.report.text.ends import direction
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
-from fairrec.report.words import confidence, number, plural
+from fairrec.report.words import confidence, number
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary, MetricResult
@@ -62,6 +62,7 @@ def build_page_view(
     table, table_note = table_rows(named, limits)
     return PageView(
         title=words.title,
+        unit=summary.unit,
         summary=answer(words.verdicts),
         overview=words.overview,
         dots=dot_plots(named, limits),
@@ -123,10 +124,11 @@ def _histories(summary: AuditSummary) -> tuple[SearchHistory, ...]:
                 metric=plain(name),
                 steps=searched.history,
                 users_total=search.users_total,
+                unit=summary.unit,
                 alternative=(
                     f"The gap in {plain(name)} that the search knew grew from "
                     f"{number(searched.history[0].gap)} to {number(last.gap)} while "
-                    f"{last.users:,} of {plural(search.users_total, 'user')} were scored."
+                    f"{last.users:,} of {summary.unit.count(search.users_total)} were scored."
                 ),
             )
         )
@@ -143,13 +145,17 @@ def _reproduce(summary: AuditSummary) -> Reproduce:
         "bh": "Benjamini-Hochberg: false discovery rate",
     }
     least, support = summary.coverage.min_users, summary.coverage.min_support
-    rule = "" if support is not None and support >= 1 else f" ({smallest_group(support)})"
+    rule = (
+        ""
+        if support is not None and support >= 1
+        else f" ({smallest_group(support, summary.unit)})"
+    )
     origin = settings_line(summary)
     settings = (
         *([("settings from", origin)] if origin else []),
         ("seed", str(summary.seed)),
         ("combined attributes", "all" if summary.depth == "full" else f"up to {summary.depth}"),
-        ("smallest group", f"{plural(least, 'user')}{rule}"),
+        ("smallest group", f"{summary.unit.count(least)}{rule}"),
         ("permutations", f"{summary.permutations:,}"),
         ("share without a value that is let pass", f"{summary.max_undefined:g}"),
         ("significance level", f"{summary.alpha:g}"),

@@ -11,7 +11,7 @@ from fairrec.report.page.groups import PageGroups, short
 from fairrec.report.page.view import PageLimits
 from fairrec.report.text.certificate import curve_in_words
 from fairrec.report.text.ends import harm_word
-from fairrec.report.text.sampled import scored_user
+from fairrec.report.text.sampled import scored
 from fairrec.report.words import number
 from fairrec.result.schema import MetricResult, MetricVerdict
 
@@ -47,8 +47,9 @@ def _certificate(
         ),
         largest=largest if isinstance(largest, int) else 0,
         matters=verdict.matters,
+        unit=summary.unit,
         harm_name=f"largest {harm_word(result)} not ruled out",
-        size_name=f"{scored_user(summary)}s in the group",
+        size_name=f"{scored(summary).many} in the group",
         alternative=curve_in_words(result, verdict, summary),
         rows=tuple(
             (f"{step.support:,}", number(step.harm), f"{step.n_groups:,}")

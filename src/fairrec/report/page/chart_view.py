@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.core.units import USERS, Unit
 from fairrec.result.schema import HistoryPoint
 
 Role = Literal["finding", "best end", "worst end", "group"]
@@ -94,6 +95,7 @@ class GroupChart:
     funnel_fully_scored: tuple[FunnelPoint, ...]
     alternative: str
     note: str
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ class PairMap:
     columns: tuple[str, ...]
     cells: tuple[PairCell, ...]
     ramp: Ramp
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,7 @@ class Certificate:
     size_name: str
     alternative: str
     rows: tuple[tuple[str, str, str], ...]
+    unit: Unit = USERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +210,4 @@ class SearchHistory:
     steps: tuple[HistoryPoint, ...]
     users_total: int
     alternative: str
+    unit: Unit = USERS

@@ -30,15 +30,15 @@ def _distribution(
     n_more = attribute.n_values - len(kept)
     n_rest = summary.n_users - sum(kept.values())
     least = 0 if summary.hidden is None else summary.hidden.min_shown
-    users_of_rest = f" with {plural(n_rest, 'user')}" if n_rest >= least else ""
+    users_of_rest = f" with {summary.unit.count(n_rest)}" if n_rest >= least else ""
     about = [plural(attribute.n_values, "value")]
     if attribute.binning:
         about.append(f"bins of {plain(attribute.binning)}")
     if attribute.n_missing:
-        about.append(f"missing for {plural(attribute.n_missing, 'user')}")
+        about.append(f"missing for {summary.unit.count(attribute.n_missing)}")
     if attribute.n_values_below_support:
         below = plural(attribute.n_values_below_support, "value")
-        about.append(f"{below} with fewer than {summary.coverage.min_users:,} users")
+        about.append(f"{below} with fewer than {summary.coverage.min_users:,} {summary.unit.many}")
     return Distribution(
         attribute=plain(name),
         about=", ".join(about),

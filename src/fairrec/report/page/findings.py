@@ -41,7 +41,7 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
         group=groups.number(key),
         label=groups.label(key),
         served=found.served,
-        users=f"{users_known(first)} {'user' if first.n_users == 1 else 'users'} ({share})",
+        users=f"{users_known(first)} {groups.summary.unit.noun(first.n_users)} ({share})",
         findings=tuple(
             _finding(metric, groups.summary.metrics[metric], finding, groups)
             for metric, finding in found.findings
@@ -88,7 +88,7 @@ def _finding(
     return FindingCard(
         metric=plain(metric),
         served=served_in(finding, result),
-        verdict=outcome_words(finding, result),
+        verdict=outcome_words(finding, result, groups.summary.unit),
         value=value,
         others=others,
         difference=difference_of(finding),
@@ -108,7 +108,7 @@ def _finding(
             if finding.n_folded
             else ""
         ),
-        because=because_of(finding, result),
+        because=because_of(finding, result, groups.summary.unit),
     )
 
 

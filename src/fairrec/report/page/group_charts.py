@@ -96,6 +96,7 @@ def _group_chart(
     return GroupChart(
         metric=plain(metric),
         anchor=f"chart-{at}",
+        unit=groups.summary.unit,
         mean=result.mean,
         size_range=size_range,
         value_range=value_range,
@@ -114,7 +115,11 @@ def _group_chart(
 def _alternative(groups: PageGroups, metric: str, sizes: FloatArray, drawn: Density | None) -> str:
     """The chart in words."""
     result = groups.summary.metrics[metric]
-    span = f" of {sizes.min():,.0f} to {sizes.max():,.0f} users" if len(sizes) else ""
+    span = (
+        f" of {sizes.min():,.0f} to {sizes.max():,.0f} {groups.summary.unit.many}"
+        if len(sizes)
+        else ""
+    )
     as_density = (
         f" Hexagons are coloured by how many groups lie there, 1 to "
         f"{max(cell.n for cell in drawn.cells):,}."

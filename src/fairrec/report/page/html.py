@@ -19,7 +19,7 @@ from fairrec.report.page.build import build_page_view
 from fairrec.report.page.group_charts import marks_in
 from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
-from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS
+from fairrec.report.text.interaction import neighbour_columns
 from fairrec.report.text.overview import SHOWN
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
@@ -32,7 +32,6 @@ MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
 _TONE = {"found": "found", "clear": "clear", "open": "untested"}
-_SERVED = {"worse": "served worse", "better": "served better", "differs": "differs"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
 
@@ -94,8 +93,8 @@ def lay_out(view: PageView) -> str:
         pair_names=pair_names(view.pairs),
         pair_metrics={pair.metric for pair in view.pairs},
         sections=_sections(view),
-        columns=table_columns(view.confidence, view.difference),
-        neighbour_columns=NEIGHBOUR_COLUMNS,
+        columns=table_columns(view.unit, view.confidence, view.difference),
+        neighbour_columns=neighbour_columns(view.unit),
         first_rows=FIRST_ROWS,
         rows_shown=SHOWN,
         marks=marks_in(view.charts),
@@ -104,7 +103,11 @@ def lay_out(view: PageView) -> str:
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
         tone_class=_TONE,
-        served_words=_SERVED,
+        served_words={
+            "worse": view.unit.worse,
+            "better": view.unit.better,
+            "differs": "differs",
+        },
         role_class=_ROLES,
     )
 
@@ -133,7 +136,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         *([("ruled-out", "Ruled out")] if view.certificates else []),
         ("groups", "Group sizes"),
         ("pairs", "Two attributes"),
-        ("attributes", "Who was audited"),
+        ("attributes", view.unit.audited),
         ("table", "All groups"),
     ]
     if view.ratios.table.rows or view.ratios.inequality.rows:

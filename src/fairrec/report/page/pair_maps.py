@@ -122,6 +122,7 @@ def _pair_map(
     )
     return PairMap(
         metric=plain(metric),
+        unit=groups.summary.unit,
         row_name=plain(frame.names[rows_at]),
         column_name=plain(frame.names[columns_at]),
         rows=tuple(row_label.values()),

@@ -54,7 +54,7 @@ def chart_payload(view: PageView) -> str:
 
 def _table(view: PageView) -> dict[str, Any]:
     """The numbers behind the rows of the table, in columns."""
-    names = number_columns(view.confidence, view.difference)
+    names = number_columns(view.unit, view.confidence, view.difference)
     columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
     return {"names": names, "columns": columns}
 
@@ -92,8 +92,8 @@ def _in_words(pair: PairMap) -> str:
     clear = [cell for cell in pair.cells if not cell.is_faded and cell.difference is not None]
     furthest = max(clear, key=lambda cell: abs(cell.shade), default=None)
     said = [
-        f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough users; "
-        "empty places have too few.",
+        f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough "
+        f"{pair.unit.many}; empty places have too few.",
         f"{n_faded:,} of {n_cells:,} are faded, because chance alone explains them."
         if n_faded
         else "",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from fairrec.core.errors import plain
+from fairrec.core.units import Unit
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.groups import PageGroups, mark
 from fairrec.report.page.shown_groups import GroupRow, Key
@@ -20,28 +21,29 @@ _KEPT_DIGITS = 9
 """Of a number that is sorted by or downloaded."""
 
 
-def number_columns(level: str, difference: str) -> tuple[str, ...]:
+def number_columns(unit: Unit, level: str, difference: str) -> tuple[str, ...]:
     """What the numbers of a row are.
 
     Parameters
     ----------
+    unit : what the sizes of groups count
     level : the confidence of the intervals
     difference : what a difference is called
     """
     each, all_at_once = f"{level} interval, one at a time", f"its {level} interval, all at once"
     return (
-        *("users", "value", f"{each}, low", f"{each}, high"),
+        *(unit.many, "value", f"{each}, low", f"{each}, high"),
         *(difference, f"its {each}, low", f"its {each}, high"),
         *(f"shrunken {difference}", f"{all_at_once}, low", f"{all_at_once}, high", "p adjusted"),
     )
 
 
-def table_columns(level: str, difference: str) -> tuple[tuple[str, int | None], ...]:
+def table_columns(unit: Unit, level: str, difference: str) -> tuple[tuple[str, int | None], ...]:
     """The columns of the table, and the place of the number each is sorted by.
 
     Of the intervals that for one group at a time is shown, and sorted by its lower end.
     """
-    numbers = enumerate(number_columns(level, difference))
+    numbers = enumerate(number_columns(unit, level, difference))
     spared = ("shrunken", f"its {level} interval, all at once")
     return (
         *(("metric", None), ("group", None)),

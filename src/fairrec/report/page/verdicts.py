@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairrec.core.units import Unit
 from fairrec.report.page.view import GapScale, VerdictCard
 from fairrec.report.text.gap import beside_chance, is_beyond_chance
 from fairrec.report.text.sampled import mean_over
@@ -21,6 +22,7 @@ _CLAUSES: dict[Status, str] = {
     "not worse by more than matters": "not worse by more than matters in",
     "differs by no more than matters": "no difference beyond what matters in",
     "same for everyone": "the same for everyone:",
+    "same for all": "the same for all:",
     "not tested": "not tested:",
 }
 """How metrics of one verdict are introduced."""
@@ -43,12 +45,12 @@ def verdict_card(
 ) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
     # what chance shows is within circumstances then, and the gap is not
-    scale = None if summary.given is not None else _scale(result)
+    scale = None if summary.given is not None else _scale(result, summary.unit)
     mean, whose = number(result.mean), mean_over(result, summary)
     return VerdictCard(verdict, f"chart-{at}", mean, whose, scale)
 
 
-def _scale(result: MetricResult) -> GapScale | None:
+def _scale(result: MetricResult, unit: Unit) -> GapScale | None:
     if result.gap is None or result.chance is None or result.is_constant:
         return None
     chance = result.chance
@@ -61,5 +63,5 @@ def _scale(result: MetricResult) -> GapScale | None:
         gap_at=round(100 * result.gap / end, 1),
         chance_at=round(100 * chance.mean / end, 1),
         q95_at=round(100 * chance.q95 / end, 1),
-        alternative=f"Gap {number(result.gap)}; {beside_chance(result.gap, chance)}.",
+        alternative=f"Gap {number(result.gap)}; {beside_chance(result.gap, chance, unit)}.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairrec.core.units import USERS, Unit
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.page.chart_view import (
     Certificate,
@@ -270,6 +271,7 @@ class PageView:
     Parameters
     ----------
     confidence : of the intervals, such as 95%
+    unit : what was audited
     compared_with, difference : whom groups differ from, and what that is called
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
@@ -321,3 +323,4 @@ class PageView:
     author: str = ""
     about_model: str = ""
     made_at: str = ""
+    unit: Unit = USERS

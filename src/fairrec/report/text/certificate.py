@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from fairrec.core.errors import plain
 from fairrec.report.text.ends import worse_word
-from fairrec.report.text.sampled import scored_user
+from fairrec.report.text.sampled import scored
 from fairrec.report.words import confidence, number, plural, with_and
 from fairrec.result.schema import AuditSummary, CertifiedSize, MetricResult, MetricVerdict
 
@@ -70,7 +70,7 @@ def ruled_out_in_all(summary: AuditSummary, first: str = "") -> str:
     if not points:
         return ""
     is_named = any(_is_named(verdicts[name]) for name in points)
-    which = f"of {size:,} {scored_user(summary)}s or more"
+    which = f"of {size:,} {scored(summary).many} or more"
     n_groups = {point.n_groups if point.support == size else None for point in points.values()}
     (n_alike,) = n_groups if len(n_groups) == 1 else (None,)
     who = f"No {'other ' if is_named else ''}group {which} is"
@@ -106,13 +106,13 @@ def curve_in_words(result: MetricResult, verdict: MetricVerdict, summary: AuditS
         by = f"by more than {number(last.harm)}" if last.harm else "at all"
         larger = f"; of those of {last.support:,} or more none {by}" if len(steps) > 1 else ""
         said.append(
-            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {scored_user(summary)}s or "
+            f"Of {plural(first.n_groups, 'group')} of {first.support:,} {scored(summary).many} or "
             f"more that are not shown to be {word}, none is {word} by more than "
             f"{number(first.harm)}{larger}; at {confidence(summary.alpha)} for all at once."
         )
     if verdict.matters is not None and steps:
         below = next((step for step in steps if step.harm < verdict.matters), None)
-        where = "for no size" if below is None else f"from {below.support:,} users on"
+        where = "for no size" if below is None else f"from {below.support:,} {summary.unit.many} on"
         said.append(f"More than {number(verdict.matters)}, which matters, is ruled out {where}.")
     if verdict.n_not_compared:
         n = plural(verdict.n_not_compared, "group")
@@ -141,7 +141,7 @@ def _scope(smallest: CertifiedSize, summary: AuditSummary) -> str:
     if summary.depth != "full":
         depth = min(summary.depth, len(summary.attributes))
         which = f"up to {depth} attributes, " if depth > 1 else ""
-    return f"({which}at least {plural(smallest.support, scored_user(summary))})"
+    return f"({which}at least {scored(summary).count(smallest.support)})"
 
 
 def _is_named(verdict: MetricVerdict) -> bool:

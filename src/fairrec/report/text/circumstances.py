@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
+from fairrec.core.units import Unit
 from fairrec.metrics.circumstances import HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT
 from fairrec.report.words import (
     group_label,
@@ -38,26 +39,28 @@ def _given(summary: AuditSummary) -> tuple[str, ...]:
     given = summary.given
     if given is None:
         return ()
+    unit = summary.unit
     names = ", ".join(
         plain(name) + (f" ({about.binning})" if about.binning else "")
         for name, about in given.circumstances.items()
     )
     lines = [
-        f"Groups are compared among users with the same {names}: "
+        f"Groups are compared among {unit.many} with the same {names}: "
         f"{plural(given.n_strata, 'stratum').replace('stratums', 'strata')}. Differences, "
         "intervals, p-values and verdicts are adjusted for it; values and charts of them, gaps, "
-        "ratios and missing users are as they are."
+        f"ratios and missing {unit.many} are as they are."
     ]
     lines += [
-        f"{plain(name)} is not known for {plural(about.n_missing, 'user')}, who are compared among "
-        "themselves."
+        f"{plain(name)} is not known for {unit.count(about.n_missing)}, {unit.which} are compared "
+        "among themselves."
         for name, about in given.circumstances.items()
         if about.n_missing
     ]
     if given.n_users_alone:
+        nobody = "nobody" if unit.is_users else "none"
         lines.append(
-            f"{plural(given.n_users_alone, 'user')} {_is(given.n_users_alone)} alone in such "
-            "circumstances and can be compared with nobody; wider bins would help."
+            f"{unit.count(given.n_users_alone)} {_is(given.n_users_alone)} alone in such "
+            f"circumstances and can be compared with {nobody}; wider bins would help."
         )
     left_out = {name: n for name, n in given.n_not_comparable.items() if n}
     if left_out:
@@ -153,26 +156,30 @@ def explained(finding: Finding, summary: AuditSummary) -> str:
     if summary.given is None or finding.raw_difference is None:
         return ""
     both = _both(finding.raw_difference, finding.difference, summary)
-    return f"{both}: {_share(finding.raw_difference, finding.difference)}.{_kept(finding)}"
+    share = _share(finding.raw_difference, finding.difference)
+    return f"{both}: {share}.{_kept(finding, summary.unit)}"
 
 
-def _kept(finding: Finding) -> str:
+def _kept(finding: Finding, unit: Unit) -> str:
     share = finding.kept_share
     if share is None or share >= 1:
         return ""
-    return f" The latter is about {percent(share)} of them, who have enough others like them."
+    return (
+        f" The latter is about {percent(share)} of them, {unit.which} have enough others like them."
+    )
 
 
 def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
     as_is, alike = map(with_sign, numbers(raw, adjusted))
-    return f"{as_is} as it is, {alike} among users with the same {names_of_given(summary)}"
+    among = f"{summary.unit.many} with the same {names_of_given(summary)}"
+    return f"{as_is} as it is, {alike} among {among}"
 
 
 def compared_with(summary: AuditSummary) -> str:
     """Whom groups are compared with: all others, or those in the same circumstances."""
     if summary.given is None:
-        return "all other users"
-    return f"other users with the same {names_of_given(summary)}"
+        return f"all other {summary.unit.many}"
+    return f"other {summary.unit.many} with the same {names_of_given(summary)}"
 
 
 def difference_name(summary: AuditSummary) -> str:
@@ -199,7 +206,7 @@ def _share(raw: float, adjusted: float) -> str:
 
 
 def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
-    who = f"{plain(one.metric)}, {group_label(one.group)} ({plural(one.n_users, 'user')})"
+    who = f"{plain(one.metric)}, {group_label(one.group)} ({summary.unit.count(one.n_users)})"
     if one.difference is None or one.kept_share < _MOSTLY:
         return (
             f"{who}: differs by {signed(one.raw_difference)} beyond chance, but only "
@@ -210,7 +217,7 @@ def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
     gone = _share(one.raw_difference, one.difference)
     return (
         f"{who}: no longer beyond chance: {both}: {gone}. What is left may be chance or not: among "
-        "users who are alike there are fewer to tell it by."
+        f"{summary.unit.many} {summary.unit.who} are alike there are fewer to tell it by."
     )
 
 

@@ -6,6 +6,7 @@ users weigh less. Both need not agree, and where they do not it is said what eac
 
 from __future__ import annotations
 
+from fairrec.core.units import Unit
 from fairrec.report.text.ends import end_names
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import number, plural
@@ -20,7 +21,7 @@ def gap_words(name: str, result: MetricResult, summary: AuditSummary) -> str:
     return " ".join(filter(None, (_gap(result, summary), _bound(name, result, summary))))
 
 
-def beside_chance(gap: float, chance: Chance) -> str:
+def beside_chance(gap: float, chance: Chance, unit: Unit) -> str:
     """What chance shows of such a gap: as it is, and in standard errors."""
     shows = f"{number(chance.mean)} on average and up to {number(chance.q95)} in 95% of cases"
     # no verdict in these words: findings are adjusted for all metrics, this p-value is not
@@ -28,7 +29,7 @@ def beside_chance(gap: float, chance: Chance) -> str:
     is_larger, is_unlikely = gap > chance.q95, chance.p_value <= _SMALL_P
     if is_larger == is_unlikely:
         return f"chance alone shows {shows} ({p}, where a gap counts in standard errors)"
-    weigh = "counted in standard errors, where ends of few users weigh less"
+    weigh = f"counted in standard errors, where ends of few {unit.many} weigh less"
     if is_larger:
         return f"as it is, that is more than chance alone shows, {shows}; {weigh}, it is not ({p})"
     return f"as it is, chance alone shows as much, {shows}; {weigh}, it does not ({p})"
@@ -51,21 +52,22 @@ def _gap(result: MetricResult, summary: AuditSummary) -> str:
     if summary.given is not None:
         # the gap is as it is, and what chance shows is within circumstances
         return (
-            f"{ends}, whatever the circumstances; among users in the same ones "
+            f"{ends}, whatever the circumstances; among {summary.unit.many} in the same ones "
             f"{p_of_gap(result.chance)} for this metric by itself."
         )
-    return f"{ends}; {beside_chance(result.gap, result.chance)}."
+    return f"{ends}; {beside_chance(result.gap, result.chance, summary.unit)}."
 
 
 def _no_gap(result: MetricResult, summary: AuditSummary) -> str:
+    many = summary.unit.many
     if result.gap is not None:
         ends = " or ".join(reversed(end_names(result)))
-        return f"No two full combinations with enough users differ in it, so none is {ends}."
+        return f"No two full combinations with enough {many} differ in it, so none is {ends}."
     if result.is_gap_hidden:
-        return "The gap between full combinations is hidden: one of them has too few users."
+        return f"The gap between full combinations is hidden: one of them has too few {many}."
     if summary.search.n_not_fully_scored:
         return "Fewer than two full combinations are fully scored, and a gap needs two."
-    return "No full combination of attributes has enough users for a gap between them."
+    return f"No full combination of attributes has enough {many} for a gap between them."
 
 
 def _bound(name: str, result: MetricResult, summary: AuditSummary) -> str:

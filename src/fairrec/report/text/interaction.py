@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.core.units import Unit
 from fairrec.report.words import number, shown, signed
 from fairrec.result.schema import AuditSummary, Finding, Interaction, Neighbour
 
-NEIGHBOUR_COLUMNS = ("who", "users", "mean", "standard error")
+
+def neighbour_columns(unit: Unit) -> tuple[str, str, str, str]:
+    """What each row of neighbours has."""
+    return unit.which, unit.many, "mean", "standard error"
 
 
 def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
@@ -18,8 +22,8 @@ def carried_by(finding: Finding, summary: AuditSummary) -> tuple[str, str]:
     if summary.given is not None:
         # neighbours are as they are, so their distances need not even have the sign of the finding
         return (
-            "Whether it is the combination was not looked at among users in the same "
-            "circumstances.",
+            f"Whether it is the combination was not looked at among {summary.unit.many} in the "
+            "same circumstances.",
             f"Whatever these are: {distances[0].lower()}{distances[1:]}",
         )
     return _verdict(finding, found), distances
@@ -61,9 +65,11 @@ def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> s
     """How far the finding and each condition alone are from users who meet none."""
     group, none = found.neighbours[0], found.neighbours[-1]
     is_pair = len(group.is_met) == 2
+    unit = summary.unit
     neither = "neither condition" if is_pair else "none of the conditions"
     if none.value is None or group.value is None:
-        return f"Users who meet {neither} are no help: {_not_known(none, summary)}."
+        those = f"{unit.many.capitalize()} {unit.who} meet {neither}"
+        return f"{those} are no help: {_not_known(none, summary)}."
     said = []
     for one in found.neighbours:
         met = [name for name, is_met in one.is_met.items() if is_met]
@@ -76,7 +82,7 @@ def _distances(finding: Finding, found: Interaction, summary: AuditSummary) -> s
             )
     together = "both together" if is_pair else "all together"
     return (
-        f"Compared with users who meet {neither}: {', '.join(said)}, {together} "
+        f"Compared with {unit.many} {unit.who} meet {neither}: {', '.join(said)}, {together} "
         f"{signed(group.value - none.value)}."
     )
 
@@ -98,4 +104,4 @@ def _otherwise(finding: Finding, name: str, summary: AuditSummary) -> str:
 
 def _not_known(neighbour: Neighbour, summary: AuditSummary) -> str:
     is_small = neighbour.n_users < summary.coverage.min_users
-    return "too few users" if is_small else "not fully scored"
+    return f"too few {summary.unit.many}" if is_small else "not fully scored"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
-from fairrec.report.text.overview import GROUP_COLUMNS, Overview
+from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import said_of
@@ -76,7 +76,7 @@ def _group_lines(view: Overview) -> list[str]:
         numeric = (False, True, False, True, True, False)
         rows = tuple(line.cells for line in view.lines)
         more = f"and {view.n_more:,} more below" if view.n_more else ""
-        lines += [*table_lines(TableView("", GROUP_COLUMNS, numeric, rows, more)), ""]
+        lines += [*table_lines(TableView("", view.columns, numeric, rows, more)), ""]
     lines += [f"Ruled out: {escape(view.ruled_out)}.", ""] if view.ruled_out else []
     lines += [f"Next: {escape('; '.join(view.next_steps))}.", ""] if view.next_steps else []
     return lines

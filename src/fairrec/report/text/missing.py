@@ -22,14 +22,14 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
     reasons = []
     if result.undefined_share > summary.max_undefined:
         reasons.append(
-            f"{percent(result.undefined_share)} of users have no value (up to "
+            f"{percent(result.undefined_share)} of {summary.unit.many} have no value (up to "
             f"{percent(summary.max_undefined)} would be let pass)"
         )
     for one in concerned:
         if one.is_too_much and one.findings:
             reasons.append(_contrast(one, max(one.findings, key=_largest), summary))
     if result.findings:
-        found = "Who is missing may change the picture: "
+        found = f"{'Who' if summary.unit.is_users else 'What'} is missing may change the picture: "
     elif result.is_tested and result.n_groups:
         found = "No group with values differs from the rest by more than chance, but "
     else:
@@ -38,7 +38,10 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
 
 
 def _who(one: MissingUsers, summary: AuditSummary) -> str:
-    of_all = f"{one.n_missing:,} of {plural(one.n_users, 'user')} ({percent(one.share)})"
+    of_all = f"{one.n_missing:,} of {summary.unit.count(one.n_users)} ({percent(one.share)})"
+    if not summary.unit.is_users and one.kind != "undefined":
+        # lists and held-out interactions are those of users
+        return f"{of_all} have no value and are left out."
     if one.kind == "no list":
         return f"{of_all}{_without_list(one, summary)}"
     if one.kind == "not evaluated":
@@ -57,7 +60,8 @@ def _who(one: MissingUsers, summary: AuditSummary) -> str:
     where = "held-out items" if is_test else "candidates"
     why = f"have no relevant item among their {where} and " if one.kind != "undefined" else ""
     whose = " with held-out items" if is_test and one.kind != "undefined" else ""
-    return f"{metrics} {are} undefined for {of_all}{whose}, who {why}are left out there."
+    which = summary.unit.which
+    return f"{metrics} {are} undefined for {of_all}{whose}, {which} {why}are left out there."
 
 
 def _without_list(one: MissingUsers, summary: AuditSummary) -> str:
@@ -99,11 +103,12 @@ def _share(group: Finding, permutations: int) -> str:
 
 def _contrast(one: MissingUsers, group: Finding, summary: AuditSummary) -> str:
     what = "have no value"
-    if one.kind == "not evaluated":
+    kind = one.kind if summary.unit.is_users else "undefined"
+    if kind == "not evaluated":
         what = "are no part of this audit"
-    elif one.kind == "no held-out items":
+    elif kind == "no held-out items":
         what = "have no held-out items"
-    elif one.kind == "no list":
+    elif kind == "no list":
         what = "have no row of values" if summary.measured_by == "values" else "got no list"
     return (
         f"{percent(group.value)} of {group_label(group.group)} {what}, against "
@@ -126,7 +131,7 @@ def caveat(name: str, result: MetricResult, summary: AuditSummary) -> str:
 
 def if_joined(summary: AuditSummary) -> str:
     """What to do where every list is perfect, as those are that were cut down to what was found."""
-    if "predictions" not in summary.inputs:
+    if "predictions" not in summary.inputs or not summary.unit.is_users:
         return ""
     return (
         "If these are recommendations that were joined with what was held out, give both tables "
@@ -136,7 +141,8 @@ def if_joined(summary: AuditSummary) -> str:
 
 def remedy(name: str, summary: AuditSummary) -> str:
     """What to do about a metric that is inconclusive."""
-    concerned = _concerned(name, summary)
+    # what is said of lists and held-out interactions is said of users
+    concerned = _concerned(name, summary) if summary.unit.is_users else []
     kinds = {one.kind for one in concerned if one.is_too_much}
     kinds = kinds or {one.kind for one in concerned}
     held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"

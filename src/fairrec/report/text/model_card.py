@@ -6,7 +6,7 @@ from fairrec.core.errors import plain
 from fairrec.report.text.markdown import escape, table_lines
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.view import ReportView, build_view
-from fairrec.report.words import percent, plural
+from fairrec.report.words import percent
 from fairrec.result.schema import AuditSummary
 
 HEADING = "## Fairness evaluation"
@@ -27,7 +27,7 @@ def model_card(summary: AuditSummary, about: str = "") -> str:
     lines = [HEADING, "", f"**{escape(_sentence(view.overview.headline))}**", ""]
     if view.overview.detail:
         lines += [f"In detail: {escape(_sentence(view.overview.detail))}", ""]
-    lines += ["### Who was audited", "", *_who(summary, view, about), ""]
+    lines += [f"### {summary.unit.audited}", "", *_who(summary, view, about), ""]
     lines += ["### Verdict", "", *table_lines(_verdicts(view)), ""]
     if view.findings.rows:
         table = view.findings
@@ -53,9 +53,9 @@ def _who(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
         said.append(f"Called: {view.called}")
     said += [about] if about else []
     seen = summary.coverage
-    said.append(f"Smallest group looked at: {plural(seen.min_users, 'user')}")
+    said.append(f"Smallest group looked at: {summary.unit.count(seen.min_users)}")
     unknown = [
-        f"{plain(name)} of {plural(one.n_missing, 'user')}"
+        f"{plain(name)} of {summary.unit.count(one.n_missing)}"
         for name, one in summary.attributes.items()
         if one.n_missing
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
+from fairrec.core.units import USERS, Unit
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.ends import harm_word
@@ -26,6 +27,7 @@ from fairrec.report.text.found_groups import (
 )
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.sampled import is_sampled
+from fairrec.report.text.status import SAME
 from fairrec.report.text.verdict import Tone, Verdict, is_cut
 from fairrec.report.words import (
     confidence,
@@ -41,8 +43,6 @@ from fairrec.result.schema import AuditSummary
 
 SHOWN = 10
 """Groups in the first screen."""
-GROUP_COLUMNS = ("group", "users", "metric", "shrunken", "all at once", "finding in")
-"""Of the groups in lines; the shrunken difference and its interval are of the metric named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class GroupLine:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Its text under each of `GROUP_COLUMNS`."""
+        """Its text under each of the columns of an overview."""
         marks = " ".join(f"{mark.metric}{mark.sign}" for mark in self.marks)
         return self.label, self.users, self.metric, self.shrunken, self.interval, marks
 
@@ -78,6 +78,7 @@ class Overview:
     ----------
     named, called : the group and the metric that the headline is about; empty where it is none
     who, how_much, how_sure, next_steps : in a few short lines each
+    unit : what is audited
     ruled_out : what none of the other groups is, in all metrics
     """
 
@@ -93,6 +94,12 @@ class Overview:
     lines: tuple[GroupLine, ...]
     n_more: int
     called: str = ""
+    unit: Unit = USERS
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of the groups in lines; shrunken difference and interval are of the metric named."""
+        return "group", self.unit.many, "metric", "shrunken", "all at once", "finding in"
 
 
 def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
@@ -113,6 +120,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
         lines=lines,
         n_more=max(0, len(groups) - SHOWN),
+        unit=summary.unit,
         called=_called(groups[0].first[0], summary) if is_found else "",
     )
 
@@ -148,7 +156,8 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     name, finding = first.first
     label = group_label(first.group)
     n_alike = sum(group.served == first.served for group in groups)
-    verb = {"worse": "served worse", "better": "served better", "differs": "different"}
+    unit = summary.unit
+    verb = {"worse": unit.worse, "better": unit.better, "differs": "different"}
     if n_alike == 1:
         who = f"{label} is {verb[first.served]}"
     else:
@@ -172,17 +181,17 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     share = percent(finding.n_users / summary.n_users)
     p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
     detail = (
-        f"{users_known(finding)} of {plural(summary.n_users, 'user')} ({share}) · {plain(name)} · "
+        f"{users_known(finding)} of {unit.count(summary.n_users)} ({share}) · {plain(name)} · "
         f"not chance ({p}, {_family(summary)})"
     )
     if summary.given is not None:
         detail += f" · {here} against {there} whatever the circumstances"
     if is_sampled(summary):
-        n_sample = plural(summary.metrics[name].n_compared, "user")
+        n_sample = unit.count(summary.metrics[name].n_compared)
         detail += f" · all others estimated from {n_sample} drawn at random"
     if finding.because_of:
         better = group_label(finding.because_of)
-        detail += f" · they would not stand out without {better}, served better than they are"
+        detail += f" · they would not stand out without {better}, {unit.better} than they are"
     return headline, detail
 
 
@@ -198,8 +207,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
     """Headline and detail where no group stands out."""
     if all(verdict.status == "not tested" for verdict in verdicts):
         return "Nothing was tested against chance", ""
-    if all(verdict.status == "same for everyone" for verdict in verdicts):
-        return "Everyone has the same value, so groups cannot differ", ""
+    if all(verdict.status in SAME for verdict in verdicts):
+        has = "Everyone has" if summary.unit.is_users else f"All {summary.unit.many} have"
+        return f"{has} the same value, so groups cannot differ", ""
     n_groups = max(result.n_groups for result in summary.metrics.values())
     if all(verdict.tone == "clear" for verdict in verdicts):
         return (
@@ -230,7 +240,7 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
         at = min(result.detectable, key=lambda one: abs(one.support - size))
         return (
             f"A {harm_word(result)} of {number(at.difference)} in {plain(name)} in a group of "
-            f"{plural(at.support, 'user')} would have been seen 4 times in 5"
+            f"{summary.unit.count(at.support)} would have been seen 4 times in 5"
         )
     return "" if summary.given else "Groups are too small for any possible harm to be seen"
 
@@ -264,7 +274,7 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
     said = [f"{line.shrunken}{interval}", f"shrunken; {measured}"]
     effect = effect_in_sd(finding, result)
     if effect is not None:
-        said.append(f"{signed(effect)} standard deviations among users")
+        said.append(f"{signed(effect)} standard deviations among {summary.unit.many}")
     matters = None if result.verdict is None else result.verdict.matters
     if matters is not None:
         said.append(f"what matters: {number(matters)}")
@@ -287,28 +297,34 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
     said.append(f"intervals hold at {confidence(summary.alpha)} for all at once")
     search = summary.search
     if is_sampled(summary):
-        said.append(f"{percent(search.users_scored / search.users_total)} of users scored")
+        said.append(
+            f"{percent(search.users_scored / search.users_total)} of {summary.unit.many} scored"
+        )
     return tuple(said)
 
 
 def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
     """What a reader can do, the nearest first."""
     steps = []
+    unit = summary.unit
     if summary.circumstances and summary.given is None:
         circumstance = summary.circumstances[0].circumstance
-        steps.append(f"compare users in the same circumstances: {spelled('given', [circumstance])}")
+        alike = f"compare {unit.many} in the same circumstances"
+        steps.append(f"{alike}: {spelled('given', [circumstance])}")
     if any(group.served == "worse" for group in groups):
         has_lists = "predictions" in summary.inputs
-        if has_lists and summary.search.users_scored == summary.n_users:
+        if not unit.is_users:
+            steps.append(f"look at how these {unit.many} are ranked, and for whom")
+        elif has_lists and summary.search.users_scored == summary.n_users:
             steps.append("look at their lists, then fairrec mitigate")
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
-        steps.append(f"score more users: raise {spelled('budget_users')}")
+        steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
-        steps.append("find out who is missing, and why")
-    elif not groups:
+        steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
+    elif not groups and unit.is_users:
         steps.append("fairrec plan says how many users it takes to rule out a harm")
     if summary.matters is None:
         steps.append(f"say which harm matters: {spelled('matters', '5%')}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.core.units import Unit
 from fairrec.report.text.table_view import TableView
 from fairrec.report.words import confidence, group_label, number, percent, plural
 from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios, Ratios, Split
@@ -50,23 +51,23 @@ def ratios_view(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> RatiosVie
         below=_below(metrics, summary),
         about=_about(ratios, summary) if ratios is not None and table.rows else (),
         table=table,
-        inequality=_inequality(metrics),
-        notes=_notes(ratios) if ratios is not None else (),
+        inequality=_inequality(metrics, summary.unit),
+        notes=_notes(ratios, summary.unit) if ratios is not None else (),
     )
 
 
 def _about(ratios: Ratios, summary: AuditSummary) -> tuple[str, ...]:
-    level = confidence(summary.alpha)
+    level, many = confidence(summary.alpha), summary.unit.many
     return (
         "To the best: the value of a group over that of the best group of the same attributes "
-        f"with at least {percent(ratios.small_category)} of users. To the rest: over the mean of "
-        f"all other users. Intervals are {level} for one group at a time; the one to the best "
+        f"with at least {percent(ratios.small_category)} of {many}. To the rest: over the mean of "
+        f"all other {many}. Intervals are {level} for one group at a time; the one to the best "
         "allows for not knowing which group is best.",
         f"Four fifths: below {ratios.four_fifths:g} of the best, or uncertain where the interval "
         f"holds {ratios.four_fifths:g}; {_THE_RULE}.",
         "Impact ratio, as New York's local law 144 defines it: the rate over the highest rate of "
-        "the same attributes. The rate is the share of users with 1 where all values are 0 or 1 "
-        "(selection rate), else the share above the median of all users (scoring rate).",
+        f"the same attributes. The rate is the share of {many} with 1 where all values are 0 or 1 "
+        f"(selection rate), else the share above the median of all {many} (scoring rate).",
     )
 
 
@@ -84,9 +85,9 @@ def _table(metrics: Mapping[str, MetricRatios], summary: AuditSummary, most_rows
         "are in result.json."
     )
     return TableView(
-        title="Each group beside the best group and beside all other users",
+        title=f"Each group beside the best group and beside all other {summary.unit.many}",
         columns=(
-            *("metric", "group", "users", "value", "to the best", f"{level} interval"),
+            *("metric", "group", summary.unit.many, "value", "to the best", f"{level} interval"),
             *("to the rest", f"{level} interval", "four fifths", "rate", "impact ratio"),
         ),
         numeric=(False, False, *(True,) * 6, False, True, True),
@@ -163,7 +164,7 @@ def _best(groups: Iterable[GroupRatios]) -> GroupRatios:
     return max(groups, key=lambda group: group.to_best or 0.0)
 
 
-def _inequality(metrics: Mapping[str, MetricRatios]) -> TableView:
+def _inequality(metrics: Mapping[str, MetricRatios], unit: Unit) -> TableView:
     rows = []
     for name, result in metrics.items():
         for split in result.splits:
@@ -183,38 +184,38 @@ def _inequality(metrics: Mapping[str, MetricRatios]) -> TableView:
                 )
             )
     return TableView(
-        title="How unequal users are, and how much of it lies between groups",
+        title=f"How unequal {unit.many} are, and how much of it lies between groups",
         columns=(
             *("metric", "Gini", "Theil", "groups by", "groups", "between groups", "by chance"),
-            *("worst-off group", "users", "value"),
+            *("worst-off group", unit.many, "value"),
         ),
         numeric=(False, True, True, False, True, True, True, False, True, True),
         rows=tuple(rows),
         note=(
-            "Gini and Theil are 0 where all users have the same value. Between groups: the share "
-            "of the Theil index that would be left if everyone had the mean of the group; the rest "
-            "is within groups. By chance: that share on average if groups had nothing to do with "
-            "values, which is large where groups are small. The worst-off group is of those with "
-            "enough users."
+            f"Gini and Theil are 0 where all {unit.many} have the same value. Between groups: the "
+            f"share of the Theil index that would be left if {unit.everyone} had the mean of the "
+            "group; the rest is within groups. By chance: that share on average if groups had "
+            "nothing to do with values, which is large where groups are small. The worst-off group "
+            f"is of those with enough {unit.many}."
         ),
     )
 
 
-def _notes(ratios: Ratios) -> tuple[str, ...]:
+def _notes(ratios: Ratios, unit: Unit) -> tuple[str, ...]:
     parts = ratios.metrics.items()
     compared = [(name, result) for name, result in parts if result.by]
     said: dict[str, list[str]] = {}
     for name, result in compared:
-        for sentence in _left_out(result):
+        for sentence in _left_out(result, unit):
             said.setdefault(sentence, []).append(plain(name))
     notes = [
         # what holds for every metric is said once
         sentence if len(names) == len(compared) else f"{', '.join(names)}: {sentence}"
         for sentence, names in said.items()
     ]
-    notes += _why_not("ratios", [(name, result.why_no_ratios) for name, result in parts])
+    notes += _why_not("ratios", [(name, result.why_no_ratios) for name, result in parts], unit)
     notes += _why_not(
-        "Gini or Theil index", [(name, result.why_no_inequality) for name, result in parts]
+        "Gini or Theil index", [(name, result.why_no_inequality) for name, result in parts], unit
     )
     if ratios.n_pairs_left_out:
         notes.append(
@@ -224,34 +225,47 @@ def _notes(ratios: Ratios) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _left_out(result: MetricRatios) -> Iterator[str]:
+def _left_out(result: MetricRatios, unit: Unit) -> Iterator[str]:
     """The median, and who is not compared: unknown, too few, or not listed."""
     if result.threshold is not None:
-        yield f"The rate is the share of users above the median, {number(result.threshold)}."
+        yield f"The rate is the share of {unit.many} above the median, {number(result.threshold)}."
     else:
-        yield "The rate is the share of users with 1."
+        yield f"The rate is the share of {unit.many} with 1."
     unknown = [
-        f"{plural(one.n_unknown, 'user')} by {_names(one)}" for one in result.by if one.n_unknown
+        f"{unit.count(one.n_unknown)} by {_names(one)}" for one in result.by if one.n_unknown
     ]
     if unknown:
         yield f"Unknown, and not compared with the best: {', '.join(unknown)}."
     few = [
-        f"{plural(one.n_too_few, 'group')}{_their_users(one)} by {_names(one)}"
+        f"{plural(one.n_too_few, 'group')}{_their_users(one, unit)} by {_names(one)}"
         for one in result.by
         if one.n_too_few
     ]
     if few:
-        yield f"Not shown, with too few users: {', '.join(few)}."
+        yield f"Not shown, with too few {unit.many}: {', '.join(few)}."
     n_not_listed = sum(one.n_not_listed for one in result.by)
     if n_not_listed:
         yield f"Not listed, small or unknown: {plural(n_not_listed, 'more group')}."
 
 
-def _their_users(one: CategoryRatios) -> str:
-    return "" if one.n_users_too_few is None else f" ({plural(one.n_users_too_few, 'user')})"
+def _their_users(one: CategoryRatios, unit: Unit) -> str:
+    return "" if one.n_users_too_few is None else f" ({unit.count(one.n_users_too_few)})"
 
 
-def _why_not(what: str, reasons: Sequence[tuple[str, WhyNot | None]]) -> Iterator[str]:
+def _why_not(what: str, reasons: Sequence[tuple[str, WhyNot | None]], unit: Unit) -> Iterator[str]:
     for reason in dict.fromkeys(reason for _, reason in reasons if reason is not None):
         names = ", ".join(plain(name) for name, why in reasons if why == reason)
-        yield f"No {what} of {names}: {reason}."
+        yield f"No {what} of {names}: {_reason(reason, unit)}."
+
+
+def _reason(reason: WhyNot, unit: Unit) -> str:
+    """Why there are none; reasons are recorded as they are said of users."""
+    if unit.is_users:
+        return reason
+    of_others: dict[WhyNot, str] = {
+        "not everyone is scored": f"not all {unit.many} are scored",
+        "nobody has a value": f"no {unit.one} has a value",
+        "everyone has 0": f"all {unit.many} have 0",
+        "it is no mean over users": f"it is no mean over {unit.many}",
+    }
+    return of_others.get(reason, reason)

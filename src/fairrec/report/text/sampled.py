@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairrec.report.words import plural
+from fairrec.core.units import Unit
 from fairrec.result.schema import AuditSummary, MetricResult
 
 
@@ -11,13 +11,15 @@ def is_sampled(summary: AuditSummary) -> bool:
     return summary.search.users_scored < summary.search.users_total
 
 
-def scored_user(summary: AuditSummary) -> str:
-    """Of whom groups are counted."""
-    return "scored user" if is_sampled(summary) else "user"
+def scored(summary: AuditSummary) -> Unit:
+    """What the sizes of groups count."""
+    unit = summary.unit
+    return Unit(f"scored {unit.one}", f"scored {unit.many}") if is_sampled(summary) else unit
 
 
 def mean_over(result: MetricResult, summary: AuditSummary) -> str:
     """Whose mean the mean of a metric is; after a search it is an estimate, and said to be."""
     if is_sampled(summary):
-        return f"mean, estimated from {plural(result.n_compared, 'user')} drawn at random"
-    return f"mean over {'users with a value' if result.n_undefined else 'all users'}"
+        return f"mean, estimated from {summary.unit.count(result.n_compared)} drawn at random"
+    many = summary.unit.many
+    return f"mean over {f'{many} with a value' if result.n_undefined else f'all {many}'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fairrec.core.units import USERS, Unit
 from fairrec.report.text.ends import is_worse
 from fairrec.result.schema import Finding, MetricResult
 from fairrec.statistics.outcome import Outcome
@@ -19,9 +20,12 @@ Status = Literal[
     "not worse by more than matters",
     "differs by no more than matters",
     "same for everyone",
+    "same for all",
     "not tested",
 ]
 """What matters most first."""
+SAME: tuple[Status, ...] = ("same for everyone", "same for all")
+"""Of users, and of all else."""
 _STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
     ("worse by more", True): ("worse by more than matters", "differs by more than matters"),
     ("worse", True): ("worse, may be less than matters", "differs, may be less than matters"),
@@ -34,12 +38,12 @@ _STATUS: dict[tuple[Outcome, bool], tuple[Status, Status]] = {
 """By outcome and whether an amount matters: where one end is worse, and where neither is."""
 
 
-def status_of(result: MetricResult) -> Status:
+def status_of(result: MetricResult, unit: Unit = USERS) -> Status:
     """What is known about the harm of its groups, in a few words."""
     if not result.is_tested or (result.is_conclusive and not result.n_groups):
         return "not tested"
     if result.is_constant and result.is_conclusive:
-        return "same for everyone"
+        return "same for everyone" if unit.is_users else "same for all"
     outcome: Outcome = "inconclusive"
     has_amount = False
     if result.verdict is not None:
@@ -61,11 +65,11 @@ def status_words(outcome: Outcome, has_amount: bool, higher_is_better: bool | No
     return by_end[higher_is_better is None]
 
 
-def outcome_words(finding: Finding, result: MetricResult) -> str:
+def outcome_words(finding: Finding, result: MetricResult, unit: Unit) -> str:
     """What is known about one group, in a few words."""
     if finding.outcome is None:
         return ""
     if not is_worse(finding, result):
-        return "served better"
+        return unit.better
     has_amount = result.verdict is not None and result.verdict.matters is not None
     return status_words(finding.outcome, has_amount, result.higher_is_better)

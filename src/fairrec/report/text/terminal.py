@@ -13,7 +13,7 @@ from rich.text import Text
 from fairrec.report.comparison.view import ComparisonView
 from fairrec.report.mitigation.view import MitigationView
 from fairrec.report.text.found_groups import Served
-from fairrec.report.text.overview import GROUP_COLUMNS, Overview
+from fairrec.report.text.overview import Overview
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Tone, said_of
 from fairrec.report.text.view import ReportView
@@ -72,8 +72,8 @@ def _print_groups(view: Overview, console: Console) -> None:
     if view.lines:
         console.print()
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for name in GROUP_COLUMNS:
-            table.add_column(name, justify="right" if name == "users" else "left", overflow="fold")
+        for at, name in enumerate(view.columns):
+            table.add_column(name, justify="right" if at == 1 else "left", overflow="fold")
         for line in view.lines:
             label, *cells = line.cells
             table.add_row(Text(label, style=_SERVED[line.served]), *map(Text, cells))

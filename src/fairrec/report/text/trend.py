@@ -148,7 +148,7 @@ def _detail(line: TrendLine, summary: TrendSummary) -> TableView:
         title=f"{group_label(line.group)}, {plain(line.metric)}",
         columns=(
             "release",
-            "users",
+            summary.unit.many,
             "value",
             "harm",
             "interval, one at a time",

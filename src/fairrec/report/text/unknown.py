@@ -50,8 +50,8 @@ def _how_many(n_unknown: int, n_defined: int, summary: AuditSummary) -> str:
     """Users with a value, of all that have one."""
     share = percent(n_unknown / max(1, n_defined))
     if n_defined == summary.n_users:
-        return f"{plural(n_unknown, 'user')} ({share})"
-    return f"{n_unknown:,} of {plural(n_defined, 'user')} with a value ({share})"
+        return f"{summary.unit.count(n_unknown)} ({share})"
+    return f"{n_unknown:,} of {summary.unit.count(n_defined)} with a value ({share})"
 
 
 def _as_it_is(summary: AuditSummary) -> str:
@@ -74,10 +74,10 @@ def unknown_of(finding: Finding, result: MetricResult, summary: AuditSummary) ->
     """What they leave open of one finding; nothing where nobody else may belong to it."""
     for one in result.unknown:
         if one.group == finding.group:
-            return (
-                f"Unknown attributes: {plural(one.n_unknown, 'more user')} may belong to it. "
-                f"Whoever does{_as_it_is(summary)}, it {_range(one, result)}."
-            )
+            more = f"{one.n_unknown:,} more {summary.unit.noun(one.n_unknown)}"
+            whoever = "Whoever" if summary.unit.is_users else "Whichever"
+            does = f"{whoever} does{_as_it_is(summary)}, it {_range(one, result)}"
+            return f"Unknown attributes: {more} may belong to it. {does}."
     return ""
 
 

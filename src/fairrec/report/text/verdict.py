@@ -16,8 +16,8 @@ from fairrec.report.text.finding import (
 )
 from fairrec.report.text.gap import gap_words
 from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclusive
-from fairrec.report.text.sampled import is_sampled, scored_user
-from fairrec.report.text.status import Status, status_of
+from fairrec.report.text.sampled import is_sampled, scored
+from fairrec.report.text.status import SAME, Status, status_of
 from fairrec.report.words import confidence, group_label, number, percent, plural
 from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict
 from fairrec.statistics.findings import MAX_FINDINGS
@@ -60,7 +60,7 @@ def said_of(verdict: Verdict) -> tuple[str, ...]:
 
 def verdict_of(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
     """What one metric says."""
-    status = status_of(result)
+    status = status_of(result, summary.unit)
     return Verdict(
         metric=plain(name),
         status=status,
@@ -79,7 +79,7 @@ def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSumma
         return remedy(name, summary)
     if result.findings:
         return caveat(name, result, summary)
-    if status == "same for everyone" and result.mean == 1 and "test" not in summary.inputs:
+    if status in SAME and result.mean == 1 and "test" not in summary.inputs:
         return if_joined(summary)
     return ""
 
@@ -87,15 +87,15 @@ def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSumma
 def _headline(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
     if status == "inconclusive" and not result.is_conclusive:
         return why_inconclusive(name, result, summary)
-    if status == "same for everyone":
-        who = "everyone for whom it is defined" if result.n_undefined else "everyone"
+    unit = summary.unit
+    if status in SAME:
+        defined = f" for {unit.whom} it is defined" if result.n_undefined else ""
+        who = f"{unit.everyone}{defined}"
         return f"It is {number(result.mean)} for {who}, so groups cannot differ in it."
     if not result.n_groups:
         return _no_groups(result, summary)
-    looked_at = (
-        f"{plural(result.n_groups, 'group')} of at least "
-        f"{plural(summary.coverage.min_users, 'user')}"
-    )
+    smallest = unit.count(summary.coverage.min_users)
+    looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
     if status == "not tested":
         return f"{looked_at}, without a test against chance."
     worse = [finding for finding in result.findings if is_worse(finding, result)]
@@ -113,7 +113,7 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
     if better:
         are = "group is" if len(better) == 1 else "groups are"
         at_least = "At least " if is_cut(result) else ""
-        said.append(f"{at_least}{len(better)} {are} served better: {_named(better[-1], summary)}.")
+        said.append(f"{at_least}{len(better)} {are} {unit.better}: {_named(better[-1], summary)}.")
     return " ".join(said)
 
 
@@ -128,9 +128,9 @@ def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary)
     head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
     if matters is not None:
         head += _of_what_matters(worse, matters)
-    which = "Served worst" if is_ended else "Furthest from the rest"
+    which = summary.unit.worst.capitalize() if is_ended else "Furthest from the rest"
     said = f"{head}. {which}: {_named(worse[0], summary)}."
-    return " ".join(filter(None, (said, because_of(worse[0], result))))
+    return " ".join(filter(None, (said, because_of(worse[0], result, summary.unit))))
 
 
 def _overlapping(worse: list[Finding], result: MetricResult) -> str:
@@ -171,34 +171,35 @@ def _named(finding: Finding, summary: AuditSummary) -> str:
     said = difference_of(finding)
     if finding.simultaneous is not None:
         said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
-    users = "user" if finding.n_users == 1 else "users"
-    return f"{group_label(finding.group)} ({said}, {users_known(finding)} {users})"
+    known = f"{users_known(finding)} {summary.unit.noun(finding.n_users)}"
+    return f"{group_label(finding.group)} ({said}, {known})"
 
 
 def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
     if result.n_defined >= summary.coverage.min_users and result.gap is not None:
-        return "All users are in one group, so there is nothing to compare it with."
-    scored = "scored and " if is_sampled(summary) else ""
-    smallest = plural(summary.coverage.min_users, "user")
-    return f"No group has {smallest} {scored}for whom it is defined."
+        return f"All {summary.unit.many} are in one group, so there is nothing to compare it with."
+    scored_and = "scored and " if is_sampled(summary) else ""
+    smallest = summary.unit.count(summary.coverage.min_users)
+    return f"No group has {smallest} {scored_and}for {summary.unit.whom} it is defined."
 
 
 def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> str:
     """The certificate and its scope, and who varies more than others."""
     verdict = result.verdict
-    if verdict is None or status in ("not tested", "same for everyone"):
+    if verdict is None or status in ("not tested", *SAME):
         return ""
     varying = ""
     if result.varying:
         shown = ", ".join(
-            f"{group_label(one.group)} ({plural(one.support, 'user')})"
+            f"{group_label(one.group)} ({summary.unit.count(one.support)})"
             for one in result.varying[:VARYING_SHOWN]
         )
         more = len(result.varying) - VARYING_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
+        whose = "everyone's" if summary.unit.is_users else "the common"
         be = "differ" if result.higher_is_better is None else "be worse or better"
         varying = (
-            "Further from the others than groups of everyone's spread would be, but varying more "
+            f"Further from the others than groups of {whose} spread would be, but varying more "
             f"than others, so not shown to {be}: {shown}{rest}."
         )
     said = (_scope(verdict, result, summary), ruled_out_in(result, summary), varying)
@@ -210,7 +211,11 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     if verdict.matters is None or not result.is_conclusive:
         return ""
     by = f"Not {worse_word(result)} by more than {number(verdict.matters)}"
-    share = "" if verdict.open_share is None else f" ({percent(verdict.open_share)} of users)"
+    share = (
+        ""
+        if verdict.open_share is None
+        else f" ({percent(verdict.open_share)} of {summary.unit.many})"
+    )
     if not verdict.n_ruled_out:
         return f"{by}: shown for no group; open for {verdict.n_open:,}{share}."
     if not verdict.n_open:
@@ -220,7 +225,7 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
         n_ruled_out = plural(verdict.n_ruled_out, "group")
         return f"{by}: {n_ruled_out}; open for {verdict.n_open:,} others{share}."
     return (
-        f"{by} for groups of {verdict.ruled_out_from:,} {scored_user(summary)}s or more{unless}; "
+        f"{by} for groups of {verdict.ruled_out_from:,} {scored(summary).many} or more{unless}; "
         f"open for {plural(verdict.n_open, 'smaller one')}{share}."
     )
 

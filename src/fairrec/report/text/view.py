@@ -18,7 +18,7 @@ from fairrec.report.text.finding import (
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.text.interaction import NEIGHBOUR_COLUMNS, carried_by, neighbour_rows
+from fairrec.report.text.interaction import carried_by, neighbour_columns, neighbour_rows
 from fairrec.report.text.missing import missing_lines
 from fairrec.report.text.origin import plan_lines, settings_line
 from fairrec.report.text.overview import Overview, overview
@@ -79,7 +79,7 @@ def build_view(summary: AuditSummary) -> ReportView:
     verdicts = tuple(verdict_of(name, result, summary) for name, result in summary.metrics.items())
     return ReportView(
         title=(
-            f"{plural(summary.n_users, 'user')}{_scored(summary.search)}, {_items(summary)}"
+            f"{summary.unit.count(summary.n_users)}{_scored(summary.search)}, {_items(summary)}"
             f"groups by {', '.join(plain(name) for name in summary.attributes)}"
         ),
         called=" · ".join(
@@ -146,7 +146,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, finding.p_value, summary),
-                    outcome_words(finding, result),
+                    outcome_words(finding, result, summary.unit),
                 )
             )
     level = confidence(summary.alpha)
@@ -157,7 +157,7 @@ def _findings(summary: AuditSummary) -> TableView:
     return TableView(
         title=f"Groups that differ from {compared_with(summary)} by more than chance, {first}",
         columns=(
-            *("metric", "group", "users", value, difference_name(summary), "shrunken"),
+            *("metric", "group", summary.unit.many, value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
             *("p adjusted", "verdict"),
         ),
@@ -181,7 +181,7 @@ def _carried(summary: AuditSummary) -> tuple[CarriedView, ...]:
         for place, finding in enumerate(found):
             who = f"{plain(name)}, {group_label(finding.group)}"
             rows = neighbour_rows(finding, summary) if place < NEIGHBOURS_SHOWN else ()
-            table = TableView(who, NEIGHBOUR_COLUMNS, (False, True, True, True), rows)
+            table = TableView(who, neighbour_columns(summary.unit), (False, True, True, True), rows)
             views.append(CarriedView(f"{who}: {' '.join(carried_by(finding, summary))}", table))
     return tuple(views)
 
@@ -203,7 +203,7 @@ def _ends(summary: AuditSummary) -> TableView:
                 )
     return TableView(
         title="Intersections of all attributes (full combinations) at both ends",
-        columns=("metric", "end", "group", "users", "value"),
+        columns=("metric", "end", "group", summary.unit.many, "value"),
         numeric=(False, False, False, True, True),
         rows=tuple(rows),
     )
@@ -217,18 +217,18 @@ def _scored(search: SearchSummary) -> str:
 
 def _search(summary: AuditSummary) -> tuple[str, ...]:
     """How users were chosen for scoring; nothing where all scores were at hand."""
-    search = summary.search
+    search, unit = summary.search, summary.unit
     if not search.metrics:
         return ()
     endings = {
         "finished": "it had finished",
-        "users spent": f"the budget of {plural(search.budget_users or 0, 'user')} was spent",
+        "users spent": f"the budget of {unit.count(search.budget_users or 0)} was spent",
         "time spent": f"the budget of {search.budget_seconds or 0:g} s was spent",
     }
     share = search.users_scored / search.users_total
     lines = [
         f"The searcher {search.name} scored {search.users_scored:,} of "
-        f"{plural(search.users_total, 'user')} ({share:.1%}) and ended because "
+        f"{unit.count(search.users_total)} ({share:.1%}) and ended because "
         f"{endings[search.ending]}."
     ]
     n_full = search.n_fully_scored + search.n_not_fully_scored
@@ -240,10 +240,10 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     if search.users_scored < search.users_total:
         lines.append(
             f"Drawn at random before anything was scored: "
-            f"{plural(search.users_reference, 'user')}. Means over all, and tests of groups not "
+            f"{unit.count(search.users_reference)}. Means over all, and tests of groups not "
             "fully scored, rest on them."
         )
-    before = f", and {search.users_before:,} users' scores were in the ledger"
+    before = f", and {search.users_before:,} {unit.many}' scores were in the ledger"
     name = f" ({plain(search.model_identity, 200)})" if search.model_identity else ""
     lines.append(
         f"The recommender{name} was asked for {plural(search.rows_paid, 'score')} in "
@@ -255,19 +255,19 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     spent = search.spent_in_all
     if spent is not None and spent.calls > search.calls:
         lines.append(
-            f"The ledger holds the scores of {plural(spent.users, 'user')}, paid for in "
+            f"The ledger holds the scores of {unit.count(spent.users)}, paid for in "
             f"{plural(spent.calls, 'call')} in all."
         )
     return tuple(lines)
 
 
 def _coverage(summary: AuditSummary) -> tuple[str, ...]:
-    seen = summary.coverage
+    seen, many = summary.coverage, summary.unit.many
     in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
     lines = [
         f"{seen.n_full:,} of {seen.n_full_observed:,} full combinations that occur "
-        f"({seen.n_full_possible} possible) have at least {seen.min_users:,} users; "
-        f"{in_smaller} of {summary.n_users:,} users are in smaller ones."
+        f"({seen.n_full_possible} possible) have at least {seen.min_users:,} {many}; "
+        f"{in_smaller} of {summary.n_users:,} {many} are in smaller ones."
     ]
     n_groups = sum(depth.n_groups for depth in seen.by_depth.values())
     n_below = sum(depth.n_groups_below for depth in seen.by_depth.values())
@@ -282,5 +282,5 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
             )
             n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
             rest = f" and {n_more:,} more" if n_more else ""
-            lines.append(f"{plain(name)}: too few users with value {named}{rest}.")
+            lines.append(f"{plain(name)}: too few {many} with value {named}{rest}.")
     return (*lines, *unknown_lines(summary))

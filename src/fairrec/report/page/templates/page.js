@@ -162,7 +162,7 @@
     $("chosen").hidden = !about;
     if (!about) return;
     $("chosen-label").textContent = about.label;
-    $("chosen-users").textContent = `${about.size.toLocaleString("en")} users`;
+    $("chosen-users").textContent = `${about.size.toLocaleString("en")} ${payload.table.names[0]}`;
     $("chosen-values").replaceChildren(
       ...about.values.map(([metric, value, difference]) => {
         const item = document.createElement("li");

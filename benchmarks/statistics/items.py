@@ -1,0 +1,168 @@
+"""Worlds of items that compete for the places of lists: level, and what intervals hold.
+
+The items are fixed and users are drawn, so that the truth is what very many users would show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.statistics.rates import Claim
+from benchmarks.statistics.study import Outcome, Study, happened
+from benchmarks.statistics.world import PERMUTATIONS
+from fairrec.core.arrays import AnyArray, FloatArray
+from fairrec.core.audit_options import AuditOptions
+from fairrec.inputs.table_options import TableOptions
+from fairrec.metrics.direction import harm
+from fairrec.metrics.reading_items import ItemsRead, read_items
+from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.verdict import verdicts_of
+from fairrec.workflows.audit_items import analyse_items
+
+K = 10
+METRICS = f"exposure@{K},exposure_to_relevance@{K}"
+ALPHA = 0.05
+LEVEL = "a group of items is found"
+ALL_HELD = "all differences are in their intervals at once"
+ONE_HELD = "a difference is in its own interval"
+CERTIFIED = "no group is worse by more than the certificate says"
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """Items with attributes, and users who choose among them.
+
+    Parameters
+    ----------
+    skew : how much the popularity of items varies, on the scale of logarithms
+    effect : how much less popular the items of one kind are, on the same scale
+    short : the share of users whose lists have from 1 to K items, instead of K
+    n_many : users from whom the truth is known
+    """
+
+    name: str
+    n_items: int = 200
+    n_users: int = 1000
+    skew: float = 1.0
+    effect: float = 0.0
+    short: float = 0.0
+    n_many: int = 30_000
+
+    def drawn(self, rng: np.random.Generator) -> tuple[AnyArray, AnyArray, FloatArray]:
+        """The kind and origin of each item, and its popularity."""
+        kind = rng.choice(4, self.n_items, p=[0.5, 0.3, 0.15, 0.05])
+        origin = rng.integers(0, 3, self.n_items)
+        popularity = rng.normal(scale=self.skew, size=self.n_items) - self.effect * (kind == 2)
+        return kind, origin, popularity
+
+    def shown(self, rng: np.random.Generator, n_users: int, items: Any) -> dict[str, pl.DataFrame]:
+        """The tables of users who have a taste for one kind."""
+        kind, origin, popularity = items
+        taste = rng.integers(0, 4, n_users)
+        liking = popularity + 1.5 * (kind == taste[:, None])
+        ranked, wanted = (
+            np.argsort(-(liking + rng.gumbel(size=liking.shape)), axis=1)[:, :K] for _ in range(2)
+        )
+        n_listed = np.where(rng.random(n_users) < self.short, rng.integers(1, K + 1, n_users), K)
+        n_wanted = rng.integers(1, 6, n_users)
+        place = np.arange(K)
+        is_listed, is_wanted = place < n_listed[:, None], place < n_wanted[:, None]
+        users = np.repeat(np.arange(n_users), K).reshape(-1, K)
+        return {
+            "predictions": pl.DataFrame(
+                {
+                    "user_id": users[is_listed],
+                    "item_id": ranked[is_listed],
+                    "rank": np.tile(place + 1, (n_users, 1))[is_listed],
+                }
+            ),
+            "test": pl.DataFrame({"user_id": users[is_wanted], "item_id": wanted[is_wanted]}),
+            "items": pl.DataFrame(
+                {"item_id": np.arange(self.n_items), "kind": kind, "origin": origin}
+            ),
+        }
+
+
+def looked_at(tables: dict[str, pl.DataFrame], metrics: str) -> ItemsRead:
+    beside = {name: table for name, table in tables.items() if name != "predictions"}
+    given = TableOptions.of(**beside, side="items", by="kind,origin", metrics=metrics)
+    return read_items(tables["predictions"], given)
+
+
+def analysed(read: ItemsRead, **options: Any) -> Analysis:
+    chosen = {"permutations": PERMUTATIONS, "threads": 1, "min_support": 5, **options}
+    return analyse_items(read, AuditOptions.of(**chosen))
+
+
+@cache
+def truth(market: Market, world: int, metrics: str) -> tuple[Any, FloatArray]:
+    """The items of a world, and the differences that very many users show."""
+    rng = np.random.default_rng([world, 1])
+    items = market.drawn(rng)
+    parts = [looked_at(market.shown(rng, market.n_many // 10, items), metrics) for _ in range(10)]
+    analyses = [analysed(part, permutations=0).moments.difference for part in parts]
+    return items, np.mean(analyses, axis=0)
+
+
+def level(seed: int, market: Market) -> dict[str, Outcome]:
+    rng = np.random.default_rng(seed)
+    tables = market.shown(rng, market.n_users, market.drawn(rng))
+    # who likes what has to do with kinds; under the null hypothesis attributes are dealt out
+    attributes = tables["items"].select("kind", "origin")[rng.permutation(market.n_items)]
+    tables["items"] = pl.concat([tables["items"].select("item_id"), attributes], how="horizontal")
+    analysis = analysed(looked_at(tables, METRICS))
+    return {LEVEL: happened(bool(analysis.is_significant.any()))}
+
+
+def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Outcome]:
+    items, true = truth(market, seed % 2, metrics)
+    rng = np.random.default_rng(seed)
+    analysis = analysed(looked_at(market.shown(rng, market.n_users, items), metrics), seed=seed)
+    found = analysis.estimates
+    low, high = found.simultaneous
+    is_in = (true >= low) & (true <= high)
+    alone = (true >= found.difference_low) & (true <= found.difference_high)
+    is_certified = True
+    for i, verdict in enumerate(verdicts_of(analysis, [True] * len(true))):
+        worse = harm(true[i], analysis.measured.metrics[i].metric.higher_is_better)
+        is_open = verdict.of_groups > 1
+        for point in verdict.certificate:
+            among = is_open & (analysis.moments.n[i] >= point.n_users)
+            is_certified &= bool((worse[among] <= point.harm).all())
+    return {
+        ALL_HELD: happened(bool(is_in.all())),
+        ONE_HELD: (float(alone.sum()), float(alone.size)),
+        CERTIFIED: happened(is_certified),
+    }
+
+
+FULL = Market("full lists")
+SHORT = Market("short lists", short=0.8)
+SKEWED = Market("popular items take most places", skew=2.5)
+FEW = Market("200 users", n_users=200)
+WORSE = Market("one kind is shown less", effect=1.5)
+MARKETS = (FULL, SHORT, SKEWED, FEW, WORSE)
+
+STUDIES = (
+    *(
+        Study(
+            f"items, no effect, {market.name}",
+            partial(level, market=market),
+            (Claim(LEVEL, None, ALPHA),),
+        )
+        for market in (FULL, SHORT, SKEWED)
+    ),
+    *(
+        Study(
+            f"items, {market.name}",
+            partial(coverage, market=market),
+            (Claim(ALL_HELD, 0.93), Claim(ONE_HELD, 0.93), Claim(CERTIFIED, 0.93)),
+        )
+        for market in MARKETS
+    ),
+)

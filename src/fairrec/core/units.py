@@ -1,0 +1,114 @@
+"""What an audit has one value of each: users or items, and the words for them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_WORDS = re.compile(r"\w[\w -]{0,59}")
+"""Nothing that a page, Markdown or a terminal could take for more than a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is audited, as sentences say it: one of them, and many.
+
+    Users are served; all else is shown to them, and so exposed. Every word that depends on which
+    of both it is has its home here.
+
+    Examples
+    --------
+    >>> ITEMS.count(1_204), USERS.count(1)
+    ('1,204 items', '1 user')
+    """
+
+    one: str = "user"
+    many: str = "users"
+
+    def __post_init__(self) -> None:
+        for text in (self.one, self.many):
+            if not _WORDS.fullmatch(text):
+                raise ValueError(f"a unit is named by letters and digits, not by {text[:80]!a}")
+
+    @classmethod
+    def of_column(cls, column: str) -> Unit:
+        """The unit whose ids a column holds; what a name cannot be is called a unit.
+
+        >>> Unit.of_column("provider_id"), Unit.of_column("company")
+        (Unit(one='provider', many='providers'), Unit(one='company', many='companies'))
+        """
+        one = re.sub(r"[_ -]?ids?$", "", column, flags=re.IGNORECASE).replace("_", " ").strip()
+        if not _WORDS.fullmatch(one) or len(one) > 50:
+            one = "unit"
+        if re.search(r"[^aeiou]y$", one):
+            return cls(one, f"{one[:-1]}ies")
+        return cls(one, f"{one}es" if re.search(r"(s|x|ch|sh)$", one) else f"{one}s")
+
+    @property
+    def is_users(self) -> bool:
+        """Whether these are users, for whom lists are made."""
+        return self.one == "user"
+
+    def noun(self, n: int) -> str:
+        """What so many of them are called."""
+        return self.one if n == 1 else self.many
+
+    def count(self, n: int) -> str:
+        """So many of them."""
+        return f"{n:,} {self.noun(n)}"
+
+    @property
+    def a(self) -> str:
+        """Any one of them."""
+        return f"{'an' if self.one[0].lower() in 'aeio' else 'a'} {self.one}"
+
+    @property
+    def who(self) -> str:
+        """The pronoun in `users who are alike`."""
+        return "who" if self.is_users else "that"
+
+    @property
+    def whom(self) -> str:
+        """The same in `users for whom it is defined`."""
+        return "whom" if self.is_users else "which"
+
+    @property
+    def which(self) -> str:
+        """What asks for them."""
+        return "who" if self.is_users else "which"
+
+    @property
+    def everyone(self) -> str:
+        """All of them."""
+        return "everyone" if self.is_users else f"all {self.many}"
+
+    @property
+    def audited(self) -> str:
+        """What they are told of under."""
+        return "Who was audited" if self.is_users else "What was audited"
+
+    @property
+    def worse(self) -> str:
+        """What a group is at the worse end of a metric."""
+        return "served worse" if self.is_users else "exposed less"
+
+    @property
+    def better(self) -> str:
+        """What it is at the better end."""
+        return "served better" if self.is_users else "exposed more"
+
+    @property
+    def worst(self) -> str:
+        """What the last group at the worse end is."""
+        return "served worst" if self.is_users else "exposed least"
+
+    @property
+    def ends(self) -> str:
+        """The groups at both ends, as `the ... intersection`."""
+        if self.is_users:
+            return "the best and the worst served"
+        return "the most and the least exposed"
+
+
+USERS = Unit()
+ITEMS = Unit("item", "items")

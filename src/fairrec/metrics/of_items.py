@@ -1,0 +1,169 @@
+"""Metrics of items: how much attention each gets, by itself and for what users wanted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.kernels import kernel
+from fairrec.inputs.shown import Shown
+from fairrec.inputs.side import SideData
+from fairrec.metrics.attention import Amounts, Share, discounts
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import metric
+
+
+@metric("exposure", side="items", needs=(), bounds=(0, 1), called="attention")
+def exposure_per_item(shown: Shown, k: int) -> Share:
+    """Mean attention, 1/log2(rank + 1) in the first k places, over the lists it could have been in.
+
+    A list that could have held the item and does not gives it none.
+    """
+    return Share((places(shown, discounts(k)),), could_be_in(shown))
+
+
+@metric("recommended", side="items", needs=(), bounds=(0, 1), called="share of lists")
+def recommended_per_item(shown: Shown, k: int) -> Share:
+    """Share of the lists it could have been in that have it in their first k places."""
+    return Share((places(shown, np.ones(k)),), could_be_in(shown))
+
+
+@metric(
+    "exposure_to_relevance",
+    side="items",
+    ratio_scale=True,
+    called="attention over what is due",
+)
+def exposure_to_relevance_per_item(shown: Shown, k: int) -> Share:
+    """Attention received over what is due where the same places go to what users wanted.
+
+    In the ideal order items that are wanted alike get the same attention on average, and those
+    that nobody wanted share what is left (equal expected exposure, Diaz et al. 2020). Over the
+    lists of users of whom it is known what they wanted.
+    """
+    is_known = knows_relevance(shown)
+    received = places(shown, discounts(k), is_known)
+    return Share((received,), due_to_relevance(shown, k))
+
+
+def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = None) -> Amounts:
+    """What the first places of each list give.
+
+    Parameters
+    ----------
+    per_place : (k,), of each place
+    is_counted : (n_lists,), 0 for lists that give nothing; None where all count
+    """
+    k = len(per_place)
+    first = RankedLists(shown.candidates, k, SideData()).items(k)
+    n_items = len(shown.catalogue.item_keys)
+    # the last one stands for no item
+    items = np.append(shown.items, n_items)[first].ravel()
+    amounts = np.tile(per_place, shown.n_lists)
+    if is_counted is not None:
+        amounts *= np.repeat(is_counted, k)
+    return Amounts(np.arange(shown.n_lists + 1) * k, items, amounts)
+
+
+def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
+    """The lists in which each item could have stood."""
+    candidates = shown.candidates
+    if not shown.is_of_all:
+        ones = np.ones(len(candidates.items))
+        return (Amounts(candidates.offsets, shown.items[candidates.items], ones),)
+    is_list = (np.diff(candidates.offsets) > 0).astype(np.float64)
+    return _everywhere(shown, is_list)
+
+
+def knows_relevance(shown: Shown) -> FloatArray:
+    """(n_lists,), 1 where it is known what the user of a list wanted."""
+    if shown.wanted is not None:
+        return (np.diff(shown.wanted.rows.offsets) > 0).astype(np.float64)
+    lists = RankedLists(shown.candidates, 0, SideData())
+    return (lists.n_relevant > 0).astype(np.float64)
+
+
+def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
+    """What each item would get if the places of each list went to what its user wanted."""
+    n_places = np.minimum(np.diff(shown.candidates.offsets), k)
+    up_to = np.concatenate([[0.0], np.cumsum(discounts(k))])
+    is_known = knows_relevance(shown) > 0
+    n_places = np.where(is_known, n_places, 0)
+    if not shown.is_of_all:
+        candidates = shown.candidates
+        assert candidates.labels is not None
+        due = np.zeros(len(candidates.items))
+        _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
+        return (Amounts(candidates.offsets, shown.items[candidates.items], due),)
+    assert shown.wanted is not None
+    rows, gains = shown.wanted
+    n_seen = np.zeros(shown.n_lists, dtype=np.int64)
+    if shown.seen is not None:
+        n_seen = np.diff(shown.seen.offsets)
+    n_left = len(shown.catalogue.item_keys) - n_seen - np.diff(rows.offsets)
+    due = np.zeros(len(gains))
+    to_others = np.zeros(shown.n_lists)
+    _share_wanted(rows.offsets, gains, n_places, n_left, up_to, due, to_others)
+    wanted = Amounts(rows.offsets, rows.items, due - np.repeat(to_others, np.diff(rows.offsets)))
+    return (wanted, *_everywhere(shown, to_others))
+
+
+def _everywhere(shown: Shown, per_list: FloatArray) -> tuple[Amounts, ...]:
+    """The same from a list for every item but those its user had before."""
+    nothing = np.zeros(shown.n_lists + 1, dtype=np.int64)
+    all_items = Amounts(nothing, nothing[:0], np.zeros(0), per_list)
+    if shown.seen is None:
+        return (all_items,)
+    taken_off = np.repeat(-per_list, np.diff(shown.seen.offsets))
+    return (all_items, Amounts(shown.seen.offsets, shown.seen.items, taken_off))
+
+
+@kernel
+def _share_ties(gains: FloatArray, n_places: int, up_to: FloatArray, due: FloatArray) -> None:
+    """Give the places to gains in falling order; equal ones share theirs.
+
+    Parameters
+    ----------
+    up_to : (k + 1,), the attention of so many first places together
+    """
+    start = 0
+    while start < len(gains):
+        stop = start + 1
+        while stop < len(gains) and gains[stop] == gains[start]:
+            stop += 1
+        shared = up_to[min(stop, n_places)] - up_to[min(start, n_places)]
+        due[start:stop] = shared / (stop - start)
+        start = stop
+
+
+@kernel
+def _share_wanted(
+    offsets: IntArray,
+    gains: FloatArray,
+    n_places: IntArray,
+    n_left: IntArray,
+    up_to: FloatArray,
+    due: FloatArray,
+    to_others: FloatArray,
+) -> None:
+    """The same for lists from the whole catalogue: all other items share what is left."""
+    for one in range(len(offsets) - 1):
+        first, end = offsets[one], offsets[one + 1]
+        _share_ties(gains[first:end], n_places[one], up_to, due[first:end])
+        left = up_to[n_places[one]] - up_to[min(end - first, n_places[one])]
+        if n_left[one] > 0:
+            to_others[one] = left / n_left[one]
+
+
+@kernel
+def _share_candidates(
+    offsets: IntArray, labels: FloatArray, n_places: IntArray, up_to: FloatArray, due: FloatArray
+) -> None:
+    """The same for lists chosen from their candidates."""
+    for one in range(len(offsets) - 1):
+        first, end = offsets[one], offsets[one + 1]
+        order = np.argsort(-labels[first:end])
+        shared = np.zeros(end - first)
+        _share_ties(labels[first:end][order], n_places[one], up_to, shared)
+        for at in range(end - first):
+            due[first + order[at]] = shared[at]

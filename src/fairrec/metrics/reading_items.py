@@ -1,0 +1,179 @@
+"""Tables -> what an audit of items works on: one value for each of them, in the place of users."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.catalogue import Catalogue, read_catalogue
+from fairrec.inputs.columns import check_mapping, refuse_unused
+from fairrec.inputs.room import refuse_large
+from fairrec.inputs.shown import Shown, read_shown
+from fairrec.inputs.side import SideData
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.metrics.attention import Share
+from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.reading import DEEPEST, with_ends
+from fairrec.metrics.registry import MetricAtK, parse_metric
+
+
+class ItemsRead(NamedTuple):
+    """What an audit of items works on.
+
+    Parameters
+    ----------
+    inputs : the items, or units of them, in the place of users
+    wanted : metrics that look their values up there
+    shares : what each metric's values are made of
+    """
+
+    inputs: AuditInputs
+    wanted: tuple[MetricAtK, ...]
+    shares: tuple[Share, ...]
+    shown: Shown
+
+
+def read_items(
+    predictions: Any,
+    given: TableOptions,
+    *,
+    reserved: Collection[str] = (),
+    max_memory: int | None = None,
+) -> ItemsRead:
+    """Read and check all tables; also the metrics asked for, or those that the tables allow."""
+    tables = _open(predictions, given)
+    refuse_large(tables, max_memory)
+    catalogue = read_catalogue(tables["items"], given.by, given.unit)
+    names = [spec.name for spec in catalogue.units.specs]
+    refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
+    shown = read_shown(tables, given, catalogue)
+    wanted = _wanted(given, shown, tables)
+    refuse_clash(names, {metric.name for metric in wanted}, "items")
+    shares = tuple(metric.compute(shown) for metric in wanted)
+    values = {
+        metric.name: metric.checked(share.values(catalogue), catalogue.n_units)
+        for metric, share in zip(wanted, shares, strict=True)
+    }
+    inputs = _as_users(catalogue, values, shown, given, tables)
+    return ItemsRead(inputs, tuple(map(_looked_up, wanted)), shares, shown)
+
+
+def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
+    """The tables that are given, by name; an error for what items cannot be compared by."""
+    columns = given.columns or {}
+    check_mapping(columns)
+    if given.values is not None:
+        raise InputError(
+            f"{spelled('values')} are numbers of users, and items are shown in lists. Give these, "
+            f"or leave out {spelled('side', 'items')}."
+        )
+    if given.users is not None:
+        raise InputError(
+            f"{spelled('side', 'items')} compares items by columns of the items table, whoever the "
+            f"users are. Leave out {spelled('users')}."
+        )
+    if given.given:
+        raise InputError(
+            f"{spelled('given')} is about circumstances of users. Leave it out for items, or name "
+            f"a column of the items in {spelled('by')}."
+        )
+    if given.missing_lists == "drop":
+        raise InputError(
+            f"{spelled('missing_lists', 'drop')} is about users. Leave it out for items: who has "
+            "no list shows them none."
+        )
+    if predictions is None:
+        raise InputError("The predictions table is missing. Give a path or a table.")
+    if given.items is None:
+        raise InputError(
+            f"{spelled('side', 'items')} compares items by their attributes. Give them: "
+            f"{spelled('items', Blank('FILE'))}"
+        )
+    sources = {
+        "predictions": predictions,
+        "test": given.test,
+        "items": given.items,
+        "history": given.history,
+    }
+    tables = {
+        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+    }
+    refuse_unused(columns, {name: table.columns for name, table in tables.items()})
+    return tables
+
+
+def _wanted(
+    given: TableOptions, shown: Shown, tables: Mapping[str, Table]
+) -> tuple[MetricAtK, ...]:
+    """The metrics named, each once; by default what the tables allow, no deeper than lists."""
+    if given.metrics is None:
+        longest = int(np.diff(shown.candidates.offsets).max(initial=0))
+        names = ["exposure", *(["exposure_to_relevance"] if shown.has_relevance else [])]
+        asked: Sequence[str] = [f"{name}@{min(DEEPEST, max(longest, 1))}" for name in names]
+    else:
+        asked = given.metrics
+    parsed = (parse_metric(name, "items") for name in asked)
+    wanted = tuple({metric.name: metric for metric in parsed}.values())
+    for metric in wanted:
+        if "labels" in metric.metric.needs and not shown.has_relevance:
+            raise InputError(
+                f"Metric '{plain(metric.name)}' needs to know what users wanted, and "
+                f"{tables['predictions'].where} has no labels. Give the held-out interactions, "
+                f"{spelled('test', Blank('FILE'))}, or leave the metric out."
+            )
+    return tuple(with_ends(wanted, given.better or {}))
+
+
+def _as_users(
+    catalogue: Catalogue,
+    values: Mapping[str, Any],
+    shown: Shown,
+    given: TableOptions,
+    tables: dict[str, Table],
+) -> AuditInputs:
+    """Empty lists of units that have their values already."""
+    n_units = catalogue.n_units
+    everyone = np.arange(n_units)
+    nothing = CandidateLists(
+        np.zeros(n_units + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0),
+        None,
+        pl.Series([], dtype=pl.Int64),
+    )
+    nobody = np.zeros(0, dtype=np.int64)
+    return AuditInputs(
+        user_ids=catalogue.units.ids,
+        attributes=catalogue.units.attributes(everyone),
+        candidates=nothing,
+        list_of_user=everyone,
+        side=SideData(values=values),
+        rows=everyone,
+        is_expected=np.ones(n_units, dtype=bool),
+        absent=nobody,
+        unseen=nobody,
+        all_users=catalogue.units,
+        given=given,
+        tables=tables,
+        notes=shown.notes,
+        unit=catalogue.unit,
+    )
+
+
+def _looked_up(metric: MetricAtK) -> MetricAtK:
+    """The same, whose values are read from where they were put."""
+    return replace(metric, metric=replace(metric.metric, compute=partial(_value, metric.name)))
+
+
+def _value(name: str, lists: RankedLists, k: int | None = None) -> Any:
+    return lists.side.values[name]

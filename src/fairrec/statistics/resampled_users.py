@@ -1,0 +1,192 @@
+"""Intervals of items: the users are drawn again, and with them who is shown.
+
+Items compete for the places of lists, so that their values depend on each other and no sample of
+items says how far a difference may be off. The users are the sample: one counted more or less often
+changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
+replacement; what each adds to the sum of values in each cell is known to first order, which is all
+of it where every list could have held every item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.threads import map_in_threads
+from fairrec.groups.grouping import Grouping
+from fairrec.inputs.catalogue import Catalogue
+from fairrec.metrics.attention import Share
+from fairrec.statistics.estimates import Estimates
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.moments import Moments
+from fairrec.statistics.scores import student_scale
+from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
+
+N_DRAWS = 1000
+MOST_BLOCKS, FEWEST_BLOCKS = 1000, 100
+_ROOM = 20_000_000
+"""Numbers that blocks and cells may take together, of one metric."""
+_AT_ONCE = 50
+"""Draws that are summed together: always the same, so that threads change no digit."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserBlocks:
+    """What blocks of users add to the values of items.
+
+    Parameters
+    ----------
+    grown : (n_metrics, n_blocks, n_cells), by how much the sum of values in a cell grows if a block
+        is counted once more; 0 over all blocks
+    due : (n_metrics, n_cells), what is due to the items of a cell, which their values are shares of
+    largest : (n_metrics,), the most that one list gives to one item
+    n_lists : lists that are not empty
+    """
+
+    grown: FloatArray
+    due: FloatArray
+    largest: FloatArray
+    n_lists: int
+
+    @property
+    def n_blocks(self) -> int:
+        """How many."""
+        return int(self.grown.shape[1])
+
+
+def user_blocks(
+    shares: Sequence[Share],
+    catalogue: Catalogue,
+    grouping: Grouping,
+    lengths: IntArray,
+    seed: int,
+) -> UserBlocks:
+    """The users of lists in blocks of about one size, at random.
+
+    Parameters
+    ----------
+    lengths : (n_lists,), items of each list
+    """
+    cells = grouping.cells
+    n_lists = int((lengths > 0).sum())
+    room = max(FEWEST_BLOCKS, min(MOST_BLOCKS, _ROOM // max(1, len(cells))))
+    n_blocks = max(2, min(n_lists, room))
+    block = np.zeros(len(lengths), dtype=np.int64)
+    order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
+    block[lengths > 0] = order % n_blocks
+    of_unit = cells.of_user.astype(np.int64)
+    grown = [share.influence(catalogue, of_unit, len(cells), block, n_blocks) for share in shares]
+    due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
+    largest = [share.largest for share in shares]
+    return UserBlocks(np.array(grown), np.array(due), np.array(largest), n_lists)
+
+
+@dataclass(frozen=True, slots=True)
+class ResampledUsers:
+    """How far values and differences may be off, by users drawn again.
+
+    Parameters
+    ----------
+    value_error, error : (n_metrics, n_groups), standard errors of the mean of a group and of its
+        difference from all others
+    cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
+    unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
+        others, would grow if every list gave its best place to one of them, as a share of lists
+        may do unseen
+    n_lists : lists of users
+    """
+
+    value_error: FloatArray
+    error: FloatArray
+    cut_off: FloatArray
+    unseen: FloatArray
+    unseen_others: FloatArray
+    n_lists: int
+
+    def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
+        """The same with the intervals of users drawn again."""
+        one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
+        low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
+        differences = self._of_differences(found.difference, one)
+        return replace(
+            found,
+            value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
+            value_high=np.clip(
+                found.value + one * self.value_error + self._share(one) * self.unseen, None, high
+            ),
+            difference_low=differences.low,
+            difference_high=differences.high,
+            simultaneous=self._of_differences(found.difference, self.cut_off),
+        )
+
+    def _of_differences(self, difference: FloatArray, cut_off: FloatArray) -> Interval:
+        share = self._share(cut_off)
+        with np.errstate(invalid="ignore"):
+            margin = np.where(np.isfinite(cut_off), cut_off * self.error, np.inf)
+            return Interval(
+                np.minimum(difference - margin, difference - share * self.unseen_others),
+                np.maximum(difference + margin, difference + share * self.unseen),
+            )
+
+    def _share(self, cut_off: FloatArray) -> FloatArray:
+        """Of lists, of which none is seen as rarely as a normal score is beyond the cut-off."""
+        share: FloatArray = 1 - np.exp(log_ndtr(-cut_off) / max(1, self.n_lists))
+        return share
+
+
+def resample_users(
+    blocks: UserBlocks,
+    moments: Moments,
+    grouping: Grouping,
+    alpha: float,
+    seed: int,
+    threads: int = 1,
+) -> ResampledUsers:
+    """Standard errors and cut-offs that hold for all groups and metrics at once."""
+    n, n_others = moments.n, moments.n_others
+    with np.errstate(divide="ignore"):
+        per_own, per_other = (np.where(size > 0, 1 / size, np.nan) for size in (n, n_others))
+    n_metrics, n_blocks, _ = blocks.grown.shape
+    lattice = grouping.lattice
+
+    def sums(draw: int) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng([seed, draw])
+        times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
+        own, both = np.empty((2, _AT_ONCE, *n.shape))
+        for i in range(n_metrics):
+            in_cells = times @ blocks.grown[i]
+            in_groups = lattice.sums(np.ascontiguousarray(in_cells))
+            rest = in_cells.sum(axis=1)[:, None] - in_groups
+            own[:, i] = in_groups * per_own[i]
+            both[:, i] = own[:, i] - rest * per_other[i]
+        return own, both
+
+    rounds = [*map_in_threads(sums, range(N_DRAWS // _AT_ONCE), threads)]
+    own = np.concatenate([one for one, _ in rounds])
+    both = np.concatenate([one for _, one in rounds])
+    # as many blocks as tell, less the one that is fixed by the sum of all
+    known = np.sqrt(n_blocks / (n_blocks - 1))
+    value_error, error = (known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, both))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = np.abs(np.nan_to_num(both / error, posinf=0.0, neginf=0.0))
+    is_tested = n >= grouping.min_users
+    classes = size_classes(n, is_tested)
+    maxima = np.zeros((len(scores), 2, N_CLASSES))
+    for at in range(N_CLASSES):
+        in_class = classes == at
+        if in_class.any():
+            # both ends alike: values of few lists are skewed, and a draw from them shows the
+            # long tail on the wrong side
+            maxima[:, :, at] = scores[:, in_class].max(axis=1)[:, None]
+    by_class = np.append(balanced_cut_offs(maxima, classes, alpha)[0], np.inf)
+    cut_off = student_scale(by_class[classes], np.full(classes.shape, n_blocks - 1.0))
+    due = lattice.sums(blocks.due)
+    rest = blocks.due.sum(axis=1)[:, None] - due
+    whole = (blocks.largest * blocks.n_lists)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
+    return ResampledUsers(value_error, error, cut_off, unseen, unseen_others, blocks.n_lists)

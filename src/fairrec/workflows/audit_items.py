@@ -1,0 +1,94 @@
+"""An audit of items: who is shown, instead of what users are shown."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
+from fairrec.groups.grouping import grouping_of
+from fairrec.inputs.table_options import TableOptions
+from fairrec.metrics.matters import matters_of, refuse_unfit_to
+from fairrec.metrics.measured import measure_everyone, refuse_undefined
+from fairrec.metrics.reading_items import ItemsRead, read_items
+from fairrec.models.runs.loading import LoadingRun
+from fairrec.result.audit_result import AuditResult
+from fairrec.result.group_table import RESERVED
+from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.missing import analyse_missing
+from fairrec.statistics.resampled_users import user_blocks
+from fairrec.statistics.standing import expected_of
+from fairrec.workflows.audit_named import named_result
+from fairrec.workflows.repeated_call import audit_call, said_of_tables
+
+
+def refuse_for_items(predictions: Any, **beside: object) -> None:
+    """An error for what cannot be done where items are compared.
+
+    Parameters
+    ----------
+    beside : options by their names, and what was given for each
+    """
+    given = {name: value for name, value in beside.items() if value not in (None, (), "local")}
+    if isinstance(predictions, LoadingRun):
+        given["run"] = predictions
+    for name in given:
+        raise InputError(
+            f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
+            f"Leave out {spelled(name)}, and give the recommendations as a table."
+        )
+
+
+def audit_items(
+    predictions: Any,
+    tables: TableOptions,
+    options: AuditOptions,
+    progress: Progress,
+    *,
+    command: str | None,
+    about: AboutOptions,
+) -> AuditResult:
+    """The audit of the items in these lists, or of units of them."""
+    started = time.perf_counter()
+    read = read_items(predictions, tables, reserved=RESERVED, max_memory=options.max_memory)
+    inputs, wanted = read.inputs, read.wanted
+    options = replace(options, matters=matters_of(options.matters, wanted))
+    analysis = analyse_items(read, options, progress)
+    measured, grouping = analysis.measured, analysis.grouping
+    progress("looking for who is missing", 0, 0)
+    missing = analyse_missing(measured, inputs, grouping, options)
+    progress("reporting", 0, 0)
+    said = said_of_tables(tables, [metric.name for metric in wanted])
+    return named_result(
+        analysis,
+        missing,
+        expected_of(measured, inputs),
+        replace(inputs.described, n_candidates=len(read.shown.candidates.items)),
+        inputs=inputs,
+        wanted=wanted,
+        command=command or audit_call(said, options, about),
+        about=about,
+        started=started,
+    )
+
+
+def analyse_items(
+    read: ItemsRead,
+    options: AuditOptions,
+    progress: Progress = lambda stage, done, total: None,
+) -> Analysis:
+    """What there is to say of groups of items: chance by attributes, intervals by users."""
+    inputs, shown = read.inputs, read.shown
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
+    measured = measure_everyone(inputs, read.wanted, options.n_threads, progress)
+    refuse_undefined(measured, inputs.candidates, inputs.unit)
+    refuse_unfit_to(options.matters, measured)
+    lengths = np.diff(shown.candidates.offsets)
+    blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)
+    return analyse(measured, grouping, options, progress, blocks=blocks)

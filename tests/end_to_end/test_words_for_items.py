@@ -1,0 +1,279 @@
+"""What is said of an audit of items says items, and what users alone have is not said."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.core.units import ITEMS, USERS, Unit
+from fairrec.policy.github import to_annotations
+from fairrec.policy.junit import to_junit
+from fairrec.policy.markdown import to_markdown as gate_markdown
+from fairrec.policy.text import to_text
+from fairrec.report.comparison.view import build_comparison_view
+from fairrec.report.text.markdown import comparison_markdown, to_markdown
+from fairrec.report.text.model_card import model_card
+from fairrec.report.text.terminal import print_comparison, print_text
+from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
+from fairrec.report.text.view import build_view
+from fairrec.result.audit_result import AuditResult
+from tests.report.items_audits import OUTSIDE, items_result
+
+OF_USERS = re.compile(r"\busers?\b|\beveryone\b|\bserved\b|\bwho\b|\bnobody\b", re.IGNORECASE)
+PROVIDERS = Unit("provider", "providers")
+AUDITS: dict[str, dict[str, Any]] = {
+    "as usual": {},
+    "with an amount": {"matters": "5%"},
+    "among alike": {"given": ("stock",)},
+    "of few": {"min_support": 250},
+    "untested": {"permutations": 0},
+    "constant": {"metrics": ("same",)},
+    "without a finding": {"metrics": ("share",), "depth": 1},
+    "undefined": {"metrics": ("merit",)},
+    "false discovery rate": {"correction": "bh"},
+}
+
+
+def words_of_users(text: str) -> list[str]:
+    """Each with what is around it, but for outside text."""
+    text = text.replace(OUTSIDE, "").replace("per_user.parquet", "").replace("user_id", "")
+    return [text[max(0, at.start() - 60) : at.end() + 40] for at in OF_USERS.finditer(text)]
+
+
+class _Read(HTMLParser):
+    """What a reader of a page sees or hears, and the data of its charts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.data = ""
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._inside = given.get("id") or tag if tag in ("script", "style") else ""
+        for name in ("aria-label", "title", "alt", "placeholder"):
+            self.said.append(given.get(name) or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "payload":
+            self.data += data
+        elif not self._inside:
+            self.said.append(data)
+
+
+def read_page(page: str) -> str:
+    parser = _Read()
+    parser.feed(page)
+    drawn = json.loads(parser.data) if parser.data else {}
+    return "\n".join([*parser.said, json.dumps(drawn, ensure_ascii=False)])
+
+
+def printed(print_it: Any, view: Any) -> str:
+    console = Console(file=StringIO(), width=2000, color_system=None)
+    print_it(view, console)
+    return console.file.getvalue()
+
+
+def everything_said(result: AuditResult) -> dict[str, str]:
+    view = build_view(result.summary)
+    page = result.page(result.summary, result.group_table)
+    return {
+        "repr": repr(result),
+        "text": printed(print_text, view),
+        "Markdown": to_markdown(view),
+        "model card": model_card(result.summary),
+        "notebook": read_page(result._repr_html_()),
+        "page": read_page(page),
+        # what the script writes while it is used
+        "script": " ".join(re.findall(r"\} (\w+)`", page)),
+    }
+
+
+@pytest.mark.parametrize("unit", [ITEMS, PROVIDERS], ids=lambda unit: unit.many)
+@pytest.mark.parametrize("how", AUDITS)
+def test_an_audit_of_items_never_speaks_of_users(how: str, unit: Unit):
+    for where, text in everything_said(items_result(unit, **AUDITS[how])).items():
+        assert words_of_users(text) == [], where
+        assert unit.many in text or where == "script", where
+
+
+@pytest.mark.parametrize("how", ["as usual", "among alike", "undefined"])
+def test_the_same_audit_of_users_does(how: str):
+    # or the test above could not fail
+    for where, text in everything_said(items_result(USERS, **AUDITS[how])).items():
+        assert words_of_users(text) or where == "script", where
+
+
+@pytest.mark.parametrize("unit", ["", "maker_id"])
+def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
+    rng = np.random.default_rng(1)
+    n_users, n_items = 120, 160
+    items = pl.DataFrame(
+        {
+            "item_id": [f"i{at}" for at in range(n_items)],
+            "kind": ["a" if at % 40 < 10 else "b" for at in range(n_items)],
+            "land": [None if at % 40 > 35 else "x" for at in range(n_items)],
+            "maker_id": [f"m{at % 40}" for at in range(n_items)],
+        }
+    )
+    weights = np.where(items["kind"] == "a", 0.2, 1.0)
+    shown = [
+        rng.choice(n_items, 10, replace=False, p=weights / weights.sum()) for _ in range(n_users)
+    ]
+    of_users = [f"u{at}" for at in range(n_users) for _ in range(10)]
+    lists = pl.DataFrame(
+        {
+            "user_id": of_users,
+            "item_id": [f"i{at}" for at in np.concatenate(shown)],
+            "score": [*range(10, 0, -1)] * n_users,
+        }
+    )
+    test = lists.filter(pl.col("score").is_in([2, 5])).select("user_id", "item_id")
+    result = fairrec.audit(
+        lists, test=test, items=items, side="items", unit=unit, by="kind,land", permutations=199
+    )
+    assert result.summary.unit == (Unit("maker", "makers") if unit else ITEMS)
+    assert result.metrics["exposure@10"].findings
+    n_missing = "4 of 40 makers" if unit else "16 of 160 items"
+    assert f"attribute 'land' is missing for {n_missing}" in result.warnings[0]
+    # what the users of an audit of items wanted is no word about units
+    wanted = re.compile("|".join(re.escape(one.definition) for one in result.metrics.values()))
+    for where, text in everything_said(result).items():
+        assert words_of_users(wanted.sub("", text)) == [], where
+    with pytest.raises(InputError, match=f"No group has 1,000 {result.summary.unit.many}"):
+        fairrec.audit(
+            lists, test=test, items=items, side="items", unit=unit, by="kind", min_support=1000
+        )
+
+
+def test_a_group_of_items_is_exposed_less_and_not_served_worse():
+    said = everything_said(items_result())
+    for where in ("text", "Markdown", "model card", "page"):
+        assert "exposed less" in said[where], where
+    assert "groups are exposed less, most of all category=jazz, era=new: exp" in said["text"]
+    assert "Exposed least: category=jazz, era=new" in said["text"]
+    assert "items in the group (log scale)" in said["page"]
+    assert "What was audited" in said["page"] and "Who was audited" not in said["page"]
+    assert f"category={OUTSIDE}" in said["text"]
+
+
+def test_lists_and_tables_of_users_are_no_part_of_what_items_miss():
+    missing = items_result().summary.missing[0]
+    kinds = ("no list", "no relevant item", "undefined", "no held-out items", "not evaluated")
+    for kind in kinds:
+        one = missing.model_copy(update={"kind": kind, "is_too_much": True})
+        result = items_result(metrics=("merit",))
+        summary = result.summary.model_copy(
+            update={"missing": (one,), "measured_by": "recommendations"}
+        )
+        text = printed(print_text, build_view(summary))
+        assert words_of_users(text) == []
+        assert not re.search(r"\blists?\b|held-out", text), kind
+        assert "300 of 900 items" in text
+
+
+def test_small_numbers_of_items_are_hidden_as_those_of_users_are():
+    result = items_result()
+    notes = (*result.summary.warnings, "the text of 3 of 900 items are not a part of it")
+    summary = result.summary.model_copy(update={"warnings": notes})
+    hidden = replace(result, summary=summary).shown(min_shown=60)
+    for where, text in everything_said(hidden).items():
+        assert words_of_users(text) == [], where
+        if where in ("text", "page"):
+            assert "fewer than 60 of 900 items are not a part" in text
+            assert "groups of fewer than 60 items are hidden" in text
+
+
+def test_a_comparison_of_items_never_speaks_of_users():
+    found = fairrec.compare(items_result(), items_result(scale=0.8), matters="1%")
+    view = build_comparison_view(found.summary)
+    said = {
+        "repr": repr(found),
+        "text": printed(print_comparison, view),
+        "Markdown": comparison_markdown(view),
+        "notebook": read_page(found._repr_html_()),
+        "page": read_page(found.page(found.summary, found.changes)),
+        "notes": "\n".join(found.summary.notes),
+    }
+    for where, text in said.items():
+        assert words_of_users(text) == [], where
+    assert "All items, and the gap between the most and the least exposed" in said["page"]
+    assert "items share the places of lists" in said["text"]
+
+
+def test_audits_of_items_and_of_users_are_not_compared():
+    with pytest.raises(InputError, match="audit of users, the candidate one of items"):
+        fairrec.compare(items_result(USERS), items_result())
+    with pytest.raises(InputError, match=r"audits of users \(release 1\) and of items"):
+        fairrec.trend([items_result(USERS), items_result()])
+
+
+@pytest.mark.parametrize("how", ["as usual", "undefined", "among alike", "untested"])
+def test_a_gate_on_items_never_speaks_of_users(how: str):
+    result = items_result(**AUDITS[how])
+    metric = next(iter(result.metrics))
+    rules = [
+        {"metric": metric, "max_worse": 0.001},
+        {"metric": metric, "max_worse": "90%"},
+        {"metric": metric, "max_difference": 0.03},
+    ]
+    if how != "among alike":
+        rules.append({"metric": metric, "min_ratio": 0.9})
+    asked = ({}, {"max_undefined": 0.01}, {"certify_from": 100}, {"certify_from": 5000})
+    for require in asked:
+        gate = fairrec.gate(result, {"rule": rules, "require": require})
+        for lay_out in (to_text, gate_markdown, to_junit, to_annotations):
+            assert words_of_users(lay_out(gate)) == []
+        assert words_of_users(to_text(gate, explain=True)) == []
+        assert "items" in to_text(gate, explain=True)
+
+
+def test_a_trend_of_items_never_speaks_of_users():
+    found = fairrec.trend([items_result(), items_result(scale=0.8)])
+    view = trend_view(found.summary)
+    said = printed(print_trend, view) + trend_markdown(view) + read_page(found.page(found.summary))
+    assert words_of_users(said) == []
+    assert all("items" in table.columns for table in view.details)
+
+
+def test_the_words_are_kept_with_a_result(tmp_path: Path):
+    result = items_result(PROVIDERS)
+    result.save(tmp_path / "audit")
+    again = fairrec.load(tmp_path / "audit")
+    assert again.summary.unit == PROVIDERS
+    page = (tmp_path / "audit" / "report.html").read_text("utf-8")
+    assert words_of_users(read_page(page)) == []
+
+
+def test_a_result_from_before_there_were_units_is_of_users(tmp_path: Path):
+    items_result(USERS).save(tmp_path / "audit")
+    file = tmp_path / "audit" / "result.json"
+    written = json.loads(file.read_text("utf-8"))
+    assert written.pop("unit") == {"one": "user", "many": "users"}
+    file.write_text(json.dumps(written), "utf-8")
+    assert fairrec.load(tmp_path / "audit").summary.unit == USERS
+
+
+def test_a_unit_with_an_odd_name_is_refused_when_it_is_read(tmp_path: Path):
+    items_result().save(tmp_path / "audit")
+    file = tmp_path / "audit" / "result.json"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace('"items"', '"<b>items"', 1), "utf-8")
+    with pytest.raises(InputError, match="letters and digits"):
+        fairrec.load(tmp_path / "audit")

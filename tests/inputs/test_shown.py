@@ -1,0 +1,73 @@
+"""Lists of whoever there is, what was held out behind them and what was seen before."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.inputs.catalogue import read_catalogue
+from fairrec.inputs.shown import read_shown
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+
+ITEMS = pl.DataFrame({"item_id": [1, 2, 3], "kind": ["a", "b", "b"]})
+LISTS = pl.DataFrame({"user_id": ["u", "u", "v"], "item_id": [1, 9, 2], "rank": [1, 2, 1]})
+
+
+def shown(predictions=LISTS, items=ITEMS, **others):
+    frames = {"predictions": predictions, "items": items, **others}
+    tables = {name: Table(frame, name) for name, frame in frames.items()}
+    given = TableOptions.of(items=items, side="items", by="kind", **others)
+    return read_shown(tables, given, read_catalogue(tables["items"], ["kind"]))
+
+
+def told(found):
+    return [str(note) for note in found.notes if str(note)]
+
+
+def test_items_without_a_row_are_counted_and_said():
+    found = shown()
+    assert found.items.tolist() == [0, 1, 3]
+    assert told(found) == [
+        "the predictions table: 1 of 3 items have no row in the items table; they keep their "
+        "places (1 rows) and are in no group"
+    ]
+
+
+def test_lists_of_other_items_altogether_are_refused():
+    with pytest.raises(InputError, match="none of its 3 items is in the items table"):
+        shown(items=ITEMS.with_columns(item_id=pl.Series([11, 12, 13])))
+
+
+def test_held_out_items_stand_behind_the_list_of_their_user():
+    test = pl.DataFrame({"user_id": ["v", "v", "w"], "item_id": [3, 8, 1]})
+    found = shown(test=test)
+    assert found.wanted is not None
+    assert found.wanted.rows.offsets.tolist() == [0, 0, 2]
+    # 8 is in no catalogue
+    assert found.wanted.rows.items.tolist() == [2, 3]
+    assert any("1 user" in note or "'w'" in note for note in told(found))
+
+
+def test_what_was_shown_or_held_out_all_the_same_could_have_been_shown():
+    history = pl.DataFrame({"user_id": ["u", "u", "u", "v", "x"], "item_id": [1, 2, 8, 3, 3]})
+    test = pl.DataFrame({"user_id": ["v"], "item_id": [3]})
+    found = shown(test=test, history=history)
+    assert found.seen is not None
+    # of u 1 is shown and 8 in no catalogue; of v 3 is held out
+    assert found.seen.offsets.tolist() == [0, 1, 1]
+    assert found.seen.items.tolist() == [1]
+
+
+def test_a_history_of_other_users_is_refused():
+    with pytest.raises(InputError, match="none of the users with a list has a row there"):
+        shown(history=pl.DataFrame({"user_id": ["q"], "item_id": [1]}))
+
+
+def test_labels_make_candidates_of_the_rows_and_nothing_makes_recommendations_of_them():
+    scored = LISTS.select("user_id", "item_id", score=1.0 / pl.col("rank"))
+    assert shown(scored).is_of_all
+    labelled = shown(scored.with_columns(label=pl.Series([0, 1, 1])))
+    assert not labelled.is_of_all
+    assert any("whose candidate it is" in note for note in told(labelled))

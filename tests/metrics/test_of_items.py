@@ -1,0 +1,94 @@
+"""Metrics of items against slow loops over lists and places."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairrec.inputs.table_options import TableOptions
+from fairrec.metrics.reading_items import read_items
+from tests.metrics.item_world import ItemWorld, random_world
+
+
+def values(read, name):
+    return read.inputs.side.values[name]
+
+
+def test_attention_falls_with_the_place_and_a_list_without_the_item_gives_none():
+    world = ItemWorld(
+        items={1: {"kind": "a"}, 2: {"kind": "b"}, 3: {"kind": "b"}},
+        lists={10: [1, 2], 11: [2, 1], 12: [2]},
+        held_out={10: {3: 1.0}},
+        seen={},
+    )
+    read = world.read("exposure@2,recommended@2,recommended@1")
+    second = 1 / math.log2(3)
+    assert values(read, "exposure@2") == pytest.approx([(1 + second) / 3, (second + 2) / 3, 0])
+    assert values(read, "recommended@2") == pytest.approx([2 / 3, 1, 0])
+    assert values(read, "recommended@1") == pytest.approx([1 / 3, 2 / 3, 0])
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_values_are_those_of_a_slow_loop(seed, history):
+    world = random_world(seed)
+    read = world.read("exposure@3,exposure_to_relevance@3", history=history)
+    exposure = [world.exposure(item, 3, history) for item in world.items]
+    to_relevance = [world.to_relevance(item, 3, history) for item in world.items]
+    assert values(read, "exposure@3") == pytest.approx(exposure, nan_ok=True)
+    assert values(read, "exposure_to_relevance@3") == pytest.approx(to_relevance, nan_ok=True)
+    assert np.nanmax(to_relevance) > 0
+
+
+def test_what_is_received_in_all_is_what_is_due_in_all():
+    read = random_world(3).read("exposure_to_relevance@4")
+    received, due = read.shares[0].per_unit(read.shown.catalogue)
+    assert received.sum() == pytest.approx(due.sum())
+
+
+def test_of_scored_candidates_an_item_could_be_in_the_lists_whose_candidate_it_is():
+    predictions = pl.DataFrame(
+        {
+            "user_id": [1, 1, 1, 2, 2],
+            "item_id": [7, 8, 9, 8, 9],
+            "score": [0.9, 0.5, 0.1, 0.2, 0.8],
+            "label": [0, 1, 0, 1, 0],
+        }
+    )
+    items = pl.DataFrame({"item_id": [7, 8, 9, 6], "kind": ["a", "a", "b", "b"]})
+    given = TableOptions.of(
+        items=items, side="items", by="kind", metrics="exposure@1,exposure_to_relevance@2"
+    )
+    read = read_items(predictions, given)
+    # by id: 6 is no candidate, 7 is first in its only list, 8 in none of two, 9 in one of two
+    assert values(read, "exposure@1") == pytest.approx([math.nan, 1, 0, 0.5], nan_ok=True)
+    second = 1 / math.log2(3)
+    # in the ideal order 8 is first in both; 7 and 9 share the second place of user 1
+    due = [0, second / 2, 2, second / 2 + second]
+    received = [0, 1, 2 * second, 1]
+    expected = [math.nan, *(got / of for got, of in zip(received[1:], due[1:], strict=True))]
+    assert values(read, "exposure_to_relevance@2") == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_unit_has_what_its_items_received_over_what_they_were_due():
+    world = random_world(5)
+    one_by_one = world.read("exposure@3,exposure_to_relevance@3")
+    items = {i: {**about, "kind": about["provider_id"][1]} for i, about in world.items.items()}
+    units = ItemWorld(items, world.lists, world.held_out, world.seen).read(
+        "exposure@3,exposure_to_relevance@3", unit="provider_id"
+    )
+    assert units.inputs.user_ids.to_list() == ["p0", "p1", "p2", "p3"]
+    provider = np.array([int(about["provider_id"][1]) for about in world.items.values()])
+    for name, share in zip(
+        ("exposure@3", "exposure_to_relevance@3"), one_by_one.shares, strict=True
+    ):
+        received, due = share.per_unit(one_by_one.shown.catalogue)
+        expected = [received[provider == p].sum() / due[provider == p].sum() for p in range(4)]
+        assert values(units, name) == pytest.approx(expected)
+    # where every list could have held every item that is the mean over its items
+    assert values(units, "exposure@3") == pytest.approx(
+        [values(one_by_one, "exposure@3")[provider == p].mean() for p in range(4)]
+    )

@@ -1,0 +1,83 @@
+"""Users drawn again: errors and intervals of items that compete for their lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from benchmarks.statistics.items import ALL_HELD, FULL, ONE_HELD, WORSE, coverage
+
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import Grouping
+from fairrec.metrics.measured import measure_everyone
+from fairrec.statistics.moments import moments_of
+from fairrec.statistics.resampled_users import resample_users, user_blocks
+from tests.metrics.item_world import ItemWorld, random_world
+
+OPTIONS = AuditOptions.of(min_support=1, permutations=0)
+
+
+def resampled(world: ItemWorld, metrics: str = "exposure@3", threads: int = 1, seed: int = 0):
+    read = world.read(metrics)
+    grouping = Grouping.of(read.inputs.attributes, OPTIONS)
+    measured = measure_everyone(read.inputs, read.wanted)
+    lengths = np.diff(read.shown.candidates.offsets)
+    blocks = user_blocks(read.shares, read.shown.catalogue, grouping, lengths, seed)
+    moments = moments_of(measured, grouping)
+    return resample_users(blocks, moments, grouping, 0.05, seed, threads), moments, read
+
+
+def test_the_error_is_that_of_means_over_users():
+    """Where every list could hold every item, a difference is a mean of what each list adds."""
+    world = random_world(2, n_users=60)
+    found, moments, _ = resampled(world)
+    kinds = {item: about["kind"] for item, about in world.items.items()}
+    n = {kind: [*kinds.values()].count(kind) for kind in "ab"}
+
+    def of_list(shown, kind):
+        return (
+            sum(1 / np.log2(r + 2) for r, i in enumerate(shown[:3]) if kinds[i] == kind) / n[kind]
+        )
+
+    per_list = [of_list(shown, "a") - of_list(shown, "b") for shown in world.lists.values()]
+    assert moments.difference[0, 0] == pytest.approx(np.mean(per_list))
+    expected = np.std(per_list, ddof=1) / np.sqrt(len(per_list))
+    assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
+
+
+def test_threads_change_no_digit():
+    world = random_world(4, n_users=50)
+    metrics = "exposure@3,exposure_to_relevance@2"
+    alone, together = (resampled(world, metrics, threads)[0] for threads in (1, 3))
+    assert np.array_equal(alone.error, together.error)
+    assert np.array_equal(alone.cut_off, together.cut_off)
+
+
+def test_what_no_list_showed_may_be_shown_by_a_few_lists():
+    """No spread is seen in a group that nobody was shown, and yet it is not known to be 0."""
+    world = random_world(6, n_users=80)
+    hidden = {i for i, about in world.items.items() if about["kind"] == "b"}
+    lists = {
+        user: [item for item in shown if item not in hidden] or [0]
+        for user, shown in world.lists.items()
+    }
+    found, moments, _ = resampled(ItemWorld(world.items, lists, world.held_out, world.seen))
+    b = int(np.argmin(moments.difference[0]))
+    assert found.value_error[0, b] == pytest.approx(0, abs=1e-12)
+    n_lists, n_items = len(lists), len(hidden)
+    assert found.unseen[0, b] == pytest.approx(1 / n_items)
+    share = found._share(np.array(2.0))
+    # as likely to be missed by all lists as a normal score is beyond 2
+    assert (1 - share) ** n_lists == pytest.approx(0.02275, rel=1e-3)
+
+
+@pytest.mark.parametrize("market", [FULL, WORSE], ids=lambda market: market.name)
+def test_intervals_hold_for_items_that_compete(market):
+    small = replace(market, n_items=80, n_users=300, n_many=10_000)
+    study = partial(coverage, market=small, metrics="exposure@10")
+    found = [study(seed) for seed in range(12)]
+    assert sum(one[ALL_HELD][0] for one in found) >= 10
+    alone = sum(one[ONE_HELD][0] for one in found) / sum(one[ONE_HELD][1] for one in found)
+    assert alone > 0.85
