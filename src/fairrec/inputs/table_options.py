@@ -16,6 +16,8 @@ HELD_OUT = ("test", "relevant", "missing_lists")
 """The options about held-out interactions."""
 VALUES = ("values", "better")
 """Those about values per user."""
+OTHER_LISTS = ("against_lists",)
+"""That about lists to compare with."""
 GROUPED = ("by", "given", "metrics")
 """Those about what is compared."""
 
@@ -115,6 +117,15 @@ History = Annotated[
         TABLES,
     ),
 ]
+AgainstLists = Annotated[
+    Any,
+    Option(
+        TABLE,
+        "Other lists of the same users, such as those of another run: for changed, affected, rbo "
+        "and tau",
+        TABLES,
+    ),
+]
 Metrics = Annotated[
     Any,
     Option(
@@ -142,6 +153,7 @@ class TableOptions(Options):
     users: Users = None
     items: Items = None
     history: History = None
+    against_lists: AgainstLists = None
     columns: Columns = None
     by: By = ()
     given: Given = ()

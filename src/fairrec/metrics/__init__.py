@@ -1,6 +1,14 @@
 """Ranked lists -> one value per user."""
 
-from fairrec.metrics import accuracy, calibration, coverage, diversity, popularity, shown_items
+from fairrec.metrics import (
+    accuracy,
+    calibration,
+    coverage,
+    diversity,
+    list_change,
+    popularity,
+    shown_items,
+)
 from fairrec.metrics.registry import METRICS, Metric, MetricAtK, metric, parse_metric
 
 __all__ = [
@@ -11,6 +19,7 @@ __all__ = [
     "calibration",
     "coverage",
     "diversity",
+    "list_change",
     "metric",
     "parse_metric",
     "popularity",

@@ -21,7 +21,12 @@ from fairrec.metrics.circumstances import given_circumstances, refuse_given
 from fairrec.metrics.registry import TABLE_OF_NEED, MetricAtK, parse_metric
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 
-_BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
+_BY_DEFAULT = {
+    "labels": ("auc", "mrr", "ndcg"),
+    "items": ("urd",),
+    "history": ("urp",),
+    "against_lists": ("changed", "rbo"),
+}
 """What is there -> the metrics it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
 """The same where held-out interactions are there, at the length of the lists up to `_DEEPEST`."""
@@ -93,7 +98,7 @@ def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
 
 def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
-    allowed = {name for name in ("items", "history") if name in tables}
+    allowed = {name for name in ("items", "history", "against_lists") if name in tables}
     if "test" in tables:
         allowed.add("labels")
     if given.metrics is None:
