@@ -57,8 +57,8 @@ def rbo_per_user(lists: RankedLists, k: int) -> FloatArray:
 
     Persistence 0.9. Undefined without either list.
     """
-    lengths = (np.minimum(one, k) for one in (lists.lengths, np.diff(_other(lists).offsets)))
-    values: FloatArray = _extrapolated(_overlaps(lists, k), *lengths, PERSISTENCE)
+    own, other = (np.minimum(n, k) for n in (lists.lengths, np.diff(_other(lists).offsets)))
+    values: FloatArray = _extrapolated(_overlaps(lists, k), own, other, PERSISTENCE)
     return values
 
 

@@ -129,7 +129,7 @@ def _together(wanted: Sequence[MetricAtK], under: Mapping[int, FloatArray]) -> F
     stacked = np.stack([*under.values()])
     is_known = ~np.isnan(stacked)
     total, n = np.where(is_known, stacked, 0.0).sum(axis=0), is_known.sum(axis=0)
-    values = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+    values: FloatArray = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
     for i, metric in enumerate(wanted):
         if metric.metric.name == AFFECTED:
             values[i] = np.where(n[i] > 0, np.sign(total[i]), np.nan)

@@ -73,7 +73,8 @@ def refuse_unseen(model: Model, names: Sequence[str]) -> None:
             f"{spelled('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
             f"{what}, so {plain(name)} itself cannot change anything; what it knows of it by other "
             "ways shows in an audit. If the model takes it, give it: "
-            f"{spelled('features', f'users:{plain(name)}')}"
+            f"{spelled('features', f'users:{plain(name)}')} (a run is given what it was trained "
+            "with)"
         )
 
 
