@@ -92,10 +92,9 @@ def test_what_cannot_be_is_said_in_a_line(here: Path, words, says):
 
 def test_lists_of_another_run_are_compared_by_an_audit(here: Path):
     lists = people().candidates
-    # the last item is best in one, the first in the other
-    backwards = pl.col("item_id").list.eval(pl.element() * 10 % 7 + pl.element() * 10)
-    lists.with_columns(score=backwards).write_parquet("own.parquet")
-    lists.with_columns(rank="item_id").write_parquet("other.parquet")
+    falling = pl.col("item_id").list.eval(-pl.element())
+    lists.with_columns(score=falling).write_parquet("own.parquet")
+    lists.select("user_id", pl.col("item_id").list.reverse()).write_parquet("other.parquet")
     ran = run_here(
         *("audit", "own.parquet", "--users", "users.parquet", "--by", "gender"),
         *("--against-lists", "other.parquet", "--metrics", "changed@6,tau,rbo@5"),
