@@ -10,7 +10,15 @@ from fairrec.report.text.markdown import escape, table_lines, to_markdown
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_text, rich_table
 from fairrec.report.text.view import build_view
-from fairrec.report.words import confidence, number, percent, plural, signed, signed_interval
+from fairrec.report.words import (
+    confidence,
+    interval,
+    number,
+    percent,
+    plural,
+    signed,
+    signed_interval,
+)
 from fairrec.result.counterfactual_schema import AsTheyAre, CounterfactualSummary, MeanChange
 from fairrec.result.schema import AuditSummary
 
@@ -97,15 +105,19 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
 
 
 def _row(who: str, n: str, changes: dict[str, MeanChange]) -> tuple[str, ...]:
-    return (who, n, *map(_cell, changes.values()))
+    return (who, n, *(_cell(name, change) for name, change in changes.items()))
 
 
-def _cell(change: MeanChange) -> str:
+def _cell(name: str, change: MeanChange) -> str:
     if change.mean is None:
         return "-"
+    # what compares two lists has no sign
+    as_number, as_ends = (
+        (signed, signed_interval) if name.endswith("_change") else (number, interval)
+    )
     if change.low is None or change.high is None:
-        return signed(change.mean)
-    return f"{signed(change.mean)} ({signed_interval(change.low, change.high)})"
+        return as_number(change.mean)
+    return f"{as_number(change.mean)} ({as_ends(change.low, change.high)})"
 
 
 def _as_they_are(summary: CounterfactualSummary) -> str:
