@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
 
 import polars as pl
 import pytest
@@ -100,3 +104,40 @@ def test_many_values_need_a_reference():
     given = {"users": users, "features": "users:age", "attribute": "age", "by": "gender"}
     with pytest.raises(InputError, match=r"users have 50 values.*reference="):
         flipped(lambda user_ids, item_ids, age: age, **given)
+
+
+class Ranker(BaseHTTPRequestHandler):
+    """Puts the last items first for women, and counts the pairs it is asked about."""
+
+    asked: ClassVar[list[tuple[int, int, str]]] = []
+
+    def do_POST(self) -> None:
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        pairs = [*zip(sent["user_id"], sent["item_id"], sent["gender"], strict=True)]
+        Ranker.asked += pairs
+        scores = [item if gender == "F" else -item for _, item, gender in pairs]
+        body = json.dumps({"scores": scores}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Be quiet."""
+
+
+def test_an_endpoint_is_asked_once_about_each_user_under_each_value(tmp_path: Path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Ranker)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/rank"
+    try:
+        for _ in range(2):
+            model = fairrec.Endpoint(url, protocol="json", features="users:gender")
+            given = {"budget_users": 40, "ledger": tmp_path / "l", "permutations": 0}
+            found = flipped(model, features=None, metrics="changed@3", **given)
+            assert found.summary.affected.share == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert len(Ranker.asked) == len({*Ranker.asked}) == 2 * 40 * N_ITEMS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from tests.workflows.flipped_world import (
     N_ITEMS,
     N_USERS,
@@ -9,6 +11,7 @@ from tests.workflows.flipped_world import (
     by_proxy,
     direct,
     flipped,
+    people,
 )
 
 
@@ -30,3 +33,22 @@ def test_it_costs_two_scorings_and_nobody_is_scored_twice_as_they_are():
     found = flipped(model)
     assert len(model.pairs) == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
     assert found.summary.paid.rows == 2 * N_USERS * N_ITEMS
+
+
+def test_values_that_few_have_are_counted_and_not_told():
+    users = people().users.with_columns(
+        age=pl.when(pl.col("user_id") < 5).then(99).otherwise("age")
+    )
+    found = flipped(
+        lambda user_ids, item_ids, age: age * item_ids,
+        users=users,
+        by="gender",
+        features="users:age",
+        attribute="age",
+        metrics="mrr@3",
+        permutations=0,
+    ).summary
+    # nobody else is set to be one of them, either, without being told
+    assert {pair.of for pair in found.pairs} == {"age=20", "age=40", "age=60"}
+    assert found.n_small == 3
+    assert "age=99" not in found.as_they_are["mrr@3"].means

@@ -56,7 +56,9 @@ class AsTheyAre(Part):
     outcome: Outcome | None
     n_findings: int
     mean: float | None
-    means: dict[str, float | None] = Field(description="of the users with each value")
+    means: dict[str, float | None] = Field(
+        description="of users with each value, where at least 10 have it"
+    )
 
 
 class CounterfactualSummary(Part):
@@ -77,6 +79,7 @@ class CounterfactualSummary(Part):
     n_at_reference: int = Field(description="users who have the reference already: left out")
     affected: Affected
     changes: dict[str, MeanChange] = Field(description="over the other values of each user")
-    pairs: tuple[ValueChange, ...]
+    pairs: tuple[ValueChange, ...] = Field(description="of at least 10 users each")
+    n_small: int = Field(description="pairs of values of fewer users, which are not told")
     as_they_are: dict[str, AsTheyAre]
     paid: Paid

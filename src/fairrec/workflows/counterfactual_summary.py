@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.audit_options import AuditOptions
+from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import plain
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
@@ -42,6 +42,8 @@ def counterfactual_summary(
     as_is : the audit of the same users as they are; None where no metric of one list is wanted
     """
     share = affected_share(found.values[found.affected], options.alpha)
+    # values that few have tell what single persons were shown, and are mostly noise
+    pairs = {pair: values for pair, values in found.pairs.items() if asked.values is not None}
     ledgers = (asked.as_is, *asked.others.values())
     return CounterfactualSummary(
         fairrec_version=__version__,
@@ -73,9 +75,10 @@ def counterfactual_summary(
                 n=values.shape[1],
                 changes=_means(found.metrics, found.changes, values, options.alpha),
             )
-            for (own, value), values in found.pairs.items()
-            if own >= 0
+            for (own, value), values in pairs.items()
+            if values.shape[1] >= LEAST_USERS
         ),
+        n_small=sum(values.shape[1] < LEAST_USERS for values in pairs.values()),
         as_they_are={} if as_is is None else _as_they_are(asked, found, as_is),
         paid=Paid(
             users=sum(one.users for one in ledgers),
@@ -125,7 +128,8 @@ def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, 
             mean=_known_mean(values),
             means={
                 asked.words(int(value)): _known_mean(values[mine == value])
-                for value in np.unique(mine[mine >= 0])
+                for value, n in zip(*np.unique(mine[mine >= 0], return_counts=True), strict=True)
+                if n >= LEAST_USERS
             },
         )
     return said

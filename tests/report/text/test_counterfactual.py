@@ -48,3 +48,12 @@ def test_many_values_are_told_by_their_ends():
     told = {"mrr@3": one.model_copy(update={"means": many})}
     said = notes(summary.model_copy(update={"as_they_are": told}))[1]
     assert "0.100 (age=1) to 0.700 (age=7)" in said
+
+
+def test_a_long_table_ends_and_says_what_is_left_out():
+    summary = flipped(direct, permutations=0).summary
+    long = summary.model_copy(update={"pairs": summary.pairs * 40, "n_small": 3})
+    table = changes_table(long)
+    assert len(table.rows) == 1 + 42
+    assert "38 changes more in counterfactual.json" in table.note
+    assert "3 changes of fewer than 10 users are not told" in table.note

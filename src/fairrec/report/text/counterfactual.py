@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from fairrec.core.audit_options import LEAST_USERS
 from fairrec.core.errors import plain
 from fairrec.report.text.markdown import escape, table_lines, to_markdown
 from fairrec.report.text.table_view import TableView
@@ -21,6 +22,9 @@ from fairrec.report.words import (
 )
 from fairrec.result.counterfactual_schema import AsTheyAre, CounterfactualSummary, MeanChange
 from fairrec.result.schema import AuditSummary
+
+MOST_ROWS = 42
+"""Changes in a table: all of an attribute of seven values."""
 
 
 def change_said(summary: CounterfactualSummary) -> str:
@@ -90,8 +94,13 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
     rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
     rows += [
         _row(f"{pair.of} -> {pair.to}" if pair.of else pair.to, f"{pair.n:,}", pair.changes)
-        for pair in summary.pairs
+        for pair in summary.pairs[:MOST_ROWS]
     ]
+    n_more = len(summary.pairs) - MOST_ROWS
+    more = f" {plural(n_more, 'change')} more in counterfactual.json." if n_more > 0 else ""
+    if summary.n_small:
+        few = f"{plural(summary.n_small, 'change')} of fewer than {LEAST_USERS} users"
+        more += f" {few[:1].upper()}{few[1:]} are not told."
     return TableView(
         title="What changes, on average",
         columns=("users with, as", "users", *summary.changes),
@@ -99,7 +108,7 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
         rows=tuple(rows),
         note=(
             f"In brackets: {confidence(summary.alpha)} confidence interval, one at a time. A "
-            "change is that of a metric once changed, minus as it is."
+            f"change is that of a metric once changed, minus as it is.{more}"
         ),
     )
 
@@ -132,6 +141,8 @@ def _as_they_are(summary: CounterfactualSummary) -> str:
 def _means(one: AsTheyAre) -> str:
     if len(one.means) > 4:
         known = {name: mean for name, mean in one.means.items() if mean is not None}
+        if not known:
+            return "not told"
         ends = [min(known, key=known.__getitem__), max(known, key=known.__getitem__)]
         return " to ".join(f"{number(known[name])} ({name})" for name in ends)
     return ", ".join(f"{number(mean)} ({name})" for name, mean in one.means.items())
