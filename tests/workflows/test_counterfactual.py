@@ -51,6 +51,20 @@ def test_a_budget_draws_users_at_random():
     assert not again.audit.per_user["user_id"].equals(found.audit.per_user["user_id"])
 
 
+def test_a_result_tells_no_folder_of_the_auditor_and_is_the_same_each_time(tmp_path: Path):
+    def told(folder: Path) -> str:
+        folder.mkdir()
+        found = flipped(
+            direct, attribute=(), other_model=lambda *_: 0 * _[1], ledger=folder / "scores.ledger"
+        )
+        return found.to_json() + found.audit.to_json()
+
+    first = told(tmp_path / "a")
+    assert str(tmp_path) not in first
+    assert "other_model=other_model, ledger='scores.ledger'" in first
+    assert told(tmp_path / "b") == first
+
+
 def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Path):
     folder = small_run(tmp_path)
     found = fairrec.counterfactual(

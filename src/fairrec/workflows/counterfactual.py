@@ -33,6 +33,7 @@ from fairrec.core.audit_options import (
 from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.options import changed, documented, spelled
 from fairrec.core.progress import Progress
+from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
@@ -206,7 +207,7 @@ def counterfactual(
         found = measure_changes(asked, wanted, users_asked, plan.margin, options)
         as_is = _audit_as_is(asked, found, options, about, progress)
     summary = counterfactual_summary(asked, found, as_is, plan, options, command)
-    audited = _audit_changes(inputs, found, summary, options, about, progress)
+    audited = _audit_changes(inputs, found, summary, options, about, progress, command)
     assert audited.run is not None, "an audit that has just been made"
     seconds = round(time.perf_counter() - started, 3)
     audited = replace(audited, run=audited.run.model_copy(update={"seconds": seconds}))
@@ -265,6 +266,7 @@ def _audit_changes(
     options: AuditOptions,
     about: AboutOptions,
     progress: Progress,
+    command: str,
 ) -> AuditResult:
     """The audit of what changes for each user, as of any values per user."""
     users = np.sort(inputs.user_of_list[found.lists])
@@ -284,7 +286,7 @@ def _audit_changes(
         notes=(*notes(summary), *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, matters=matters_of(options.matters, wanted))
-    return audit_inputs(audited, wanted, options, progress, command=summary.command, about=about)
+    return audit_inputs(audited, wanted, options, progress, command=command, about=about)
 
 
 def _as_call(
@@ -296,5 +298,11 @@ def _as_call(
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
     said = said_of_tables(inputs.given, [metric.name for metric in wanted])
-    said += ["scorer=scorer", *(f"{name}={value!r}" for name, value in changed(plan).items())]
+    given = changed(plan)
+    # models go by their names, as tables do
+    said += ["scorer=scorer", *(["other_model=other_model"] if "other_model" in given else [])]
+    given.pop("other_model", None)
+    if plan.ledger is not None:
+        given["ledger"] = told_path(plan.ledger)
+    said += [f"{name}={value!r}" for name, value in given.items()]
     return audit_call(said, options, about).replace("fairrec.audit(", "fairrec.counterfactual(", 1)

@@ -35,7 +35,7 @@ class Asked:
     ----------
     others : scores of everybody under another value, by the value; by another model under 0
     values : what users have of the attributes; None where the model is another
-    model : in words
+    model, other_model : in words; nothing where there is no other
     """
 
     inputs: AuditInputs
@@ -43,6 +43,7 @@ class Asked:
     others: Mapping[int, Ledger]
     values: AttributeValues | None
     model: str
+    other_model: str = ""
 
     def of_list(self, lists: IntArray) -> IntArray:
         """The value of each user; -1 where it is not known, or does not matter."""
@@ -109,7 +110,7 @@ def asked_about(
             beside = None if file is None else _beside(file, "other model")
             ledger = ledger_of(inputs, other, beside, other.identity())
             others = {0: opened(ledger, "by the other model")}
-            yield Asked(inputs, as_is, others, None, model.who)
+            yield Asked(inputs, as_is, others, None, model.who, other.who)
             return
         values = values_of(features, plan.attribute)
         others = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import LEAST_USERS, AuditOptions
-from fairrec.core.errors import plain
+from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
 from fairrec.result.audit_result import AuditResult
@@ -47,11 +47,11 @@ def counterfactual_summary(
     ledgers = (asked.as_is, *asked.others.values())
     return CounterfactualSummary(
         fairrec_version=__version__,
-        command=command,
+        command=told_command(command),
         attribute=plan.attribute,
         reference=asked.words(next(iter(asked.others))) if plan.reference else None,
         model=asked.model,
-        other_model=None if plan.other_model is None else plain(plan.other_model, 300),
+        other_model=asked.other_model or None,
         alpha=options.alpha,
         seed=options.seed,
         n_users=len(found.lists),
