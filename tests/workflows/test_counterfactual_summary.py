@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from tests.workflows.flipped_world import (
     N_ITEMS,
     N_USERS,
     Counted,
+    blind,
     by_proxy,
     direct,
     flipped,
@@ -52,3 +54,20 @@ def test_values_that_few_have_are_counted_and_not_told():
     assert {pair.of for pair in found.pairs} == {"age=20", "age=40", "age=60"}
     assert found.n_small == 3
     assert "age=99" not in found.as_they_are["mrr@3"].means
+
+
+def test_users_who_are_all_alike_have_no_interval_and_shares_end_at_their_bounds():
+    none = flipped(blind, permutations=0).summary.changes
+    assert (none["changed@3"].mean, none["changed@3"].low, none["changed@3"].high) == (
+        0,
+        None,
+        None,
+    )
+    # nobody of 600 was seen to be affected, and some may be
+    assert none["affected@3"].low == 0 < none["affected@3"].high < 0.01
+
+    def one_user(user_ids, item_ids, gender):
+        return np.where((user_ids == 7) & (gender == "F"), item_ids, -item_ids)
+
+    rare = flipped(one_user, features="users:gender", permutations=0).summary.changes["changed@3"]
+    assert 0 == rare.low < rare.mean < rare.high

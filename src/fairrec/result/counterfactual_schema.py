@@ -15,7 +15,9 @@ class MeanChange(Part):
 
     n: int = Field(description="users with a value")
     mean: float | None
-    low: float | None = Field(description="one at a time, at 1 - alpha")
+    low: float | None = Field(
+        description="one at a time, at 1 - alpha; null where all users are alike"
+    )
     high: float | None
     p_value: float | None = Field(description="of no change")
 

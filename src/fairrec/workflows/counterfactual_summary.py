@@ -94,7 +94,9 @@ def _means(
 ) -> dict[str, MeanChange]:
     """The mean of each value, with its interval."""
     return {
-        change.name: _share(row, alpha) if metric.metric.name == AFFECTED else _mean(row, alpha)
+        change.name: _share(row, alpha)
+        if metric.metric.name == AFFECTED
+        else _mean(row, alpha, change.metric.bounds)
         for metric, change, row in zip(metrics, changes, values, strict=True)
     }
 
@@ -105,13 +107,27 @@ def _share(row: FloatArray, alpha: float) -> MeanChange:
     return MeanChange(n=found.n, mean=mean, low=found.low, high=found.high, p_value=None)
 
 
-def _mean(row: FloatArray, alpha: float) -> MeanChange:
+def _mean(row: FloatArray, alpha: float, bounds: tuple[float, float] | None) -> MeanChange:
     found = paired_change(np.zeros(len(row)), row, alpha)
+    # users who are all alike have no spread to tell how far the mean may be off
+    is_told = len(np.unique(row[~np.isnan(row)])) > 1
+    least, most = bounds or (-np.inf, np.inf)
     mean, low, high, p_value = (
         None if np.isnan(one[0]) else float(one[0])
-        for one in (found.change, found.low, found.high, found.p_value)
+        for one in (
+            found.change,
+            np.clip(found.low, least, most),
+            np.clip(found.high, least, most),
+            found.p_value,
+        )
     )
-    return MeanChange(n=int(found.n[0]), mean=mean, low=low, high=high, p_value=p_value)
+    return MeanChange(
+        n=int(found.n[0]),
+        mean=mean,
+        low=low if is_told else None,
+        high=high if is_told else None,
+        p_value=p_value,
+    )
 
 
 def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, AsTheyAre]:
