@@ -17,6 +17,7 @@ from fairrec.mitigation.options import MitigationOptions
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.reproduction.options import ReproduceOptions
 from fairrec.search.bench_options import SearchBenchOptions
+from fairrec.workflows.counterfactual_options import CounterfactualOptions
 from fairrec.workflows.plan_options import PlanOptions
 from fairrec.workflows.trend_options import TrendOptions
 
@@ -56,6 +57,11 @@ SECTIONS = (
         FieldsOf(EngineOptions),
     ),
     ("Plan", "`fairrec plan`, `fairrec.plan()`, settings files", FieldsOf(PlanOptions)),
+    (
+        "Counterfactual",
+        "`fairrec counterfactual`, `fairrec.counterfactual()`; see [there](counterfactual.md)",
+        FieldsOf(CounterfactualOptions),
+    ),
     ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
     ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),

@@ -15,7 +15,7 @@ from fairrec.result.group_table import RESERVED
 from tests.end_to_end.command_line import run_here
 
 ROOT = Path(__file__).parents[1]
-BUILT_UP = ("inputs.md", "plan.md")
+BUILT_UP = ("counterfactual.md", "inputs.md", "plan.md")
 CODE = re.compile(r"```python\n(.*?)```", re.S)
 
 

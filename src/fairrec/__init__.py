@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
     from fairrec.result.comparison import Comparison
+    from fairrec.result.counterfactual_result import CounterfactualResult
     from fairrec.result.trend_result import TrendResult
     from fairrec.scoring.http.endpoint import Endpoint
     from fairrec.scoring.models.onnx_file import OnnxModel
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fairrec.workflows.audit import audit
     from fairrec.workflows.compare import compare
     from fairrec.workflows.count import count
+    from fairrec.workflows.counterfactual import counterfactual
     from fairrec.workflows.gate import gate
     from fairrec.workflows.load import load
     from fairrec.workflows.mitigate import mitigate
@@ -41,6 +43,7 @@ __all__ = [
     "AuditPlan",
     "AuditResult",
     "Comparison",
+    "CounterfactualResult",
     "Counts",
     "Endpoint",
     "FairRecError",
@@ -54,6 +57,7 @@ __all__ = [
     "card",
     "compare",
     "count",
+    "counterfactual",
     "gate",
     "load",
     "metric",
@@ -70,6 +74,7 @@ __getattr__ = loaded_on_use(
         "AuditPlan": "fairrec.workflows.plan_file",
         "AuditResult": "fairrec.result.audit_result",
         "Comparison": "fairrec.result.comparison",
+        "CounterfactualResult": "fairrec.result.counterfactual_result",
         "Endpoint": "fairrec.scoring.http.endpoint",
         "FairRecError": "fairrec.core.errors",
         "Group": "fairrec.groups.group",
@@ -82,6 +87,7 @@ __getattr__ = loaded_on_use(
         "Counts": "fairrec.counts.table",
         "compare": "fairrec.workflows.compare",
         "count": "fairrec.workflows.count",
+        "counterfactual": "fairrec.workflows.counterfactual",
         "gate": "fairrec.workflows.gate",
         "load": "fairrec.workflows.load",
         "metric": "fairrec.metrics",

@@ -71,7 +71,10 @@ def test_a_name_for_the_ledger_stands_for_the_file(tables: Path):
         (("--rate", "3"), "--rate is for a model named by --endpoint."),
         (("--concurrency", "3"), "--concurrency is for a model named by --scorer, --endpoint or"),
         (("--scorer", "my_ranker:score", "--timeout", "3"), "--timeout is for a model named by"),
-        (("--scorer", "my_ranker:score", "--features", "users:age"), "--features is for a model"),
+        (
+            ("--scorer", "my_ranker:score", "--features", "users:age"),
+            "it is called as score(user_ids, item_ids, age=)",
+        ),
         (("--onnx", "m.onnx", "--token-env", "X"), "--token-env is for a model named by --end"),
         (("--onnx", "m.onnx", "--inputs", "uid"), "invalid --inputs: expected INPUT=COLUMN"),
         (("--onnx", "m.onnx", "--inputs", "a=b,a=c"), "each input once"),

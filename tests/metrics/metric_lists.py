@@ -14,6 +14,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode
 from fairrec.inputs.item_columns import read_item_columns
+from fairrec.inputs.other_lists import OtherLists
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.tables import Table
 from fairrec.inputs.tastes import tastes_of
@@ -61,8 +62,15 @@ def ranked_lists(
     history: Sequence[Interaction] | None = None,
     max_k: int = 5,
     threads: int = 1,
+    against: Sequence[Sequence[int]] | None = None,
 ) -> RankedLists:
-    """The lists as the metrics see them, with side data read from tables."""
+    """The lists as the metrics see them, with side data read from tables.
+
+    Parameters
+    ----------
+    against : other lists of the same users, the best item first; the own ones backwards where none
+        are given
+    """
     rows = [candidate for candidates in users for candidate in candidates]
     items, item_ids = encode(pl.Series([row.item for row in rows], dtype=pl.Int64))
     offsets = np.cumsum([0, *map(len, users)], dtype=np.int64)
@@ -97,7 +105,17 @@ def ranked_lists(
         known, _ = read_categories(Table(items_of(categories), "items"), interactions.item_ids)
         user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
         tastes = tastes_of(interactions, known, interactions.users_at(user_ids))
-    side = SideData(known_categories, popularity, per_item=per_item, tastes=tastes)
+    if against is None:
+        against = [[one.item for one in reversed(candidates)] for candidates in users]
+    known = {item: at for at, item in enumerate(item_ids.to_list())}
+    other = OtherLists(
+        np.cumsum([0, *map(len, against)], dtype=np.int64),
+        np.array(
+            [known.setdefault(item, len(known)) for one in against for item in one], dtype=np.int32
+        ),
+        len(known),
+    )
+    side = SideData(known_categories, popularity, per_item=per_item, tastes=tastes, against=other)
     return RankedLists(candidates, max_k, side, threads)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNameError
 from fairrec.metrics import METRICS, metric, parse_metric
+from fairrec.metrics.registry import Need
 from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 
@@ -43,8 +45,9 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
 def test_the_metrics_are_those_of_the_documentation():
     at_k = {"mrr", "ndcg", "urd", "urp", "urp_abs", "hit", "recall", "precision", "map", "coverage"}
     at_k |= {"share", "mean", "novelty", "long_tail", "miscalibration"}
+    at_k |= {"changed", "affected", "rbo"}
     assert {name for name in METRICS if METRICS[name].has_cutoff} == at_k
-    assert set(METRICS) == at_k | {"auc", "pooled_auc"}
+    assert set(METRICS) == at_k | {"auc", "pooled_auc", "tau"}
 
 
 @pytest.mark.parametrize("name", list(METRICS))
@@ -52,14 +55,14 @@ def test_every_metric_says_what_it_is(name):
     found = METRICS[name]
     assert found.name == name
     assert found.definition.endswith(".")
-    assert found.needs <= {*("labels", "candidates", "items", "item_columns", "history", "tastes")}
+    assert found.needs <= {*get_args(Need)}
 
 
 def test_what_people_are_shown_has_no_better_end_and_urp_abs_is_better_when_low():
     neither = [name for name in METRICS if METRICS[name].higher_is_better is None]
     assert neither == ["urp", "share", "mean", "novelty", "long_tail"]
     assert [name for name in METRICS if METRICS[name].higher_is_better is False] == [
-        *("miscalibration", "urp_abs")
+        *("miscalibration", "changed", "affected", "urp_abs")
     ]
 
 
@@ -78,13 +81,15 @@ def test_a_cutoff_is_read_and_the_default_is_5():
 )
 def test_an_unknown_metric_suggests_the_nearest(typed, meant):
     with pytest.raises(
-        UnknownNameError, match=f"Did you mean '{meant}'\\? Known: auc, coverage, hit"
+        UnknownNameError, match=f"Did you mean '{meant}'\\? Known: affected, auc, changed, coverage"
     ):
         parse_metric(typed)
 
 
 def test_an_unknown_metric_far_from_all_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"No metric 'zzz'\. Known: auc, coverage, hit, "):
+    with pytest.raises(
+        UnknownNameError, match=r"No metric 'zzz'\. Known: affected, auc, changed, coverage, "
+    ):
         parse_metric("zzz@5")
 
 

@@ -31,3 +31,5 @@ def test_workers_are_refused_where_they_have_nothing_to_do():
         refuse_engine(SearchOptions("adaptive"), len)
     with pytest.raises(InputError, match="An endpoint is asked by one process"):
         refuse_engine(EXACT, ENDPOINT)
+    with pytest.raises(InputError, match="Two lists of each user"):
+        refuse_engine(EXACT, len, "other.parquet")

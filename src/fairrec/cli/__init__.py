@@ -13,6 +13,7 @@ import typer
 from fairrec.cli.audit import audit_command, demo_command
 from fairrec.cli.compare import compare_command
 from fairrec.cli.count import count_command
+from fairrec.cli.counterfactual import counterfactual_command
 from fairrec.cli.data import datasets_command, prepare_command, synthetic_command
 from fairrec.cli.describe import metrics_command, schema_command, searchers_command
 from fairrec.cli.doctor import doctor_command
@@ -43,6 +44,7 @@ app.command("count", cls=SectionedCommand)(count_command)
 app.command("plan", cls=SectionedCommand)(plan_command)
 app.command("demo", cls=SectionedCommand)(demo_command)
 app.command("compare", cls=SectionedCommand)(compare_command)
+app.command("counterfactual", cls=SectionedCommand)(counterfactual_command)
 app.command("trend", cls=SectionedCommand)(trend_command)
 app.command("report", cls=SectionedCommand)(report_command)
 app.command("gate", cls=SectionedCommand)(gate_command)

@@ -28,7 +28,7 @@ def schema_command(
         return
     console = stdout()
     for known, file in FILES.items():
-        console.print(Text.assemble((f"{known:<12}", "bold"), file.about))
+        console.print(Text.assemble((f"{known:<16}", "bold"), file.about))
 
 
 @takes_options

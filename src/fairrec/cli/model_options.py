@@ -61,10 +61,12 @@ def chosen_model(
             wanted = wanted if option in refused else "--scorer, --endpoint or --onnx"
             raise InputError(f"{spelled(option)} is for a model named by {wanted}.")
     if scorer is not None:
+        from fairrec.scoring.models.feature_names import parse_features
         from fairrec.scoring.models.load_function import load_function
         from fairrec.scoring.models.model import FunctionModel
 
-        function, name = load_function(scorer)
+        features = [one.column for one in parse_features(given.get("features"))]
+        function, name = load_function(scorer, features)
         return FunctionModel(function, name=name, **given)
     if endpoint is not None:
         from fairrec.scoring.http.endpoint import Endpoint

@@ -15,14 +15,14 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option, spelled
-from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
 from fairrec.workflows.plan_options import PlanOptions
 
 
 @takes_options
 def plan_command(
     *,
-    tables: Annotated[Given, FieldsOf(TableOptions)],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=OTHER_LISTS)],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
     assumed: Annotated[Given, FieldsOf(PlanOptions)],

@@ -90,6 +90,7 @@ def card_command(
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
     from fairrec.result.comparison import Comparison
+    from fairrec.result.counterfactual_result import CounterfactualResult
     from fairrec.result.trend_result import TrendResult
     from fairrec.workflows.load import load
 
@@ -97,4 +98,4 @@ def _loaded(folder: Path) -> AuditResult | MitigationResult:
     if isinstance(result, Comparison | TrendResult):
         what = "a comparison of two audits" if isinstance(result, Comparison) else "a trend"
         raise InputError(f"{plain(folder, 300)}: holds {what}. Name the folder of an audit.")
-    return result
+    return result.audit if isinstance(result, CounterfactualResult) else result

@@ -20,6 +20,7 @@ from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.item_columns import read_item_columns
 from fairrec.inputs.mix_ups import refuse_swapped
 from fairrec.inputs.notes import Note, Notes, in_words
+from fairrec.inputs.other_lists import read_other_lists
 from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.side import SideData, read_categories, read_popularity
 from fairrec.inputs.table_options import TableOptions
@@ -184,6 +185,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
         "users": users,
         "items": given.items,
         "history": given.history,
+        "against_lists": given.against_lists,
     }
     _refuse_mixture(sources, given)
     tables = {
@@ -201,7 +203,7 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
             f"{spelled('side', 'items')} is for audits of all scores at hand. Leave it out here."
         )
     if sources["values"] is not None:
-        for name in ("predictions", "test", "items", "history"):
+        for name in ("predictions", "test", "items", "history", "against_lists"):
             if sources[name] is not None:
                 raise InputError(
                     f"{spelled('values')} stands for itself: leave out the {name} table, or audit "
@@ -239,7 +241,7 @@ def read_tables(
     Parameters
     ----------
     tables : as `open_tables` gives them
-    needs : what the metrics cannot do without: "labels", "items", "history"
+    needs : what the metrics cannot do without: "labels", "items", "history", "against_lists"
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have
     has_scores : whether the scores are in the table; otherwise a model will give them
@@ -257,6 +259,11 @@ def read_tables(
     with_side = {*needs, *(name for name in wants if name in tables)}
     of_lists = everyone.keys[lists.row_of_list]
     side = _side_data(tables, with_side, lists.candidates, of_lists, item_columns)
+    if "against_lists" in needs:
+        other, about_others = read_other_lists(
+            tables["against_lists"], everyone, lists.row_of_list, lists.candidates.item_ids
+        )
+        side = replace(side, against=other, notes=(*side.notes, about_others))
     list_of_user = np.argsort(lists.row_of_list)
     rows = lists.row_of_list[list_of_user]
     return AuditInputs(

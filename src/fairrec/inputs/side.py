@@ -19,6 +19,7 @@ from fairrec.inputs.notes import ItemsNote, Note, Notes
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 if TYPE_CHECKING:
+    from fairrec.inputs.other_lists import OtherLists
     from fairrec.inputs.tastes import Tastes
 
 NO_CATEGORY = ("", "(no genres listed)")
@@ -69,6 +70,7 @@ class SideData:
     values : (n_lists,) each, numbers that somebody else measured, by name
     per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
     tastes : what users chose before, by categories
+    against : other lists of the same users
     """
 
     categories: Categories | None = None
@@ -77,13 +79,15 @@ class SideData:
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     per_item: Mapping[str, FloatArray] = field(default_factory=dict)
     tastes: Tastes | None = None
+    against: OtherLists | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
         tastes = self.tastes and self.tastes.for_lists(lists)
-        return replace(self, popularity=popularity, values=values, tastes=tastes)
+        against = self.against and self.against.for_lists(lists)
+        return replace(self, popularity=popularity, values=values, tastes=tastes, against=against)
 
 
 def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note]:

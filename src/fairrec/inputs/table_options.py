@@ -18,6 +18,8 @@ VALUES = ("values", "better")
 """Those about values per user."""
 ITEM_SIDE = ("side", "unit")
 """Those about whose values are compared."""
+OTHER_LISTS = ("against_lists",)
+"""That about lists to compare with."""
 GROUPED = ("by", "given", "metrics")
 """Those about what is compared."""
 
@@ -134,6 +136,15 @@ History = Annotated[
         TABLES,
     ),
 ]
+AgainstLists = Annotated[
+    Any,
+    Option(
+        TABLE,
+        "Other lists of the same users, such as those of another run: for changed, affected, rbo "
+        "and tau",
+        TABLES,
+    ),
+]
 Metrics = Annotated[
     Any,
     Option(
@@ -161,6 +172,7 @@ class TableOptions(Options):
     users: Users = None
     items: Items = None
     history: History = None
+    against_lists: AgainstLists = None
     columns: Columns = None
     side: Side = "users"
     unit: UnitColumn = ""

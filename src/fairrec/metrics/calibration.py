@@ -11,13 +11,15 @@ from fairrec.metrics.registry import metric
 
 BLUR = 0.01
 """Share of the history's distribution mixed into the list's, so that no category has zero."""
+MOST = float(-np.log(BLUR))
+"""Of a list that has nothing of what its user chose before."""
 
 
 @metric(
     "miscalibration",
     higher_is_better=False,
     needs=("items", "history", "tastes"),
-    bounds=(0, float(-np.log(BLUR))),
+    bounds=(0, MOST),
     called="distance from the user's taste",
 )
 def miscalibration_per_user(lists: RankedLists, k: int) -> FloatArray:
@@ -67,6 +69,6 @@ def _divergence(
             share = shares[at]
             blurred = (1 - BLUR) * amount[taste_codes[at]] / total + BLUR * share
             divergence += share * np.log(share / blurred)
-        # rounding may take it a hair below nothing
-        values[user] = max(divergence, 0.0)
+        # rounding may take it a hair below nothing, or beyond the most there is
+        values[user] = min(max(divergence, 0.0), MOST)
     return values

@@ -21,7 +21,12 @@ from fairrec.metrics.circumstances import given_circumstances, refuse_given
 from fairrec.metrics.registry import TABLE_OF_NEED, MetricAtK, parse_metric
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 
-_BY_DEFAULT = {"labels": ("auc", "mrr", "ndcg"), "items": ("urd",), "history": ("urp",)}
+_BY_DEFAULT = {
+    "labels": ("auc", "mrr", "ndcg"),
+    "items": ("urd",),
+    "history": ("urp",),
+    "against_lists": ("changed", "rbo"),
+}
 """What is there -> the metrics it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
 """The same where held-out interactions are there, at the length of the lists up to `DEEPEST`."""
@@ -37,6 +42,7 @@ def read_inputs(
     wants: Collection[str] = (),
     reserved: Collection[str] = (),
     max_memory: int | None = None,
+    to_come: Collection[str] = (),
     **tables: Any,
 ) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
     """Read and check all tables; also the metrics asked for, or those that the tables allow.
@@ -47,6 +53,7 @@ def read_inputs(
     wants : side data to read where its table is given, whether or not a metric needs it
     reserved : names that no attribute can have, beside those of the metrics
     max_memory : bytes that may be used; None for half of what there is
+    to_come : what metrics need that is in no table and will be made: "against_lists"
     tables : see TableOptions
     """
     given = TableOptions.of(**tables)
@@ -59,12 +66,12 @@ def read_inputs(
         better = given.better or {}
         wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
     else:
-        wanted = wanted_metrics(given, opened)
+        wanted = wanted_metrics(given, opened, to_come)
     refuse_given(given, opened, wanted)
     inputs = read_tables(
         opened,
         given,
-        needs={need for metric in wanted for need in metric.metric.needs},
+        needs={need for metric in wanted for need in metric.metric.needs} - {*to_come},
         wants=wants,
         reserved={*reserved, *_names_taken(wanted, given)},
         has_scores=has_scores,
@@ -91,9 +98,12 @@ def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
     return names
 
 
-def wanted_metrics(given: TableOptions, tables: Mapping[str, Table]) -> tuple[MetricAtK, ...]:
+def wanted_metrics(
+    given: TableOptions, tables: Mapping[str, Table], to_come: Collection[str] = ()
+) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
-    allowed = {name for name in ("items", "history") if name in tables}
+    beside = ("items", "history", "against_lists")
+    allowed = {name for name in beside if name in tables or name in to_come}
     if "test" in tables:
         allowed.add("labels")
     if given.metrics is None:

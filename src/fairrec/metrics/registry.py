@@ -17,9 +17,16 @@ from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
-Need = Literal["labels", "candidates", "items", "item_columns", "history", "tastes"]
+Need = Literal[
+    "labels", "candidates", "items", "item_columns", "history", "tastes", "against_lists"
+]
 """Relevance, all candidates instead of the first ones alone, and what tables beside them hold."""
-TABLE_OF_NEED = {"items": "items", "item_columns": "items", "history": "history"}
+TABLE_OF_NEED = {
+    "items": "items",
+    "item_columns": "items",
+    "history": "history",
+    "against_lists": "against_lists",
+}
 """The table that has to be there."""
 Asked = Literal["", "column", "column=value"]
 """What a metric takes in brackets: nothing, a column of the items, or one of its values."""

@@ -48,14 +48,17 @@ MITIGATION = ResultKind(
         *AUDIT.files,
     ),
 )
+COUNTERFACTUAL = ResultKind(
+    "a counterfactual", "counterfactual.json", ("counterfactual.json", *AUDIT.files)
+)
 COMPARISON = ResultKind(
     "a comparison",
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
-KINDS = (TREND, COMPARISON, MITIGATION, AUDIT)
-"""A mitigation holds an audit, so it comes first."""
+KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
+"""A mitigation and a counterfactual hold an audit, so they come first."""
 
 
 def names_to_replace(

@@ -80,6 +80,7 @@ def audit(
     given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
+    against_lists: Any = None,
     metrics: Sequence[str] | str | None = None,
     columns: Mapping[str, str] | str | None = None,
     relevant: Relevant | str = None,
@@ -124,7 +125,8 @@ def audit(
         each. Or scored candidates: `user_id, item_id, score, label`, one row a candidate. Either
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
-    users, items, history, columns, side, unit, by, given, metrics : see TableOptions
+    users, items, history, against_lists, columns, side, unit : see TableOptions
+    by, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
@@ -181,6 +183,7 @@ def audit(
         given=given,
         items=items,
         history=history,
+        against_lists=against_lists,
         metrics=metrics,
         columns=columns,
     )
@@ -223,7 +226,7 @@ def audit(
         )
     run = predictions if isinstance(predictions, LoadingRun) else None
     if where.engine != "local":
-        refuse_engine(how, scorer)
+        refuse_engine(how, scorer, tables.against_lists)
         if run is not None:
             # each worker loads the model, and scores the candidates of its parts
             predictions, scorer = run.file, ScoreByRun(run.folder)

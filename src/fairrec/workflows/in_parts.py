@@ -35,12 +35,21 @@ def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:
     return isinstance(scorer, Endpoint)
 
 
-def refuse_engine(how: SearchOptions | None, scorer: ScoringFunction | Model | None) -> None:
+def refuse_engine(
+    how: SearchOptions | None,
+    scorer: ScoringFunction | Model | None,
+    against_lists: object = None,
+) -> None:
     """An error where workers would have nothing to do, or would all call one endpoint."""
     if _is_endpoint(scorer):
         raise InputError(
             "An endpoint is asked by one process, which keeps what was paid for. Leave out "
             f"{spelled('engine')}."
+        )
+    if against_lists is not None:
+        raise InputError(
+            "Two lists of each user are compared in one process. Leave out "
+            f"{spelled('engine')} or {spelled('against_lists')}."
         )
     if not is_of_everyone(how, scorer):
         raise InputError(

@@ -16,6 +16,7 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
+from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
 from fairrec.result.file_sums import FileSums
 from fairrec.result.own_folder import KINDS
 from fairrec.result.run_file import load_audit_run
@@ -28,13 +29,16 @@ from fairrec.result.saved import (
 )
 from fairrec.result.trend_result import TrendResult, load_trend
 
-Audited = AuditResult | MitigationResult | str | Path
-"""What stands for an audit: of a mitigation it is that of the re-ranked lists."""
+Audited = AuditResult | MitigationResult | CounterfactualResult | str | Path
+"""What stands for an audit: of a mitigation it is that of the re-ranked lists, of a counterfactual
+that of what changes."""
 
 
 @errors_of_libraries()
-def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | TrendResult:
-    """The result that was saved in a folder: an audit, a mitigation, a comparison or a trend.
+def load(
+    folder: str | Path,
+) -> AuditResult | MitigationResult | CounterfactualResult | Comparison | TrendResult:
+    """The result that was saved in a folder, of whatever kind it is.
 
     Parameters
     ----------
@@ -58,6 +62,9 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | Tr
     if trend is not None:
         return TrendResult(trend, trend_page)
     audit, sums = _load_audit(folder)
+    counterfactual = load_counterfactual(folder)
+    if counterfactual is not None:
+        return CounterfactualResult(counterfactual, audit)
     mitigation = load_mitigation(folder, sums)
     if mitigation is None:
         return audit
@@ -107,7 +114,7 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
     """
     if isinstance(given, AuditResult):
         return given.with_users(), None
-    if isinstance(given, MitigationResult):
+    if isinstance(given, MitigationResult | CounterfactualResult):
         return given.audit, None
     if not isinstance(given, str | Path):
         raise invalid(name, "a result, or the folder of one", given)

@@ -63,6 +63,10 @@ FILES = {
         "fairrec.result.comparison_schema:ComparisonSummary",
         "comparison.json: what changed from one audit to another",
     ),
+    "counterfactual": JsonFile(
+        "fairrec.result.counterfactual_schema:CounterfactualSummary",
+        "counterfactual.json: what changes for the same people with another attribute",
+    ),
     "trend": JsonFile(
         "fairrec.result.trend_schema:TrendSummary",
         "trend.json: groups over releases, and since which one they are worse",

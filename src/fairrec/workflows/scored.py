@@ -10,7 +10,7 @@ import numpy as np
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.tables import Table
 from fairrec.scoring.ledger.ledger import Ledger
-from fairrec.scoring.models.features import join_features
+from fairrec.scoring.models.features import JoinedFeatures, join_features
 from fairrec.scoring.models.model import FunctionModel, Model, ScoringFunction
 from fairrec.scoring.scorer import ModelScorer
 
@@ -22,21 +22,31 @@ def as_model(scorer: ScoringFunction | Model | None) -> Model | None:
     return FunctionModel(scorer)
 
 
+def features_of(
+    inputs: AuditInputs, model: Model, tables: Mapping[str, Table] | None = None
+) -> JoinedFeatures:
+    """What a model is given of these users and items beside their ids."""
+    user_ids, item_ids = inputs.ids_of_lists, inputs.candidates.item_ids
+    return join_features(model.features, tables or inputs.tables, user_ids, item_ids)
+
+
 def ledger_of(
     inputs: AuditInputs,
     model: Model,
     file: Path | None = None,
     identity: str = "",
     tables: Mapping[str, Table] | None = None,
+    features: JoinedFeatures | None = None,
 ) -> Ledger:
     """A ledger of the scores of a model, which are paid for as they are needed.
 
     Parameters
     ----------
     tables : where features are read; None for those of the inputs
+    features : what the model is given instead of what the tables hold
     """
     candidates, user_ids = inputs.candidates, inputs.ids_of_lists
-    features = join_features(model.features, tables or inputs.tables, user_ids, candidates.item_ids)
+    features = features or features_of(inputs, model, tables)
     return Ledger(
         candidates,
         ModelScorer(model, candidates, user_ids, features),

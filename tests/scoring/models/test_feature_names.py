@@ -28,3 +28,13 @@ def test_features_are_text_or_a_list_or_none():
 def test_what_names_no_column_or_one_twice_is_refused(features, says):
     with pytest.raises(InputError, match=re.escape(says)):
         parse_features(features)
+
+
+def test_a_column_without_a_table_is_of_the_table_before():
+    assert parse_features("users:gender,age,items:price") == (
+        Feature("users", "gender"),
+        Feature("users", "age"),
+        Feature("items", "price"),
+    )
+    with pytest.raises(InputError, match="expected TABLE:COLUMN"):
+        parse_features("age,users:gender")

@@ -71,3 +71,15 @@ def test_a_text_item_is_still_found_in_a_table_of_numbers():
 def test_numbers_of_calls_that_cannot_be_are_refused(options: dict[str, Any], says: str):
     with pytest.raises(InputError, match=says):
         FunctionModel(in_process, **options)
+
+
+def test_a_function_is_given_features_by_their_names():
+    model = FunctionModel(
+        lambda user_ids, item_ids, age: age + item_ids, name="f", features="users:age"
+    )
+    columns = {"user_id": np.array([1]), "item_id": np.array([2]), "age": np.array([30])}
+    assert [one.name for one in model.bind(columns)] == ["user_id", "item_id", "age"]
+    assert model.answer(columns).tolist() == [32]
+    # scores under other features are those of another model, for a ledger
+    assert model.identity() == "f users:age"
+    assert FunctionModel(max, name="f").identity() == "f"

@@ -24,6 +24,9 @@ def is_large(predictions: Any, given: TableOptions, rows: int = LARGE) -> bool:
     given : of values where there are no predictions
     """
     main = predictions if predictions is not None else given.values
+    if given.against_lists is not None:
+        # both lists of a user would have to be in one part
+        return False
     beside = [one for one in (given.test, given.history) if one is not None]
     if not all(isinstance(one, str | Path) for one in (main, *beside)):
         return False

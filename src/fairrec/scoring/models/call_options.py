@@ -68,6 +68,7 @@ class CallOptions(Options):
 
     concurrency: Concurrency = 1
     rows_per_call: RowsPerCall = ROWS_PER_CALL
+    features: Features = None
 
 
 @dataclass(frozen=True, kw_only=True)

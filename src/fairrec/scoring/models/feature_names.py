@@ -26,10 +26,14 @@ def parse_features(given: str | Sequence[str] | None) -> tuple[Feature, ...]:
 
     >>> parse_features("users:age, items:price")
     (Feature(table='users', column='age'), Feature(table='items', column='price'))
+
+    A column without a table is of the table named before: `users:gender,age`.
     """
     found: list[Feature] = []
     for part in names_in(() if given is None else given):
-        table, _, column = part.partition(":")
+        table, colon, column = part.partition(":")
+        if found and not colon:
+            table, column = found[-1].table, part
         if table not in ("users", "items") or not column:
             raise InputError(
                 f"invalid {spelled('features')}: expected TABLE:COLUMN, such as users:age, got "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fairrec.core.options import invalid, spelled
 from fairrec.scoring.models.model import ScoringFunction
 
 
-def load_function(text: str) -> tuple[ScoringFunction, str]:
+def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunction, str]:
     """The function that `package.module:function` names, and a name for its ledger.
 
     The module is looked for from the current folder first. The name holds the checksum of the
@@ -40,7 +41,7 @@ def load_function(text: str) -> tuple[ScoringFunction, str]:
             f"{spelled('scorer')} {plain(text)} is a {type(found).__name__}, no function. Name a "
             "function score(user_ids, item_ids) that returns one number for each pair."
         )
-    _refuse_other_arguments(found, text)
+    _refuse_other_arguments(found, text, features)
     return found, f"scorer {text.strip()}{_sum_of(found, module)}"
 
 
@@ -69,18 +70,19 @@ def _module(name: str, text: str) -> Any:
         sys.path.remove("")
 
 
-def _refuse_other_arguments(function: Any, text: str) -> None:
-    """Refuse what cannot be called with two arrays, before anything is read."""
+def _refuse_other_arguments(function: Any, text: str, features: Sequence[str]) -> None:
+    """Refuse what cannot be called with these arrays, before anything is read."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         # built-in functions may have none
         return
     try:
-        signature.bind("user_ids", "item_ids")
+        signature.bind("user_ids", "item_ids", **dict.fromkeys(features))
     except TypeError as error:
+        called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
         raise InputError(
-            f"{spelled('scorer')} {plain(text)}: it is called as score(user_ids, item_ids), but "
+            f"{spelled('scorer')} {plain(text)}: it is called as score({called}), but "
             f"takes {plain(signature, 120)} ({plain(error)})."
         ) from error
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from fairrec.core.arrays import AnyArray
 from fairrec.scoring.models.call_options import CallOptions
-from fairrec.scoring.models.feature_names import Feature
+from fairrec.scoring.models.feature_names import IDS, Feature, parse_features
 
-ScoringFunction = Callable[[AnyArray, AnyArray], Any]
-"""User ids and item ids, one entry a pair -> one finite number per pair."""
+ScoringFunction = Callable[..., Any]
+"""User ids and item ids, one entry a pair, and features by name -> one finite number per pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Model(Protocol):
 
 
 class FunctionModel:
-    """A Python function of user ids and item ids.
+    """A Python function of user ids and item ids, and of features where it is given any.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ class FunctionModel:
         number per pair
     concurrency : above 1 it is called in several threads at once
     name : names the function for a ledger
+    features : columns it is given beside the ids, by their names: `users:age` as `age=`
     """
 
-    features: tuple[Feature, ...] = ()
     who = "The scoring function"
 
     def __init__(
@@ -93,26 +93,31 @@ class FunctionModel:
         concurrency: int = CallOptions.concurrency,
         rows_per_call: int = CallOptions.rows_per_call,
         name: str = "",
+        features: str | Sequence[str] | None = None,
     ) -> None:
         self._function = function
         self._name = name
-        calls = CallOptions(concurrency, rows_per_call)
+        calls = CallOptions(concurrency, rows_per_call, features)
+        self.features: tuple[Feature, ...] = parse_features(calls.features)
         self.concurrency, self.rows_per_call = calls.concurrency, calls.rows_per_call
 
     def open(self) -> None:
         """Nothing to reach."""
 
     def identity(self) -> str:
-        """The name given; the empty text where there is none."""
-        return self._name
+        """The name given, and with what it is called; the empty text where there is no name."""
+        given = [f"{one.table}:{one.column}" for one in self.features] if self._name else []
+        return " ".join([self._name, *given])
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """The two ids as they are."""
-        return tuple(ModelInput(name, name, columns[name]) for name in ("user_id", "item_id"))
+        """The two ids and the features as they are."""
+        names = (*IDS, *(one.column for one in self.features))
+        return tuple(ModelInput(name, name, columns[name]) for name in names)
 
     def answer(self, inputs: Mapping[str, AnyArray]) -> Any:
         """What the function returns."""
-        return self._function(inputs["user_id"], inputs["item_id"])
+        given = {one.column: inputs[one.column] for one in self.features}
+        return self._function(inputs["user_id"], inputs["item_id"], **given)
 
     def faults(self) -> dict[str, int]:
         """None: a function is never called again."""

@@ -1,0 +1,170 @@
+"""A counterfactual in words: what changes for all users, and what it cannot see."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from fairrec.core.audit_options import LEAST_USERS
+from fairrec.core.errors import plain
+from fairrec.report.text.markdown import escape, table_lines, to_markdown
+from fairrec.report.text.table_view import TableView
+from fairrec.report.text.terminal import print_text, rich_table
+from fairrec.report.text.view import build_view
+from fairrec.report.words import (
+    confidence,
+    interval,
+    number,
+    percent,
+    plural,
+    signed,
+    signed_interval,
+)
+from fairrec.result.counterfactual_schema import AsTheyAre, CounterfactualSummary, MeanChange
+from fairrec.result.schema import AuditSummary
+
+MOST_ROWS = 42
+"""Changes in a table: all of an attribute of seven values."""
+
+
+def change_said(summary: CounterfactualSummary) -> str:
+    """What is changed, as the subject of a sentence.
+
+    >>> change_said(CounterfactualSummary.model_construct(attribute=("gender",), reference=None))
+    'gender alone'
+    """
+    if not summary.attribute:
+        return "the other model"
+    named = " and ".join(map(plain, summary.attribute))
+    return f"{named} {'together' if len(summary.attribute) > 1 else 'alone'}"
+
+
+def headline(summary: CounterfactualSummary) -> str:
+    """The share of users for whom the change makes another list."""
+    found = summary.affected
+    k = found.metric.rpartition("@")[2]
+    to = "" if summary.reference is None else f", set to {summary.reference},"
+    return (
+        f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} changes the first {k} "
+        f"places of {percent(found.share)} of {plural(found.n, 'user')} "
+        f"({confidence(summary.alpha)} confidence: {percent(found.low)} to {percent(found.high)})."
+    )
+
+
+def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
+    """What the reader has to know, beside the answer of an audit."""
+    said = [headline(summary)]
+    if summary.attribute:
+        names = " and ".join(map(plain, summary.attribute))
+        said.append(
+            f"a counterfactual changes {names} and nothing else: what the model knows of it by "
+            "other ways (the user's id, history, other attributes) stays as it is and is not seen "
+            f"here. As they are: {_as_they_are(summary)}"
+        )
+    if summary.n_unknown:
+        said.append(
+            f"{plural(summary.n_unknown, 'user')} without a known value of what is changed are "
+            "left out"
+        )
+    if summary.n_at_reference:
+        said.append(
+            f"{plural(summary.n_at_reference, 'user')} with {summary.reference} already are left "
+            "out: nothing would change"
+        )
+    n_left = summary.n_users_in_all - summary.n_unknown - summary.n_at_reference
+    if summary.n_users < n_left:
+        said.append(f"{summary.n_users:,} of {n_left:,} users were drawn at random and scored")
+    wanted = summary.affected.margin_wanted
+    if wanted is not None:
+        margin = (summary.affected.high - summary.affected.low) / 2
+        reached = "reached" if margin <= wanted else "not reached"
+        said.append(
+            f"the margin asked for, {percent(wanted)}, was {reached}: {percent(margin)} either way"
+        )
+    paid = summary.paid
+    said.append(
+        f"{plural(paid.users, 'list')} scored ({paid.rows:,} pairs in {plural(paid.calls, 'call')}"
+        f"), {paid.users_before:,} more found in ledgers"
+    )
+    return tuple(said)
+
+
+def changes_table(summary: CounterfactualSummary) -> TableView:
+    """Every value for all users, and for the users of each value."""
+    rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
+    rows += [
+        _row(f"{pair.of} -> {pair.to}" if pair.of else pair.to, f"{pair.n:,}", pair.changes)
+        for pair in summary.pairs[:MOST_ROWS]
+    ]
+    n_more = len(summary.pairs) - MOST_ROWS
+    more = f" {plural(n_more, 'change')} more in counterfactual.json." if n_more > 0 else ""
+    if summary.n_small:
+        few = f"{plural(summary.n_small, 'change')} of fewer than {LEAST_USERS} users"
+        more += f" {few[:1].upper()}{few[1:]} are not told."
+    return TableView(
+        title="What changes, on average",
+        columns=("users with, as", "users", *summary.changes),
+        numeric=(False, True, *(True for _ in summary.changes)),
+        rows=tuple(rows),
+        note=(
+            f"In brackets: {confidence(summary.alpha)} confidence interval, one at a time. A "
+            f"change is that of a metric once changed, minus as it is.{more}"
+        ),
+    )
+
+
+def _row(who: str, n: str, changes: dict[str, MeanChange]) -> tuple[str, ...]:
+    return (who, n, *(_cell(name, change) for name, change in changes.items()))
+
+
+def _cell(name: str, change: MeanChange) -> str:
+    if change.mean is None:
+        return "-"
+    # what compares two lists has no sign
+    as_number, as_ends = (
+        (signed, signed_interval) if name.endswith("_change") else (number, interval)
+    )
+    if change.low is None or change.high is None:
+        return as_number(change.mean)
+    return f"{as_number(change.mean)} ({as_ends(change.low, change.high)})"
+
+
+def _as_they_are(summary: CounterfactualSummary) -> str:
+    """The audit's own answer, metric by metric."""
+    if not summary.as_they_are:
+        return "no metric of the lists was asked for"
+    return "; ".join(
+        f"{plain(name)} {_means(one)}{_verdict(one)}" for name, one in summary.as_they_are.items()
+    )
+
+
+def _means(one: AsTheyAre) -> str:
+    if len(one.means) > 4:
+        known = {name: mean for name, mean in one.means.items() if mean is not None}
+        if not known:
+            return "not told"
+        ends = [min(known, key=known.__getitem__), max(known, key=known.__getitem__)]
+        return " to ".join(f"{number(known[name])} ({name})" for name in ends)
+    return ", ".join(f"{number(mean)} ({name})" for name, mean in one.means.items())
+
+
+def _verdict(one: AsTheyAre) -> str:
+    return "" if one.outcome is None else f", {one.outcome}"
+
+
+def print_counterfactual(
+    summary: CounterfactualSummary, audit: AuditSummary, console: Console
+) -> None:
+    """Print what changes for all users, then for whom most."""
+    console.print(Text(headline(summary), style="bold"))
+    console.print()
+    console.print(rich_table(changes_table(summary), console.width))
+    console.print()
+    print_text(build_view(audit), console)
+
+
+def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary) -> str:
+    """The same as Markdown."""
+    lines = ["# FairRec counterfactual", "", f"**{escape(headline(summary))}**", ""]
+    lines += [*table_lines(changes_table(summary)), ""]
+    return "\n".join(lines) + "\n" + to_markdown(build_view(audit))

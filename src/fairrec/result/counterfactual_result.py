@@ -1,0 +1,67 @@
+"""The result of a counterfactual: what changes for all users, and the audit of who it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from fairrec.core.folders import settle
+from fairrec.core.json_file import load_json
+from fairrec.result.audit_result import AuditResult, put_audit
+from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.own_folder import COUNTERFACTUAL, names_to_replace
+from fairrec.result.page import write_with_page
+
+
+@dataclass(frozen=True, slots=True)
+class CounterfactualResult:
+    """The same people with another attribute, or another model.
+
+    Parameters
+    ----------
+    summary : the content of `counterfactual.json`
+    audit : of the change of each user: which groups are affected most
+    """
+
+    summary: CounterfactualSummary
+    audit: AuditResult = field(repr=False)
+
+    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
+        """Write `counterfactual.json` and the audit of the changes into a folder, with a page.
+
+        Parameters
+        ----------
+        report : whether to write the page
+        force : replace an audit there, and files of these names that are of no result; what was
+            read and a trained run stay
+        """
+        folder, audit = Path(folder), self.audit
+        make_page = partial(audit.page, audit.summary, audit.group_table, run=audit.run)
+        names = names_to_replace(
+            COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()
+        )
+        write = partial(self._write_files, folder=folder)
+        write_with_page(folder, names, write, make_page if report else None)
+        return folder
+
+    def of_run(self, folder: Path) -> CounterfactualResult:
+        """The same, with the trained run that was asked among its inputs."""
+        return replace(self, audit=self.audit.of_run(folder))
+
+    def to_json(self) -> str:
+        """The content of `counterfactual.json`."""
+        return self.summary.model_dump_json(indent=2)
+
+    def _write_files(self, part: Path, folder: Path) -> None:
+        put_audit(self.audit, part, folder)
+        (part / COUNTERFACTUAL.known_by).write_text(self.to_json() + "\n", encoding="utf-8")
+
+
+def load_counterfactual(folder: str | Path) -> CounterfactualSummary | None:
+    """The counterfactual saved in a folder; None where there is none."""
+    settle(Path(folder))
+    path = Path(folder) / COUNTERFACTUAL.known_by
+    if not path.exists():
+        return None
+    return load_json(path, CounterfactualSummary, "counterfactual")

@@ -1,0 +1,123 @@
+"""Users as they are and with another value of an attribute: what a model is given instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairrec.core.arrays import AnyArray, IntArray
+from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.options import Blank, spelled
+from fairrec.scoring.models.features import JoinedFeatures
+from fairrec.scoring.models.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeValues:
+    """The values that users have of some attributes, those of several together.
+
+    Parameters
+    ----------
+    names : the attributes
+    values : one of each attribute, as text; combinations that somebody has
+    of_list : (n_lists,), which of them the user of a list has; -1 where one is not known
+    example : (n_values,), a list whose user has it
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    of_list: IntArray
+    example: IntArray
+
+    def words(self, value: int) -> str:
+        """`gender=F, age=25`."""
+        pairs = zip(self.names, self.values[value], strict=True)
+        return ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
+
+    def position(self, wanted: Mapping[str, str]) -> int:
+        """Which of them this one is; an error where nobody has it.
+
+        A value that nobody has is none that the model can have learned anything about.
+        """
+        if {*wanted} != {*self.names}:
+            example = dict.fromkeys(self.names, Blank("VALUE"))
+            raise InputError(
+                f"{spelled('reference')} is a value of each attribute that is changed, and of no "
+                f"other: {spelled('reference', example)}"
+            )
+        for at, name in enumerate(self.names):
+            known = list(dict.fromkeys(one[at] for one in self.values))
+            if wanted[name] not in known:
+                why = unknown_name(f"value of {plain(name)}", wanted[name], known)
+                raise InputError(f"{spelled('reference', wanted)}: {why}")
+        found = tuple(wanted[name] for name in self.names)
+        if found not in self.values:
+            raise InputError(
+                f"{spelled('reference', wanted)}: no user has these values together, so the model "
+                "has never seen them. Name others."
+            )
+        return self.values.index(found)
+
+
+def refuse_unseen(model: Model, names: Sequence[str]) -> None:
+    """An error for an attribute that the model is never given, so that nothing could change."""
+    given = [one.column for one in model.features if one.table == "users"]
+    for name in names:
+        if name in given:
+            continue
+        what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
+        raise InputError(
+            f"{spelled('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
+            f"{what}, so {plain(name)} itself cannot change anything; what it knows of it by other "
+            "ways shows in an audit. If the model takes it, give it: "
+            f"{spelled('features', f'users:{plain(name)}')} (a run is given what it was trained "
+            "with)"
+        )
+
+
+def values_of(features: JoinedFeatures, names: Sequence[str]) -> AttributeValues:
+    """The values of attributes among the users of lists, in order."""
+    codes, texts = zip(*(_coded(features.per_user[name]) for name in names), strict=True)
+    stacked = np.stack(codes)
+    is_known = (stacked >= 0).all(axis=0)
+    of_list = np.full(stacked.shape[1], -1, dtype=np.int64)
+    together, first, mine = np.unique(
+        stacked[:, is_known], axis=1, return_index=True, return_inverse=True
+    )
+    of_list[is_known] = mine.ravel()
+    values = tuple(
+        tuple(texts[at][code] for at, code in enumerate(one)) for one in together.T.tolist()
+    )
+    return AttributeValues(tuple(names), values, of_list, np.flatnonzero(is_known)[first])
+
+
+def with_value(features: JoinedFeatures, values: AttributeValues, value: int) -> JoinedFeatures:
+    """The same features with everybody having this value, and all else equal."""
+    example = values.example[value]
+    changed = {
+        name: np.repeat(column[example : example + 1], len(column))
+        for name, column in features.per_user.items()
+        if name in values.names
+    }
+    return replace(features, per_user={**features.per_user, **changed})
+
+
+def is_missing(value: object) -> bool:
+    """Whether a feature has no value: None, or NaN among numbers."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:
+    """The number of each value, -1 where there is none, and all of them as text in their order."""
+    given = [None if is_missing(one) else one for one in column.tolist()]
+    known = {one for one in given if one is not None}
+    try:
+        ordered = sorted(known)
+    except TypeError:
+        ordered = sorted(known, key=str)
+    code = {one: at for at, one in enumerate(ordered)}
+    codes = np.array([-1 if one is None else code[one] for one in given], dtype=np.int64)
+    return codes, [str(one) for one in ordered]

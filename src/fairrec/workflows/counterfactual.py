@@ -1,0 +1,308 @@
+"""The conductor of a counterfactual: the same people with another attribute, or another model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fairrec.core.audit_options import (
+    AboutOptions,
+    Alpha,
+    AuditOptions,
+    Author,
+    Correction,
+    Depth,
+    Matters,
+    MaxMemory,
+    MaxUndefined,
+    MinSupport,
+    ModelName,
+    ModelVersion,
+    Permutations,
+    Seed,
+    Threads,
+    Title,
+    Top,
+)
+from fairrec.core.errors import InputError, errors_of_libraries
+from fairrec.core.options import changed, documented, spelled
+from fairrec.core.progress import Progress
+from fairrec.core.told import told_path
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.inputs.side import SideData
+from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.change import is_of_both
+from fairrec.metrics.matters import matters_of
+from fairrec.metrics.reading import read_inputs
+from fairrec.report.text.counterfactual import notes
+from fairrec.result.counterfactual_result import CounterfactualResult
+from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.group_table import RESERVED
+from fairrec.scoring.models.changed_features import refuse_unseen
+from fairrec.scoring.models.model import FunctionModel, Model
+from fairrec.scoring.models.scorer_options import ScorerOptions
+from fairrec.search.budget import users_allowed
+from fairrec.workflows.audit import audit_inputs
+from fairrec.workflows.counterfactual_asked import Asked, asked_about
+from fairrec.workflows.counterfactual_measured import Changes, measure_changes, with_affected
+from fairrec.workflows.counterfactual_options import (
+    Attribute,
+    BudgetUsers,
+    CounterfactualOptions,
+    LedgerFile,
+    Margin,
+    OtherModel,
+    Reference,
+)
+from fairrec.workflows.counterfactual_summary import counterfactual_summary
+from fairrec.workflows.repeated_call import audit_call, said_of_tables
+
+if TYPE_CHECKING:
+    from fairrec.result.audit_result import AuditResult
+    from fairrec.scoring.models.model import ScoringFunction
+
+
+@errors_of_libraries()
+@documented(AuditOptions, TableOptions, ScorerOptions, AboutOptions, CounterfactualOptions)
+def counterfactual(
+    predictions: Any = None,
+    *,
+    run: str | Path | None = None,
+    attribute: Attribute = CounterfactualOptions.attribute,
+    reference: Reference = CounterfactualOptions.reference,
+    other_model: OtherModel = CounterfactualOptions.other_model,
+    scorer: ScoringFunction | Model | None = None,
+    scorer_identity: str = "",
+    features: Sequence[str] | str | None = None,
+    budget_users: BudgetUsers = CounterfactualOptions.budget_users,
+    margin: Margin = CounterfactualOptions.margin,
+    ledger: LedgerFile = CounterfactualOptions.ledger,
+    test: Any = None,
+    users: Any = None,
+    by: Sequence[str] | str = (),
+    given: Sequence[str] | str = (),
+    items: Any = None,
+    history: Any = None,
+    metrics: Sequence[str] | str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    relevant: Relevant | str = None,
+    missing_lists: MissingLists = TableOptions.missing_lists,
+    depth: Depth = AuditOptions.depth,
+    min_support: MinSupport | str = AuditOptions.min_support,
+    permutations: Permutations = AuditOptions.permutations,
+    alpha: Alpha = AuditOptions.alpha,
+    correction: Correction = AuditOptions.correction,
+    matters: Matters | float | str | Mapping[str, float | str] = AuditOptions.matters,
+    max_undefined: MaxUndefined = AuditOptions.max_undefined,
+    seed: Seed = AuditOptions.seed,
+    threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
+    top: Top = AuditOptions.top,
+    title: Title = AboutOptions.title,
+    model_name: ModelName = AboutOptions.model_name,
+    model_version: ModelVersion = AboutOptions.model_version,
+    author: Author = AboutOptions.author,
+    progress: Progress | None = None,
+    command: str | None = None,
+) -> CounterfactualResult:
+    """What changes for users if an attribute alone were another, and for whom most.
+
+    Every user's candidates are scored as they are and with the attribute changed, all else equal.
+    What changes is a value of each user, and these values are audited as any others are.
+
+    Parameters
+    ----------
+    predictions : candidates, `user_id, item_id` and perhaps `label`; scores are not looked at
+    run : a folder of a trained run instead: it has candidates, users and a model
+    attribute, reference, other_model, budget_users, margin, ledger : see CounterfactualOptions
+    scorer, scorer_identity : see ScorerOptions
+    features : columns that a function is given beside the ids, such as "users:gender"
+    test, relevant, missing_lists, users, items, history, columns : see TableOptions
+    by, given, metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
+        value is taken, of any other its change
+    depth, min_support, permutations, alpha, correction, matters : see AuditOptions
+    max_undefined, seed, threads, max_memory, top : see AuditOptions
+    title, model_name, model_version, author : see AboutOptions
+    progress : called with stage, steps done and steps in all
+    command : how to run this again, kept in the result
+
+    Examples
+    --------
+    >>> import fairrec, numpy as np, polars as pl
+    >>> users = pl.DataFrame({"user_id": range(40), "gender": ["F", "M"] * 20})
+    >>> lists = pl.DataFrame({"user_id": range(40), "item_id": [[1, 2, 3]] * 40})
+    >>> def score(user_ids, item_ids, gender):
+    ...     return np.where(gender == "F", item_ids, 0)
+    >>> found = fairrec.counterfactual(
+    ...     lists, users=users, by="gender", scorer=score, features="users:gender",
+    ...     attribute="gender", metrics="changed@1", permutations=0)
+    >>> found.summary.affected.share
+    1.0
+    """
+    started = time.perf_counter()
+    options = AuditOptions.of(
+        depth=depth,
+        min_support=min_support,
+        permutations=permutations,
+        alpha=alpha,
+        correction=correction,
+        matters=matters,
+        max_undefined=max_undefined,
+        seed=seed,
+        threads=threads,
+        max_memory=max_memory,
+        top=top,
+    )
+    plan = CounterfactualOptions.of(
+        attribute=attribute,
+        reference=reference,
+        other_model=other_model,
+        budget_users=budget_users,
+        margin=margin,
+        ledger=ledger,
+    )
+    about = AboutOptions.of(
+        title=title, model_name=model_name, model_version=model_version, author=author
+    )
+    progress = progress or (lambda stage, done, total: None)
+    progress("reading", 0, 0)
+    named = {
+        "test": test,
+        "relevant": relevant,
+        "missing_lists": missing_lists,
+        "users": users,
+        "items": items,
+        "history": history,
+        "columns": columns,
+        "by": by,
+        "given": given,
+        "metrics": metrics,
+    }
+    model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
+    if plan.attribute:
+        refuse_unseen(model, plan.attribute)
+    inputs, wanted = read_inputs(
+        predictions,
+        **named,
+        has_scores=False,
+        reserved=RESERVED,
+        max_memory=options.max_memory,
+        to_come=("against_lists",),
+    )
+    # for whoever takes some of the users; the model will say
+    inputs = inputs.with_scores(np.zeros(len(inputs.candidates.items)))
+    wanted = with_affected(wanted)
+    command = command or _as_call(inputs, wanted, plan, options, about)
+    with asked_about(inputs, plan, model, scorer_identity, progress) as asked:
+        most = users_allowed(plan.budget_users, inputs.n_users)
+        users_asked = asked.in_random_order(options.seed)[:most]
+        found = measure_changes(asked, wanted, users_asked, plan.margin, options)
+        as_is = _audit_as_is(asked, found, options, about, progress)
+    summary = counterfactual_summary(asked, found, as_is, plan, options, command)
+    audited = _audit_changes(inputs, found, summary, options, about, progress, command)
+    assert audited.run is not None, "an audit that has just been made"
+    seconds = round(time.perf_counter() - started, 3)
+    audited = replace(audited, run=audited.run.model_copy(update={"seconds": seconds}))
+    result = CounterfactualResult(summary, audited)
+    return result if run is None else result.of_run(Path(run))
+
+
+def _model_and_tables(
+    predictions: Any,
+    run: str | Path | None,
+    scorer: ScoringFunction | Model | None,
+    features: Sequence[str] | str | None,
+    named: Mapping[str, Any],
+) -> tuple[Model, Any, dict[str, Any]]:
+    """The model to ask, the candidates, and the other tables: those of a run, or as given."""
+    if run is not None:
+        if predictions is not None or scorer is not None:
+            raise InputError("A run has its own candidates and model. Name it alone, or a table.")
+        from fairrec.models.runs.run import load_run
+        from fairrec.models.runs.run_model import RunModel
+
+        loaded = load_run(Path(run), "auto")
+        given = {name: one for name, one in named.items() if one is not None and one != ()}
+        return RunModel(loaded), loaded.candidates(), {**named, **loaded.tables(), **given}
+    if scorer is None:
+        raise InputError(
+            "A counterfactual asks a model twice, so there has to be one. Name a run, or "
+            f"candidates and a model: {spelled('scorer')}"
+        )
+    if not isinstance(scorer, Model):
+        scorer = FunctionModel(scorer, features=features)
+    elif features is not None:
+        raise InputError(f"{spelled('features')} of a model are said where it is made.")
+    return scorer, predictions, dict(named)
+
+
+def _audit_as_is(
+    asked: Asked, found: Changes, options: AuditOptions, about: AboutOptions, progress: Progress
+) -> AuditResult | None:
+    """The audit of the same users as they are, by the metrics of one list."""
+    metrics = [metric for metric in found.metrics if not is_of_both(metric)]
+    if not metrics:
+        return None
+    users = np.sort(asked.inputs.user_of_list[found.lists])
+    scores = asked.as_is.pay_for(asked.inputs.list_of_user[users])
+    inputs = asked.inputs.for_users(users).with_scores(scores)
+    # how much of a change matters says nothing of the metric itself
+    options = replace(options, matters=None)
+    return audit_inputs(inputs, metrics, options, progress, about=about)
+
+
+def _audit_changes(
+    inputs: AuditInputs,
+    found: Changes,
+    summary: CounterfactualSummary,
+    options: AuditOptions,
+    about: AboutOptions,
+    progress: Progress,
+    command: str,
+) -> AuditResult:
+    """The audit of what changes for each user, as of any values per user."""
+    users = np.sort(inputs.user_of_list[found.lists])
+    at = np.searchsorted(found.lists, inputs.list_of_user[users])
+    wanted = found.changes
+    values = {metric.name: row[at] for metric, row in zip(wanted, found.values, strict=True)}
+    mine = inputs.for_users(users)
+    no_lists = mine.candidates.take(np.empty(0, dtype=np.int64), np.empty(0))
+    offsets = np.zeros(len(users) + 1, dtype=np.int64)
+    frame = pl.DataFrame({"user_id": mine.user_ids, **values})
+    audited = replace(
+        mine,
+        candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
+        side=SideData(values=values),
+        is_expected=np.ones(len(users), dtype=bool),
+        tables={**inputs.tables, "values": Table(frame, "values")},
+        notes=(*notes(summary), *inputs.notes, *inputs.side.notes),
+    )
+    options = replace(options, matters=matters_of(options.matters, wanted))
+    return audit_inputs(audited, wanted, options, progress, command=command, about=about)
+
+
+def _as_call(
+    inputs: AuditInputs,
+    wanted: Sequence[MetricAtK],
+    plan: CounterfactualOptions,
+    options: AuditOptions,
+    about: AboutOptions,
+) -> str:
+    """The call that repeats a counterfactual made from Python."""
+    said = said_of_tables(inputs.given, [metric.name for metric in wanted])
+    given = changed(plan)
+    # models go by their names, as tables do
+    said += ["scorer=scorer", *(["other_model=other_model"] if "other_model" in given else [])]
+    given.pop("other_model", None)
+    if plan.ledger is not None:
+        given["ledger"] = told_path(plan.ledger)
+    said += [f"{name}={value!r}" for name, value in given.items()]
+    return audit_call(said, options, about).replace("fairrec.audit(", "fairrec.counterfactual(", 1)

@@ -1,0 +1,172 @@
+"""Whom a counterfactual asks about: users as they are, and under each other value."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
+from fairrec.core.progress import Progress
+from fairrec.inputs.audit_inputs import AuditInputs
+from fairrec.scoring.ledger.ledger import Ledger
+from fairrec.scoring.models.changed_features import AttributeValues, values_of, with_value
+from fairrec.scoring.models.model import FunctionModel, Model
+from fairrec.workflows.counterfactual_options import CounterfactualOptions
+from fairrec.workflows.scored import features_of, ledger_of
+
+MOST_VALUES = 24
+"""Values that everybody is scored under, before somebody has to say which one is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The ledgers of users as they are and otherwise.
+
+    Parameters
+    ----------
+    others : scores of everybody under another value, by the value; by another model under 0
+    values : what users have of the attributes; None where the model is another
+    model, other_model : in words; nothing where there is no other
+    """
+
+    inputs: AuditInputs
+    as_is: Ledger
+    others: Mapping[int, Ledger]
+    values: AttributeValues | None
+    model: str
+    other_model: str = ""
+
+    def of_list(self, lists: IntArray) -> IntArray:
+        """The value of each user; -1 where it is not known, or does not matter."""
+        if self.values is None:
+            return np.full(len(lists), -1)
+        return self.values.of_list[lists]
+
+    def words(self, value: int) -> str:
+        """What users have, or get."""
+        if self.values is None:
+            return "the other model"
+        return self.values.words(value)
+
+    @property
+    def is_unknown(self) -> BoolArray:
+        """(n_lists,), who has no value that could be changed."""
+        if self.values is None:
+            return np.zeros(self.inputs.candidates.n_users, dtype=bool)
+        return np.less(self.values.of_list, 0)
+
+    @property
+    def is_at_reference(self) -> BoolArray:
+        """(n_lists,), who has the only value there is to change to."""
+        mine = self.of_list(np.arange(self.inputs.candidates.n_users))
+        return np.isin(mine, [*self.others]) & (len(self.others) == 1)
+
+    def in_random_order(self, seed: int) -> IntArray:
+        """Lists of users for whom there is something to change."""
+        lists = np.flatnonzero(~(self.is_unknown | self.is_at_reference))
+        if not len(lists):
+            raise InputError(
+                "Nobody is left: every user is without a value of what is changed, or has the one "
+                f"of {spelled('reference')} already."
+            )
+        return np.random.default_rng(seed).permutation(lists)
+
+
+@contextmanager
+def asked_about(
+    inputs: AuditInputs,
+    plan: CounterfactualOptions,
+    model: Model,
+    identity: str,
+    progress: Progress,
+) -> Iterator[Asked]:
+    """Ledgers for users as they are, and for each other value."""
+    with ExitStack() as stack:
+        model.open()
+        stack.callback(model.close)
+        identity = identity or model.identity()
+        file = None if plan.ledger is None else Path(plan.ledger)
+        features = features_of(inputs, model)
+
+        def opened(ledger: Ledger, stage: str) -> Ledger:
+            stack.enter_context(ledger)
+            ledger.on_paid = lambda: progress(f"scoring {stage}", ledger.users, inputs.n_users)
+            return ledger
+
+        as_is = opened(ledger_of(inputs, model, file, identity, features=features), "as they are")
+        if plan.other_model is not None:
+            other = _other_model(plan.other_model)
+            other.open()
+            stack.callback(other.close)
+            beside = None if file is None else _beside(file, "other model")
+            ledger = ledger_of(inputs, other, beside, other.identity())
+            others = {0: opened(ledger, "by the other model")}
+            yield Asked(inputs, as_is, others, None, model.who, other.who)
+            return
+        values = values_of(features, plan.attribute)
+        others = {}
+        for value in _targets(values, plan):
+            words = values.words(value)
+            ledger = ledger_of(
+                inputs,
+                model,
+                None if file is None else _beside(file, words),
+                f"{identity} with {words}",
+                features=with_value(features, values, value),
+            )
+            others[value] = opened(ledger, f"with {words}")
+        yield Asked(inputs, as_is, others, values, model.who)
+
+
+def _targets(values: AttributeValues, plan: CounterfactualOptions) -> list[int]:
+    """The values that users are given: the reference, or every one that somebody has."""
+    if plan.reference is not None:
+        return [values.position(plan.reference)]
+    if len(values.values) < 2:
+        said = values.words(0) if values.values else "no known value"
+        raise InputError(
+            f"{spelled('attribute', list(plan.attribute))}: everybody has {said}, so there is "
+            "nothing to change it to."
+        )
+    if len(values.values) > MOST_VALUES:
+        example = dict(zip(values.names, values.values[0], strict=True))
+        raise InputError(
+            f"{spelled('attribute', list(plan.attribute))}: users have {len(values.values):,} "
+            f"values, and each would be scored under all of them (at most {MOST_VALUES}). Say "
+            f"which one is meant: {spelled('reference', example)}"
+        )
+    return [*range(len(values.values))]
+
+
+def _other_model(given: Any) -> Model:
+    """A model, a function, an address or a folder of a run."""
+    if isinstance(given, Model):
+        return given
+    if callable(given):
+        return FunctionModel(given)
+    if re.match(r"https?://", str(given)):
+        from fairrec.scoring.http.endpoint import Endpoint
+
+        return Endpoint(str(given))
+    from fairrec.models.runs.run import load_run
+    from fairrec.models.runs.run_model import RunModel
+
+    return RunModel(load_run(Path(given), "auto"))
+
+
+def _beside(file: Path, words: str) -> Path:
+    """The ledger of users with another value, beside that of users as they are."""
+    name = re.sub(r"[^\w=.-]+", "-", words)
+    if name != words:
+        # two values may look alike without the letters that no file can have
+        name += f"-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return file.with_name(f"{file.name}.{name}")

@@ -1,0 +1,59 @@
+"""A counterfactual in words."""
+
+from __future__ import annotations
+
+from fairrec.report.text.counterfactual import (
+    change_said,
+    changes_table,
+    counterfactual_markdown,
+    headline,
+    notes,
+)
+from tests.workflows.flipped_world import by_proxy, direct, flipped
+
+
+def test_the_head_names_what_is_changed_and_for_how_many():
+    found = flipped(direct, permutations=0).summary
+    share = found.affected.share
+    assert headline(found).startswith(f"Gender alone changes the first 3 places of {share:.0%} of")
+    together = found.model_copy(update={"attribute": ("gender", "age")})
+    assert change_said(together) == "gender and age together"
+    assert change_said(found.model_copy(update={"attribute": ()})) == "the other model"
+
+
+def test_the_table_has_everyone_and_each_change():
+    table = changes_table(flipped(direct, permutations=0).summary)
+    assert [row[0] for row in table.rows] == [
+        "everyone",
+        "gender=F -> gender=M",
+        "gender=M -> gender=F",
+    ]
+    assert table.columns == ("users with, as", "users", "changed@3", "affected@3", "mrr@3_change")
+    assert table.rows[1][-1].startswith("+0.") and table.rows[2][-1].startswith("\u22120.")
+
+
+def test_what_it_cannot_see_stands_beside_what_the_audit_says():
+    found = flipped(by_proxy)
+    (said,) = [note for note in notes(found.summary) if note.startswith("a counterfactual")]
+    assert "stays as it is and is not seen here" in said
+    assert said.endswith("worse") or "(gender=F)" in said
+    shown = counterfactual_markdown(found.summary, found.audit.summary)
+    assert "not seen here" in shown
+
+
+def test_many_values_are_told_by_their_ends():
+    summary = flipped(direct, permutations=0).summary
+    one = summary.as_they_are["mrr@3"]
+    many = {f"age={n}": n / 10 for n in range(1, 8)}
+    told = {"mrr@3": one.model_copy(update={"means": many})}
+    said = notes(summary.model_copy(update={"as_they_are": told}))[1]
+    assert "0.100 (age=1) to 0.700 (age=7)" in said
+
+
+def test_a_long_table_ends_and_says_what_is_left_out():
+    summary = flipped(direct, permutations=0).summary
+    long = summary.model_copy(update={"pairs": summary.pairs * 40, "n_small": 3})
+    table = changes_table(long)
+    assert len(table.rows) == 1 + 42
+    assert "38 changes more in counterfactual.json" in table.note
+    assert "3 changes of fewer than 10 users are not told" in table.note

@@ -1,0 +1,143 @@
+"""Whom a counterfactual asks about, and what is paid for."""
+
+from __future__ import annotations
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import ClassVar
+
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from tests.workflows.flipped_world import (
+    N_ITEMS,
+    N_USERS,
+    Counted,
+    blind,
+    direct,
+    flipped,
+    people,
+)
+
+
+def test_a_reference_is_the_only_other_value():
+    found = flipped(direct, reference="gender=M")
+    n_women = people().users.filter(gender="F").height
+    assert found.summary.n_users == n_women
+    assert found.summary.n_at_reference == N_USERS - n_women
+    assert found.audit.per_user["gender"].unique().to_list() == ["F"]
+    assert found.summary.paid.rows == 2 * n_women * N_ITEMS
+    assert f"{N_USERS - n_women} users with gender=M already are left out" in " ".join(
+        found.audit.warnings
+    )
+
+
+def test_a_ledger_pays_for_no_user_under_one_value_twice(tmp_path: Path):
+    model, ledger = Counted(direct), tmp_path / "scores.ledger"
+    first = flipped(model, ledger=ledger, scorer_identity="direct", budget_users=200)
+    n_asked = len(model.pairs)
+    again = flipped(model, ledger=ledger, scorer_identity="direct", budget_users=200)
+    assert len(model.pairs) == n_asked
+    assert again.summary.paid.users == 0
+    assert again.summary.paid.users_before == first.summary.paid.users == 400
+    assert again.audit.per_user.equals(first.audit.per_user)
+    flipped(model, ledger=ledger, scorer_identity="direct")
+    assert len(model.pairs) == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
+    names = sorted(file.name for file in tmp_path.iterdir())
+    assert names == ["scores.ledger", "scores.ledger.gender=F", "scores.ledger.gender=M"]
+
+
+def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
+    from fairrec.scoring.models.model import FunctionModel
+
+    asked, ledger = Counted(direct), tmp_path / "scores.ledger"
+    model = FunctionModel(asked, name="direct", features="users:gender,town")
+    flipped(model, features=None, ledger=ledger)
+    n_asked = len(asked.pairs)
+    fairrec.audit(
+        people().candidates,
+        users=people().users,
+        by="gender",
+        scorer=model,
+        search=fairrec.SearchOptions("exact", ledger=ledger),
+        permutations=0,
+    )
+    assert len(asked.pairs) == n_asked
+
+
+def test_users_without_a_known_value_are_left_out_and_counted():
+    world = people()
+    users = world.users.with_columns(
+        gender=pl.when(pl.col("user_id") < 30).then(None).otherwise("gender")
+    )
+    found = flipped(direct, users=users, by="age")
+    assert (found.summary.n_unknown, found.summary.n_users) == (30, N_USERS - 30)
+    assert "30 users without a known value" in " ".join(found.audit.warnings)
+
+
+def test_another_model_for_the_same_people():
+    def other(user_ids, item_ids):
+        return blind(user_ids, item_ids, None, None)
+
+    found = flipped(direct, attribute=(), other_model=other)
+    assert found.summary.pairs == ()
+    top = found.audit.metric("mrr@3_change").findings[0]
+    assert top.group == {"gender": "F"}
+    men = found.audit.per_user.filter(gender="M")
+    assert men["affected@3"].sum() == 0
+
+
+def test_what_nobody_differs_in_cannot_be_changed():
+    users = people().users.with_columns(gender=pl.lit("F"))
+    with pytest.raises(InputError, match="everybody has gender=F"):
+        flipped(direct, users=users)
+    with pytest.raises(InputError, match="Nobody is left"):
+        flipped(direct, users=users, reference="gender=F")
+
+
+def test_many_values_need_a_reference():
+    users = people().users.with_columns(age=pl.col("user_id") % 50)
+    given = {"users": users, "features": "users:age", "attribute": "age", "by": "gender"}
+    with pytest.raises(InputError, match=r"users have 50 values.*reference="):
+        flipped(lambda user_ids, item_ids, age: age, **given)
+
+
+class Ranker(BaseHTTPRequestHandler):
+    """Puts the last items first for women, and counts the pairs it is asked about."""
+
+    asked: ClassVar[list[tuple[int, int, str]]] = []
+
+    def do_POST(self) -> None:
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        pairs = [*zip(sent["user_id"], sent["item_id"], sent["gender"], strict=True)]
+        Ranker.asked += pairs
+        scores = [item if gender == "F" else -item for _, item, gender in pairs]
+        body = json.dumps({"scores": scores}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Be quiet."""
+
+
+def test_an_endpoint_is_asked_once_about_each_user_under_each_value(tmp_path: Path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Ranker)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/rank"
+    try:
+        for _ in range(2):
+            model = fairrec.Endpoint(url, protocol="json", features="users:gender")
+            given = {"budget_users": 40, "ledger": tmp_path / "l", "permutations": 0}
+            found = flipped(model, features=None, metrics="changed@3", **given)
+            assert found.summary.affected.share == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert len(Ranker.asked) == len({*Ranker.asked}) == 2 * 40 * N_ITEMS

@@ -1,0 +1,29 @@
+"""What a counterfactual changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairrec.core.errors import InputError
+from fairrec.workflows.counterfactual_options import CounterfactualOptions
+
+
+def test_options_are_read_from_text():
+    found = CounterfactualOptions.of(attribute="gender,age", reference="gender=M,age=25")
+    assert found.attribute == ("gender", "age")
+    assert found.reference == {"gender": "M", "age": "25"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "Name what is to be changed"),
+        ({"attribute": "age", "other_model": "runs/b"}, "and not both"),
+        ({"other_model": "runs/b", "reference": "age=5"}, "reference is a value of attribute"),
+        ({"attribute": "age", "budget_users": 0}, "invalid budget_users"),
+        ({"attribute": "age", "margin": 0}, "invalid margin"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given, says):
+    with pytest.raises(InputError, match=says):
+        CounterfactualOptions.of(**given)

@@ -1,0 +1,73 @@
+"""What a counterfactual says of all users."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from tests.workflows.flipped_world import (
+    N_ITEMS,
+    N_USERS,
+    Counted,
+    blind,
+    by_proxy,
+    direct,
+    flipped,
+    people,
+)
+
+
+def test_a_proxy_is_not_seen_and_the_page_says_so_beside_the_audit():
+    found = flipped(by_proxy)
+    assert found.summary.affected.n_affected == 0
+    assert not any(metric.findings for metric in found.audit.metrics.values())
+    # the audit of the lists as they are sees it
+    as_is = found.summary.as_they_are["mrr@3"]
+    assert as_is.n_findings > 0
+    assert as_is.means["gender=F"] < as_is.means["gender=M"] - 0.3
+    said = " ".join(found.audit.warnings)
+    assert "what the model knows of it by other ways" in said
+    assert "As they are: mrr@3" in said
+
+
+def test_it_costs_two_scorings_and_nobody_is_scored_twice_as_they_are():
+    model = Counted(direct)
+    found = flipped(model)
+    assert len(model.pairs) == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
+    assert found.summary.paid.rows == 2 * N_USERS * N_ITEMS
+
+
+def test_values_that_few_have_are_counted_and_not_told():
+    users = people().users.with_columns(
+        age=pl.when(pl.col("user_id") < 5).then(99).otherwise("age")
+    )
+    found = flipped(
+        lambda user_ids, item_ids, age: age * item_ids,
+        users=users,
+        by="gender",
+        features="users:age",
+        attribute="age",
+        metrics="mrr@3",
+        permutations=0,
+    ).summary
+    # nobody else is set to be one of them, either, without being told
+    assert {pair.of for pair in found.pairs} == {"age=20", "age=40", "age=60"}
+    assert found.n_small == 3
+    assert "age=99" not in found.as_they_are["mrr@3"].means
+
+
+def test_users_who_are_all_alike_have_no_interval_and_shares_end_at_their_bounds():
+    none = flipped(blind, permutations=0).summary.changes
+    assert (none["changed@3"].mean, none["changed@3"].low, none["changed@3"].high) == (
+        0,
+        None,
+        None,
+    )
+    # nobody of 600 was seen to be affected, and some may be
+    assert none["affected@3"].low == 0 < none["affected@3"].high < 0.01
+
+    def one_user(user_ids, item_ids, gender):
+        return np.where((user_ids == 7) & (gender == "F"), item_ids, -item_ids)
+
+    rare = flipped(one_user, features="users:gender", permutations=0).summary.changes["changed@3"]
+    assert 0 == rare.low < rare.mean < rare.high
