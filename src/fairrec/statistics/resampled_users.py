@@ -3,8 +3,7 @@
 Items compete for the places of lists, so that their values depend on each other and no sample of
 items says how far a difference may be off. The users are the sample: one counted more or less often
 changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
-replacement; what each adds to the sum of values in each cell is known to first order, which is all
-of it where every list could have held every item.
+replacement; what the values in each cell owe to each of them is found by leaving it out.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class UserBlocks:
-    """What blocks of users add to the values of items.
+    """What the values of items owe to blocks of users.
 
     Parameters
     ----------
-    grown : (n_metrics, n_blocks, n_cells), by how much the sum of values in a cell grows if a block
-        is counted once more; 0 over all blocks
+    owes : (n_metrics, n_blocks, n_cells), what the sum of values in a cell owes to each block; 0
+        over all blocks
     due : (n_metrics, n_cells), what is due to the items of a cell, which their values are shares of
     largest : (n_metrics,), the most that one list gives to one item
     n_lists : lists that are not empty
     """
 
-    grown: FloatArray
+    owes: FloatArray
     due: FloatArray
     largest: FloatArray
     n_lists: int
@@ -55,7 +54,7 @@ class UserBlocks:
     @property
     def n_blocks(self) -> int:
         """How many."""
-        return int(self.grown.shape[1])
+        return int(self.owes.shape[1])
 
 
 def user_blocks(
@@ -79,10 +78,10 @@ def user_blocks(
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
     block[lengths > 0] = order % n_blocks
     of_unit = cells.of_user.astype(np.int64)
-    grown = [share.influence(catalogue, of_unit, len(cells), block, n_blocks) for share in shares]
+    owes = [share.influence(catalogue, of_unit, len(cells), block, n_blocks) for share in shares]
     due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
     largest = [share.largest for share in shares]
-    return UserBlocks(np.array(grown), np.array(due), np.array(largest), n_lists)
+    return UserBlocks(np.array(owes), np.array(due), np.array(largest), n_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def resample_users(
     n, n_others = moments.n, moments.n_others
     with np.errstate(divide="ignore"):
         per_own, per_other = (np.where(size > 0, 1 / size, np.nan) for size in (n, n_others))
-    n_metrics, n_blocks, _ = blocks.grown.shape
+    n_metrics, n_blocks, _ = blocks.owes.shape
     lattice = grouping.lattice
 
     def sums(draw: int) -> tuple[FloatArray, FloatArray]:
@@ -158,7 +157,7 @@ def resample_users(
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
         own, both = np.empty((2, _AT_ONCE, *n.shape))
         for i in range(n_metrics):
-            in_cells = times @ blocks.grown[i]
+            in_cells = times @ blocks.owes[i]
             in_groups = lattice.sums(np.ascontiguousarray(in_cells))
             rest = in_cells.sum(axis=1)[:, None] - in_groups
             own[:, i] = in_groups * per_own[i]
@@ -168,8 +167,8 @@ def resample_users(
     rounds = [*map_in_threads(sums, range(N_DRAWS // _AT_ONCE), threads)]
     own = np.concatenate([one for one, _ in rounds])
     both = np.concatenate([one for _, one in rounds])
-    # as many blocks as tell, less the one that is fixed by the sum of all
-    known = np.sqrt(n_blocks / (n_blocks - 1))
+    # as the jackknife has it
+    known = np.sqrt((n_blocks - 1) / n_blocks)
     value_error, error = (known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, both))
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.abs(np.nan_to_num(both / error, posinf=0.0, neginf=0.0))

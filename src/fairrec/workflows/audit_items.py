@@ -19,8 +19,10 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.resampled_users import user_blocks
 from fairrec.statistics.standing import expected_of
@@ -65,7 +67,7 @@ def audit_items(
     missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
     said = said_of_tables(tables, [metric.name for metric in wanted])
-    return named_result(
+    result = named_result(
         analysis,
         missing,
         expected_of(measured, inputs),
@@ -76,6 +78,9 @@ def audit_items(
         about=about,
         started=started,
     )
+    k = max((metric.k or 0 for metric in wanted), default=0)
+    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes))
+    return replace(result, summary=result.summary.model_copy(update={"catalogue": catalogue}))
 
 
 def analyse_items(
