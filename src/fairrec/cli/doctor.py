@@ -18,7 +18,7 @@ from fairrec.cli.model_options import (
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.table_options import GROUPED, HELD_OUT, VALUES, TableOptions
+from fairrec.inputs.table_options import GROUPED, HELD_OUT, ITEM_SIDE, VALUES, TableOptions
 
 if TYPE_CHECKING:
     from fairrec.scoring.examination import Examination
@@ -35,7 +35,7 @@ def doctor_command(
     predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
     tables: Annotated[
         Given,
-        FieldsOf(TableOptions, without=("history", *GROUPED, *HELD_OUT, *VALUES)),
+        FieldsOf(TableOptions, without=("history", *GROUPED, *HELD_OUT, *ITEM_SIDE, *VALUES)),
     ],
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,

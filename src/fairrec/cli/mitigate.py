@@ -31,7 +31,7 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
-from fairrec.inputs.table_options import GROUPED, HELD_OUT, VALUES, TableOptions
+from fairrec.inputs.table_options import GROUPED, HELD_OUT, ITEM_SIDE, VALUES, TableOptions
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def mitigate_command(
     ],
     plan: Annotated[Given, FieldsOf(MitigationOptions)],
     validation: Annotated[Validation, Here(default="the run's, or {}")] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=("given", "metrics", *VALUES))],
+    tables: Annotated[
+        Given, FieldsOf(TableOptions, without=("given", "metrics", *ITEM_SIDE, *VALUES))
+    ],
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,
@@ -118,7 +120,9 @@ def rerank_command(
     *,
     reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
-    tables: Annotated[Given, FieldsOf(TableOptions, without=(*GROUPED, *HELD_OUT, *VALUES))],
+    tables: Annotated[
+        Given, FieldsOf(TableOptions, without=(*GROUPED, *HELD_OUT, *ITEM_SIDE, *VALUES))
+    ],
     threads: Threads = None,
     out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],
     quiet: QuietOption = False,

@@ -71,7 +71,7 @@ def spread_over(shown: Shown, k: int, attributes: Sequence[Attribute]) -> Spread
         targets = [np.ones(n_items)] + ([] if due is None else [due])
         found = [
             _awrf(received.items, discounts(k), np.append(codes, n_values), weights)
-            for weights in (np.bincount(codes, one, n_values) * 1.0 for one in targets)
+            for weights in (np.bincount(codes, one, n_values).astype(np.float64) for one in targets)
         ]
         representation.append(
             Representation(attribute.name, found[0], None if due is None else found[1])
