@@ -90,8 +90,8 @@ class ResampledUsers:
 
     Parameters
     ----------
-    value_error, error : (n_metrics, n_groups), standard errors of the mean of a group and of its
-        difference from all others
+    value_error, others_error, error : (n_metrics, n_groups), standard errors of the mean of a
+        group, of that of all others, and of their difference
     cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
         others, would grow if every list gave its best place to one of them, as a share of lists
@@ -100,6 +100,7 @@ class ResampledUsers:
     """
 
     value_error: FloatArray
+    others_error: FloatArray
     error: FloatArray
     cut_off: FloatArray
     unseen: FloatArray
@@ -110,31 +111,52 @@ class ResampledUsers:
         """The same with the intervals of users drawn again."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
-        differences = self._of_differences(found.difference, one)
+        differences = self._of_differences(found, one)
+        above = one * self.value_error * skewed(one, self.value_error, found.value)
         return replace(
             found,
             value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
             value_high=np.clip(
-                found.value + one * self.value_error + self._share(one) * self.unseen, None, high
+                found.value + np.maximum(above, self._share(one) * self.unseen), None, high
             ),
             difference_low=differences.low,
             difference_high=differences.high,
-            simultaneous=self._of_differences(found.difference, self.cut_off),
+            simultaneous=self._of_differences(found, self.cut_off),
         )
 
-    def _of_differences(self, difference: FloatArray, cut_off: FloatArray) -> Interval:
-        share = self._share(cut_off)
+    def _of_differences(self, found: Estimates, cut_off: FloatArray) -> Interval:
+        share, difference = self._share(cut_off), found.difference
+        others = found.value - difference
         with np.errstate(invalid="ignore"):
             margin = np.where(np.isfinite(cut_off), cut_off * self.error, np.inf)
+            # a group may have more than was seen, and so may all others
+            up = margin * skewed(cut_off, self.value_error, found.value)
+            down = margin * skewed(cut_off, self.others_error, others)
             return Interval(
-                np.minimum(difference - margin, difference - share * self.unseen_others),
-                np.maximum(difference + margin, difference + share * self.unseen),
+                difference - np.maximum(down, share * self.unseen_others),
+                difference + np.maximum(up, share * self.unseen),
             )
 
     def _share(self, cut_off: FloatArray) -> FloatArray:
         """Of lists, of which none is seen as rarely as a normal score is beyond the cut-off."""
         share: FloatArray = 1 - np.exp(log_ndtr(-cut_off) / max(1, self.n_lists))
         return share
+
+
+def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
+    """By how much the upper end of a value is further away than so many standard errors.
+
+    What few lists show varies as a count does, and where too few showed it by luck, its error is
+    too small as well. If the variance grows with the value, the values from which the observed one
+    is so many errors away reach this much further (Wilson's interval).
+
+    >>> skewed(np.array(2.0), np.array(0.1), np.array([1.0, 0.1])).round(2).tolist()
+    [1.1, 2.41]
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.where(np.isfinite(cut_off) & (value > 0), cut_off * error / value / 2, 0.0)
+    further: FloatArray = half + np.sqrt(1 + half**2)
+    return further
 
 
 def resample_users(
@@ -155,21 +177,22 @@ def resample_users(
     def sums(draw: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, draw])
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
-        own, both = np.empty((2, _AT_ONCE, *n.shape))
+        own, others = np.empty((2, _AT_ONCE, *n.shape))
         for i in range(n_metrics):
             in_cells = times @ blocks.owes[i]
             in_groups = lattice.sums(np.ascontiguousarray(in_cells))
-            rest = in_cells.sum(axis=1)[:, None] - in_groups
             own[:, i] = in_groups * per_own[i]
-            both[:, i] = own[:, i] - rest * per_other[i]
-        return own, both
+            others[:, i] = (in_cells.sum(axis=1)[:, None] - in_groups) * per_other[i]
+        return own, others
 
     rounds = [*map_in_threads(sums, range(N_DRAWS // _AT_ONCE), threads)]
-    own = np.concatenate([one for one, _ in rounds])
-    both = np.concatenate([one for _, one in rounds])
+    own, others = (np.concatenate(drawn) for drawn in zip(*rounds, strict=True))
     # as the jackknife has it
     known = np.sqrt((n_blocks - 1) / n_blocks)
-    value_error, error = (known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, both))
+    both = own - others
+    value_error, others_error, error = (
+        known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, others, both)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.abs(np.nan_to_num(both / error, posinf=0.0, neginf=0.0))
     is_tested = n >= grouping.min_users
@@ -188,4 +211,6 @@ def resample_users(
     whole = (blocks.largest * blocks.n_lists)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
-    return ResampledUsers(value_error, error, cut_off, unseen, unseen_others, blocks.n_lists)
+    return ResampledUsers(
+        value_error, others_error, error, cut_off, unseen, unseen_others, blocks.n_lists
+    )
