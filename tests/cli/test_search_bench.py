@@ -13,7 +13,7 @@ from fairrec.datasets.world_options import WorldOptions
 from tests.builders import make_tables
 from tests.end_to_end.command_line import run_here, write_tables
 
-FILES = ["accuracy.csv", "convergence.csv", "search.html", "search.svg"]
+FILES = ["accuracy.csv", "convergence.csv", "search.html", "search.svg", "worst.csv"]
 BENCH = ("search-bench", "predictions.parquet", "--users", "users.parquet", "--by", "gender,member")
 
 
@@ -36,7 +36,8 @@ def test_tables_are_searched_with_all_options(tables: Path):
     )
     assert ran.code == 0
     assert ran.stderr == (
-        "Written to new/figures: accuracy.csv, convergence.csv, search.svg, search.html\n"
+        "Written to new/figures: accuracy.csv, convergence.csv, worst.csv, search.svg, "
+        "search.html\n"
     )
     assert sorted(path.name for path in Path("new/figures").iterdir()) == FILES
     accuracy = pl.read_csv("new/figures/accuracy.csv")

@@ -11,6 +11,9 @@ def test_one_is_told_from_many():
     assert [USERS.count(n) for n in (0, 1, 2_000)] == ["0 users", "1 user", "2,000 users"]
     assert ITEMS.count(3) == "3 items"
     assert Unit("provider", "providers").count(1) == "1 provider"
+    assert [unit.a for unit in (USERS, ITEMS, Unit("unit", "units"))] == [
+        *("a user", "an item", "a unit")
+    ]
 
 
 def test_users_are_served_and_everything_else_is_exposed():

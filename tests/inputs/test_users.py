@@ -42,6 +42,17 @@ def test_blanks_around_text_are_no_part_of_it_and_counted(is_categorical: bool):
     assert not any("blanks" in note for note in _attribute(["F", "a b"]).warnings)
 
 
+def test_notes_on_attributes_of_items_say_items():
+    kinds = [None, " a", *map(str, range(30))]
+    frame = pl.DataFrame({"item_id": range(32), "x": kinds, "y": ["en", *["fr"] * 30, "en|fr"]})
+    items = read_users(Table(frame, "items"), ["x", "y"])
+    notes = [note for one in items.attributes(np.arange(32)) for note in one.warnings]
+    assert len(notes) == 4
+    assert all(" of 32 items" in note or " for 31 items" in note for note in notes)
+    with pytest.raises(InputError, match="one value an item"):
+        read_users(Table(frame.with_columns(y=["en|fr", "fr"] * 16), "items"), ["y"])
+
+
 def test_blanks_around_text_are_told_once_for_each_value():
     frame = pl.DataFrame({"user_id": range(4), "x": ["en", "en|fr ", "fr", " en"]})
     users = read_users(Table(frame, "users"), ["x:each"])

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 
 import fairrec
 from fairrec.core.units import ITEMS, Unit
+from fairrec.metrics.reading import read_inputs
 from fairrec.result.audit_result import AuditResult
 
 N_ITEMS = 900
@@ -20,15 +22,14 @@ OUTSIDE = "liked by user 7"
 
 def items_result(unit: Unit = ITEMS, scale: float = 1.0, **options: Any) -> AuditResult:
     """An audit of exposure, of which new items of one category get little."""
-    result = _audited(scale, tuple(sorted(options.items())))
-    summary = result.summary.model_copy(
-        update={"unit": unit, "inputs": {}, "command": "fairrec audit recs.parquet"}
-    )
-    return replace(result, summary=summary)
+    result = _audited(unit, scale, tuple(sorted(options.items())))
+    # the tables of an audit of items have other names
+    told = {"inputs": {}, "command": "fairrec audit recs.parquet"}
+    return replace(result, summary=result.summary.model_copy(update=told))
 
 
 @cache
-def _audited(scale: float, options: tuple[tuple[str, Any], ...]) -> AuditResult:
+def _audited(unit: Unit, scale: float, options: tuple[tuple[str, Any], ...]) -> AuditResult:
     rng = np.random.default_rng(5)
     category = rng.choice(["jazz", "rock", OUTSIDE], N_ITEMS)
     era = rng.choice(["new", "old"], N_ITEMS)
@@ -51,5 +52,16 @@ def _audited(scale: float, options: tuple[tuple[str, Any], ...]) -> AuditResult:
     )
     usual = {"permutations": 199, "by": ("category", "era"), "min_support": 15}
     better = {"exposure": "higher", "rank": "lower", "merit": "higher"}
-    given = {**usual, "better": better, **dict(options)}
-    return fairrec.audit(values=values, users=items, **given)
+    given = {**usual, **dict(options)}
+    asked = given.get("metrics", values.columns)
+    given["better"] = {name: end for name, end in better.items() if name in asked} or None
+
+    def read_units(*args: Any, **kwargs: Any) -> Any:
+        inputs, wanted = read_inputs(*args, **kwargs)
+        return replace(inputs, unit=unit), wanted
+
+    with (
+        patch("fairrec.inputs.users.USERS", unit),
+        patch("fairrec.workflows.audit.read_inputs", read_units),
+    ):
+        return fairrec.audit(values=values, users=items, **given)

@@ -8,6 +8,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.models.deep.training import TrainingOptions, train
 from fairrec.reproduction.subject import Shelf, Subject
+from fairrec.reproduction.training_plan import TrainingPlan
 from tests.reproduction.trial_rows import silent
 
 
@@ -22,7 +23,13 @@ def test_the_next_subject_takes_the_place_of_the_one_before(source, tmp_path):
 
 def test_without_training_the_data_name_it(subject, source):
     identity = subject.identity(silent)
-    assert identity == {"model": "taste", "data": source.bundle.manifest.sha256}
+    assert identity == {
+        "model": "taste",
+        "data": source.bundle.manifest.sha256,
+        "protocol": "ours",
+        "training_seed": 0,
+        "data_seed": 0,
+    }
     assert subject.folder.name == f"{source.key}-taste"
 
 
@@ -50,3 +57,19 @@ def test_a_folder_with_another_run_is_refused(source, tmp_path):
     train(source.bundle, "dcn", tmp_path / f"{source.key}-deepfm", hyper, options)
     with pytest.raises(InputError, match="holds a run of another model or of other data"):
         Subject(source, "deepfm", tmp_path).trained(silent)
+
+
+def test_a_training_with_another_seed_has_a_folder_of_its_own(source, tmp_path):
+    first, second = (
+        Subject(source, "deepfm", tmp_path, TrainingPlan(quick=True, seed=seed)) for seed in (0, 3)
+    )
+    assert second.folder.name == f"{first.folder.name}-seed3"
+    identities = [subject.identity(silent) for subject in (first, second)]
+    assert [one["training_seed"] for one in identities] == [0, 3]
+    differ = {name for name in identities[0] if identities[0][name] != identities[1][name]}
+    # the targets, candidates and histories are the same
+    assert differ == {"training_seed", "model.safetensors"}
+    second.folder.rename(tmp_path / "aside")
+    first.folder.rename(second.folder)
+    with pytest.raises(InputError, match=r"holds a run with another seed \(0, now 3\)"):
+        second.trained(silent)

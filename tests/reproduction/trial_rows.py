@@ -7,6 +7,7 @@ WHO = {"dataset": "movielens-1m", "model": "wide_deep"}
 
 def found(method: str, gap: float, seed: int = 0, metric: str = "auc", users: int = 50, **more):
     cost = {"users": users, "n_users": 100, "users_together": users, "seconds": 2.0}
+    cost["combinations"] = 20
     return {**WHO, "method": method, "seed": seed, "metric": metric, "gap": gap, **cost, **more}
 
 

@@ -17,7 +17,7 @@ def test_without_a_search_everyone_was_at_hand():
 def test_the_history_has_the_points_at_which_the_gap_grew_and_the_last_one():
     history = GapHistory(2)
     for users, gaps in ((5, (0.0, 0.1)), (9, (0.2, 0.1)), (12, (0.2, 0.1)), (20, (0.3, 0.1))):
-        history.add(users, 0.0, np.array(gaps))
+        history.add(users, 0.0, np.array(gaps), 1)
     first, second = ([(p.users, p.gap) for p in _points(history, metric)] for metric in (0, 1))
     assert first == [(5, 0.0), (9, 0.2), (20, 0.3)]
     # the last one says how far the search has come

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from pytest import approx
 
-from fairrec.search.bench import CURVE, BenchRows, evidence_of, exact_gaps, over_seeds
+from fairrec.search.bench import CURVE, BenchRows, evidence_of, exact_gaps, over_seeds, worst_cells
 from fairrec.search.gap_history import GapHistory
 from fairrec.search.own_work import OwnWork
 from tests.search.search_worlds import product_space
@@ -38,11 +38,23 @@ def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
     assert exact_gaps(SPACE, values).tolist() == [4.5, 3.5, 0, 0]
 
 
+def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, np.nan, np.nan]] * 3)  # 2, 5, 0.5, none
+    found = worst_cells(SPACE, values, [True, False, None])
+    assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
+
+
 def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
-    rows = BenchRows(["auc", "mrr"], np.array([0.5, 0.2]), n_users=100, budgets=(0.07, 0.5))
+    rows = BenchRows(
+        ["auc", "mrr"],
+        np.array([0.5, 0.2]),
+        [np.arange(1), np.array([2, 9, 1, *range(20, 24)])],
+        n_users=100,
+        budgets=(0.07, 0.5, 0.7),
+    )
     history = GapHistory(1)
-    history.add(7, 0.1, np.array([0.05]))
-    history.add(60, 0.2, np.array([0.2]))
+    history.add(7, 0.1, np.array([0.05]), 1)
+    history.add(60, 0.2, np.array([0.2]), 2)
     outcome = SimpleNamespace(history=history, evidence=SimpleNamespace(users_scored=80))
     own = OwnWork()
     own.seconds, own.n_asked, own.groups = 0.6, 4, {1, 2, 3}
@@ -52,6 +64,13 @@ def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
     assert frames["accuracy"].rows() == [
         ("themis", "mrr", 3, 0.07, 7, 0.25),
         ("themis", "mrr", 3, 0.5, 50, 0.25),
+        ("themis", "mrr", 3, 0.7, 70, 1.0),
+    ]
+    # of the five worst, cell 1 was complete after 7 users and cell 2 after 60; there are no ten
+    assert frames["worst"].rows() == [
+        ("themis", "mrr", 3, 5, 0.07, 1 / 5),
+        ("themis", "mrr", 3, 5, 0.5, 1 / 5),
+        ("themis", "mrr", 3, 5, 0.7, 2 / 5),
     ]
     (end,) = frames["convergence"].to_dicts()
     assert (end["accuracy"], end["users"], end["share"]) == (1, 80, 0.8)

@@ -7,9 +7,9 @@ from fairrec.search.gap_history import GapHistory
 
 def history_of_two_metrics():
     history = GapHistory(2)
-    history.add(10, 0.5, np.array([0.0, 0.0]))
-    history.add(25, 1.5, np.array([0.25, 0.0]))
-    history.add(40, 2.0, np.array([0.25, 0.75]))
+    history.add(10, 0.5, np.array([0.0, 0.0]), 1)
+    history.add(25, 1.5, np.array([0.25, 0.0]), 2)
+    history.add(40, 2.0, np.array([0.25, 0.75]), 3)
     return history
 
 
@@ -35,7 +35,7 @@ def test_users_may_be_asked_for_in_any_order():
 
 def test_nothing_is_found_before_the_first_entry():
     history = GapHistory(1)
-    history.add(10, 0.0, np.array([3.0]))
+    history.add(10, 0.0, np.array([3.0]), 4)
     assert history.gaps_after(np.array([9, 10])).tolist() == [[0.0, 3.0]]
 
 
@@ -45,6 +45,6 @@ def test_no_fully_scored_group_is_a_gap_of_zero_for_each_metric():
 
 def test_last_of_several_entries_with_the_same_users_counts():
     history = GapHistory(1)
-    history.add(10, 0.0, np.array([1.0]))
-    history.add(10, 0.0, np.array([2.0]))
+    history.add(10, 0.0, np.array([1.0]), 5)
+    history.add(10, 0.0, np.array([2.0]), 6)
     assert history.gaps_after(np.array([10])).tolist() == [[2.0]]

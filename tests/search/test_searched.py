@@ -73,7 +73,7 @@ def test_a_searcher_without_a_bound_bounds_nothing():
 )
 def test_the_bound_of_a_searcher_stays_within_the_range_of_the_metric(metric, bound, expected):
     outcome = outcome_of(users=12)
-    outcome.history.add(10, 0.0, np.array([0.3]))
+    outcome.history.add(10, 0.0, np.array([0.3]), 1)
     (found,), confidence = searched(
         replace(outcome, searchers=(BoundedBy(bound),)), metric
     ).may_be_larger_by()

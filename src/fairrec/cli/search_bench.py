@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fairrec.core.progress import Progress
     from fairrec.search.bench import SearchBench
 
-FILES = ("accuracy.csv", "convergence.csv", "search.svg", "search.html")
+FILES = ("accuracy.csv", "convergence.csv", "worst.csv", "search.svg", "search.html")
 
 
 class BenchTables(NamedTuple):
@@ -190,8 +190,30 @@ def _print(bench: SearchBench, title: str) -> None:
             f"{end['ms_per_ask']:.2g}",
         )
     console.print(table)
+    if bench.worst.height:
+        console.print(_worst_table(bench))
     for note in bench.notes:
         console.print(Text.assemble(("note: ", "yellow"), note), soft_wrap=True)
+
+
+def _worst_table(bench: SearchBench) -> Table:
+    """The share of the worst groups found, which is FairAS's second aim."""
+    table = Table(
+        title=Text("Share of the worst served groups found"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("searcher")
+    table.add_column("of the", justify="right")
+    for budget in bench.options.budgets:
+        table.add_column(f"{100 * budget:g}%", justify="right")
+    summary = bench.summary_of_worst()
+    for searcher, worst in summary.select("searcher", "worst").unique(maintain_order=True).rows():
+        rows = summary.filter(searcher=searcher, worst=worst).to_dicts()
+        cells = (_spread(row["mean"], row["sd"]) for row in rows)
+        table.add_row(Text(searcher), f"{worst:,} worst", *cells)
+    return table
 
 
 def _spread(mean: float, sd: float | None) -> str:
@@ -206,7 +228,7 @@ def _write(bench: SearchBench, title: str, folder: Path) -> None:
 
     chart = search_curves(bench.curve, f"Share of the exact gap found: {title}", _about(bench))
     with whole_folder(folder, owned=("accuracy.csv",)) as part:
-        for name, frame in (("convergence", bench.convergence), ("accuracy", bench.accuracy)):
-            put_table(frame, part / f"{name}.csv", as_csv=True)
+        for name in ("convergence", "worst", "accuracy"):
+            put_table(getattr(bench, name), part / f"{name}.csv", as_csv=True)
         for name in ("search.svg", "search.html"):
             write_search_curves(chart, part / name)

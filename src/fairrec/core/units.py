@@ -58,6 +58,11 @@ class Unit:
         return f"{n:,} {self.noun(n)}"
 
     @property
+    def a(self) -> str:
+        """Any one of them."""
+        return f"{'an' if self.one[0].lower() in 'aeio' else 'a'} {self.one}"
+
+    @property
     def who(self) -> str:
         """The pronoun in `users who are alike`."""
         return "who" if self.is_users else "that"

@@ -40,9 +40,18 @@ def holds_parquet(raw: Path) -> bool:
 
 
 def read_parquet(
-    raw: Path, table: str, columns: ColumnTypes, may_be_null: Collection[str] = ()
+    raw: Path,
+    table: str,
+    columns: ColumnTypes,
+    may_be_null: Collection[str] = (),
+    where_there: ColumnTypes | None = None,
 ) -> RawTable:
-    """The named columns of one of the three tables, in the types asked for."""
+    """The named columns of one of the three tables, in the types asked for.
+
+    Parameters
+    ----------
+    where_there : more columns, of a table that has them; they may be null
+    """
     path = raw / f"{table}.parquet"
     try:
         frame = pl.read_parquet(path, glob=False)
@@ -51,7 +60,9 @@ def read_parquet(
             raise InputError(
                 f"{path.name}: no column '{missing[0]}'. Columns here: {', '.join(frame.columns)}."
             )
-        typed = frame.select(pl.col(column).cast(kind) for column, kind in columns.items())
+        more = {name: kind for name, kind in (where_there or {}).items() if name in frame.columns}
+        wanted = {**columns, **more}
+        typed = frame.select(pl.col(column).cast(kind) for column, kind in wanted.items())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # a damaged file can make the reader panic
         reason = (str(error).strip() or repr(error)).splitlines()[0]

@@ -276,13 +276,15 @@ def read_tables(
     )
 
 
-def refuse_clash(attributes: Sequence[str], reserved: Collection[str]) -> None:
+def refuse_clash(
+    attributes: Sequence[str], reserved: Collection[str], table: str = "users"
+) -> None:
     """An error for an attribute that would be another column of the result."""
     for name in attributes:
         if name in reserved:
             raise InputError(
                 f"Attribute '{name}' has the name of a column of the result. "
-                "Rename that column of the users table."
+                f"Rename that column of the {table} table."
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -62,7 +62,8 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     refuse_repeated([spec.name for spec in items.specs])
     is_known = items.columns[unit].is_not_null()
     codes, ids = encode(ids_as_integers_or_text(items.columns[unit].drop_nulls(), table.where))
-    specs = tuple(spec for spec in items.specs if spec.name != unit)
+    called = Unit.of_column(unit)
+    specs = tuple(replace(spec, unit=called) for spec in items.specs if spec.name != unit)
     columns = items.columns.drop(unit).filter(is_known)
     first = np.full(len(ids), len(codes), dtype=np.int64)
     np.minimum.at(first, codes, np.arange(len(codes)))
@@ -72,7 +73,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
-    return Catalogue(units, keys, of_item, Unit.of_column(unit), (note,))
+    return Catalogue(units, keys, of_item, called, (note,))
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:

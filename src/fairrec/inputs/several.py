@@ -114,8 +114,8 @@ def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str
     )
     if isinstance(values.dtype, pl.List | pl.Array):
         raise InputError(
-            f"{where}: attribute '{name}' holds lists, and an attribute has one value a "
-            f"{unit.one}. {choice}"
+            f"{where}: attribute '{name}' holds lists, and an attribute has one value "
+            f"{unit.a}. {choice}"
         )
     joined = is_joined(values)
     n_several, n_users = int(joined.sum()), len(values) - values.null_count()
@@ -125,7 +125,7 @@ def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str
         raise InputError(
             f"{where}: attribute '{name}' has several values for {n_several:,} of {n_users:,} "
             f"{unit.many}, such as {plain(repr(values.filter(joined)[0]))}, and an attribute has "
-            f"one value a {unit.one}. {choice}"
+            f"one value {unit.a}. {choice}"
         )
     return (
         f"attribute '{name}' seems to have several values for {n_several:,} of {n_users:,} "

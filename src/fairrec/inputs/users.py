@@ -316,7 +316,7 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         pass
     raise InputError(
         f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. "
-        f"An attribute has one value a {spec.unit.one}: text, a whole number or true/false."
+        f"An attribute has one value {spec.unit.a}: text, a whole number or true/false."
     )
 
 

@@ -149,7 +149,8 @@ def _with_one_value_told(circumstance: Attribute) -> Attribute:
     """The same with a note where everyone is alike in it."""
     if len(circumstance.values) > 1:
         return circumstance
-    note = f"{circumstance.name} is the same for everyone, so nothing is adjusted for it"
+    alike = f"the same for {circumstance.unit.everyone}"
+    note = f"{circumstance.name} is {alike}, so nothing is adjusted for it"
     return replace(circumstance, warnings=(*circumstance.warnings, note))
 
 

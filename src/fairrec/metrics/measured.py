@@ -11,6 +11,7 @@ import numpy as np
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.progress import Progress
+from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
@@ -198,13 +199,14 @@ def values_in_random_order(
     )
 
 
-def refuse_undefined(measured: Measured, candidates: CandidateLists) -> None:
-    """An error for a metric that is undefined for every user."""
+def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit = USERS) -> None:
+    """An error for a metric that is undefined for every user, or every item."""
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         if np.isnan(row).all():
+            why = f": {_why_undefined(metric, candidates)}" if unit.is_users else ""
             raise InputError(
-                f"Metric '{metric.name}' is undefined for every user: "
-                f"{_why_undefined(metric, candidates)}. Fix the table or leave the metric out."
+                f"Metric '{metric.name}' is undefined for every {unit.one}{why}. Fix the table or "
+                "leave the metric out."
             )
 
 

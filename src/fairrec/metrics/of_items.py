@@ -8,6 +8,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
+from fairrec.core.threads import available_threads
 from fairrec.inputs.shown import Rows, Shown
 from fairrec.inputs.side import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
@@ -57,14 +58,23 @@ def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = 
     is_counted : (n_lists,), 0 for lists that give nothing; None where all count
     """
     k = len(per_place)
-    first = RankedLists(shown.candidates, k, SideData()).items(k)
-    n_items = len(shown.catalogue.item_keys)
-    # the last one stands for no item
-    items = np.append(shown.items, n_items)[first].ravel()
+    items = first_items(shown, k)
     amounts = np.tile(per_place, shown.n_lists)
     if is_counted is not None:
         amounts *= np.repeat(is_counted, k)
     return Amounts(np.arange(shown.n_lists + 1) * k, items, amounts)
+
+
+def first_items(shown: Shown, k: int) -> IntArray:
+    """(n_lists * k,), the first items, by place in the catalogue; their number for none."""
+    if ("first", k) not in shown.made:
+        threads = available_threads()
+        first = RankedLists(shown.candidates, k, SideData(), threads).items(k)
+        # the last one stands for no item
+        items = np.append(shown.items, len(shown.catalogue.item_keys))
+        shown.made["first", k] = items[first].ravel()
+    found: IntArray = shown.made["first", k]
+    return found
 
 
 def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
@@ -104,6 +114,13 @@ class Ideal(NamedTuple):
 
 def ideal_of(shown: Shown, k: int) -> Ideal:
     """The first k places of lists in the ideal order, where those wanted alike share theirs."""
+    if ("ideal", k) not in shown.made:
+        shown.made["ideal", k] = _ideal(shown, k)
+    found: Ideal = shown.made["ideal", k]
+    return found
+
+
+def _ideal(shown: Shown, k: int) -> Ideal:
     candidates = shown.candidates
     n_places = np.minimum(np.diff(candidates.offsets), k)
     n_places = np.where(knows_relevance(shown) > 0, n_places, 0)
@@ -184,6 +201,21 @@ def _share_candidates(
     """The same for lists chosen from their candidates."""
     for one in range(len(offsets) - 1):
         first, end = offsets[one], offsets[one + 1]
+        n_wanted, highest, is_graded = 0, 0.0, False
+        for row in range(first, end):
+            if labels[row] > 0:
+                is_graded = is_graded or (n_wanted > 0 and labels[row] != highest)
+                highest = max(highest, labels[row])
+                n_wanted += 1
+        if not is_graded:
+            of_wanted = up_to[min(n_wanted, n_places[one])]
+            of_others = up_to[n_places[one]] - of_wanted
+            for row in range(first, end):
+                if labels[row] > 0:
+                    due[row] = of_wanted / n_wanted
+                else:
+                    due[row] = of_others / (end - first - n_wanted)
+            continue
         order = np.argsort(-labels[first:end])
         shared = np.zeros(end - first)
         _share_ties(labels[first:end][order], n_places[one], up_to, shared)

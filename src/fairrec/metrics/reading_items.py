@@ -55,10 +55,10 @@ def read_items(
     refuse_large(tables, max_memory)
     catalogue = read_catalogue(tables["items"], given.by, given.unit)
     names = [spec.name for spec in catalogue.units.specs]
-    refuse_clash(names, {"user_id", "item_id", *reserved})
+    refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
     shown = read_shown(tables, given, catalogue)
     wanted = _wanted(given, shown, tables)
-    refuse_clash(names, {metric.name for metric in wanted})
+    refuse_clash(names, {metric.name for metric in wanted}, "items")
     shares = tuple(metric.compute(shown) for metric in wanted)
     values = {
         metric.name: metric.checked(share.values(catalogue), catalogue.n_units)

@@ -126,10 +126,10 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
 
     Returns
     -------
-    `dataset, model, method, accuracy, accuracy_sd, users, share, users_together, seconds,
-    seconds_sd, published_accuracy, published_seconds`; `accuracy` is the mean over metrics, its sd
-    over seeds; `users` of the search for one metric, `users_together` of all of them, as a user is
-    scored once
+    `dataset, model, method, accuracy, accuracy_sd, users, share, combinations, users_together,
+    seconds, seconds_sd, published_accuracy, published_seconds`; `accuracy` is the mean over
+    metrics, its sd over seeds; `users` and `combinations` of the search for one metric,
+    `users_together` of all of them, as a user is scored once
     """
     exact = gaps.select(*SUBJECT, "metric", "exact").unique()
     per_seed = (
@@ -138,7 +138,7 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
         .group_by(*SUBJECT, "method", "seed", maintain_order=True)
         .agg(
             mean_accuracy().round(12),
-            pl.col("users").mean(),
+            pl.col("users", "combinations").mean(),
             (pl.col("users") / pl.col("n_users")).mean().alias("share"),
             pl.col("users_together", "seconds").first(),
         )
@@ -146,7 +146,7 @@ def costs(search: pl.DataFrame, gaps: pl.DataFrame, methods: Sequence[Method]) -
     rows = per_seed.group_by(*SUBJECT, "method", maintain_order=True).agg(
         pl.col("accuracy").mean(),
         pl.col("accuracy").std().alias("accuracy_sd"),
-        pl.col("users", "share", "users_together").mean(),
+        pl.col("users", "share", "combinations", "users_together").mean(),
         pl.col("seconds").mean(),
         pl.col("seconds").std().alias("seconds_sd"),
     )

@@ -19,6 +19,13 @@ from fairrec.datasets.shapes import shaped_like
 from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_source import STAND_INS, SYNTHETIC, TITLES, DataSource
+from fairrec.reproduction.protocol import (
+    OURS,
+    PAPER,
+    made_from,
+    paper_protocol,
+    under_protocol,
+)
 
 
 class DataCatalogue:
@@ -35,7 +42,7 @@ class DataCatalogue:
     ) -> None:
         self._scratch, self._quick, self._seed = scratch, quick, seed
         self._folders: dict[str, tuple[str, Path]] = {}
-        self._made: dict[str, DataSource] = {}
+        self._made: dict[tuple[str, str], DataSource] = {}
         for text in given:
             holds, folder = _named(text)
             name = paper_name(holds, folder)
@@ -51,11 +58,16 @@ class DataCatalogue:
         """The paper's data sets for which files were given."""
         return tuple(self._folders)
 
-    def get(self, name: str, progress: Progress) -> DataSource:
-        """What is used for a data set of the paper."""
-        if name not in self._made:
-            self._made[name] = self._make(name, progress)
-        return self._made[name]
+    def get(self, name: str, progress: Progress, protocol: str = OURS) -> DataSource:
+        """What is used for a data set of the paper, as a protocol has it."""
+        key = (name, protocol)
+        if key not in self._made:
+            if protocol == OURS:
+                self._made[key] = self._make(name, progress)
+            else:
+                ours = self.get(name, progress)
+                self._made[key] = _by_the_paper(ours, self._scratch, progress)
+        return self._made[key]
 
     def _make(self, name: str, progress: Progress) -> DataSource:
         if name not in self._folders:
@@ -105,6 +117,18 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
         progress("making a world", 0, 0)
         write_bundle(synthetic_bundle(options), folder)
     return DataSource(name, folder, key)
+
+
+def _by_the_paper(ours: DataSource, scratch: Path, progress: Progress) -> DataSource:
+    """The data by the paper's protocol; those made before from the same are taken again."""
+    protocol = paper_protocol(ours.name)
+    key = f"{ours.key}-{PAPER}"
+    made = DataSource(ours.name, scratch / key, key)
+    stamp = made_from(ours.bundle, protocol)
+    if not (made.folder / "manifest.json").exists() or stamp not in made.bundle.manifest.notes:
+        progress("taking data as the paper does", 0, 0)
+        write_bundle(under_protocol(ours.bundle, protocol), made.folder)
+    return DataSource(ours.name, made.folder, key)
 
 
 def _named(text: str) -> tuple[str, Path]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from fairrec.core.progress import Progress
+from fairrec.reproduction.data_catalogue import DataCatalogue
 from fairrec.reproduction.data_source import TITLES, DataSource
 from fairrec.reproduction.options import ReproduceOptions
 from fairrec.reproduction.outcome import Outcome
-from fairrec.reproduction.subject import Shelf, Subject, TrainingPlan
+from fairrec.reproduction.protocol import PAPER, paper_protocol, protocol_notes
+from fairrec.reproduction.subject import Shelf, Subject
+from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.reproduction.trials.trial import Trial
 
 Frames = Mapping[str, pl.DataFrame]
@@ -35,11 +39,46 @@ class Setting:
     scratch: Path
     progress: Progress
     shelf: Shelf = field(default_factory=Shelf)
+    catalogue: DataCatalogue | None = None
 
-    def subject(self, source: DataSource, model: str) -> Subject:
-        """A recommender on a data set; it is loaded when it is first needed."""
-        training = TrainingPlan(quick=self.options.quick, seed=self.options.seed)
+    def subject(self, source: DataSource, model: str, seed: int | None = None) -> Subject:
+        """A recommender on a data set; it is loaded when it is first needed.
+
+        Parameters
+        ----------
+        seed : of its training; by default the first
+        """
+        options = self.options
+        training = TrainingPlan(
+            quick=options.quick,
+            seed=options.trainings[0] if seed is None else seed,
+            data_seed=options.seed,
+            protocol=paper_protocol(source.name) if options.protocol == PAPER else None,
+        )
         return Subject(source, model, self.runs, training, self.shelf)
+
+    def trainings(self) -> list[tuple[Subject, dict[str, Any]]]:
+        """Every trained model on every data set with every training seed, and its labels."""
+        return [
+            (
+                self.subject(source, model, seed),
+                {"dataset": source.name, "model": model, "training": seed},
+            )
+            for source in self.sources
+            for model in self.options.models
+            if model != "taste"
+            for seed in self.options.trainings
+        ]
+
+    def under(self, protocol: str) -> Setting:
+        """The same by another protocol."""
+        if protocol == self.options.protocol or self.catalogue is None:
+            return self
+        sources = (
+            self.catalogue.get(source.name, self.progress, protocol) for source in self.sources
+        )
+        options = replace(self.options, protocol=protocol)
+        return replace(self, options=options, sources=tuple(sources))
 
     def subjects(self) -> list[tuple[Subject, dict[str, str]]]:
         """Every model on every data set, and how its rows are labelled."""
@@ -64,8 +103,24 @@ class Setting:
         return rows.with_columns(data=pl.col("dataset").map_elements(self.title_of, pl.String))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of any number should know of the protocol and the data under it."""
+        if self.options.protocol != PAPER:
+            return ()
+        return tuple(
+            f"{TITLES[source.name]} by the paper's protocol: {note}."
+            for source in self.sources
+            for note in protocol_notes(source.bundle)
+        )
+
+    @property
     def title(self) -> str:
-        """All data sets, in words."""
+        """All data sets, in words, and the protocol where it is the paper's."""
+        by_paper = "; the paper's protocol" if self.options.protocol == PAPER else ""
+        return f"{self._data_title}{by_paper}"
+
+    @property
+    def _data_title(self) -> str:
         shapes = [source for source in self.sources if source.is_synthetic]
         if len(shapes) < 2:
             return "; ".join(source.title for source in self.sources)

@@ -87,12 +87,14 @@ def cost_table(name: str, title: str, spent: pl.DataFrame) -> OutcomeTable:
         ("published", layout.percent("published_accuracy")),
         ("users scored", layout.count("users")),
         ("of all", layout.percent("share", 0)),
+        ("combinations queried", layout.count("combinations")),
         ("users, all metrics", layout.count("users_together")),
         ("seconds", layout.spread("seconds", "seconds_sd")),
         ("published s", layout.figure("published_seconds")),
     ]
     note = (
         "Accuracy: gap found as a share of the exact one, mean over metrics, spread over seeds. "
-        "Users scored: for one metric, and for all metrics together. Seconds: for all metrics."
+        "Users scored: for one metric, and for all metrics together. Combinations queried: for one "
+        "metric, those without enough users too. Seconds: for all metrics."
     )
     return layout.table(name, title, spent, columns, note, 2)

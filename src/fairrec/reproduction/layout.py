@@ -94,6 +94,20 @@ def spread(name: str, spread_name: str) -> Shown:
     return shown
 
 
+def fixed_spread(name: str, decimals: int) -> Shown:
+    """Mean and standard deviation, which is in the column `NAME_sd`, with so many decimals.
+
+    >>> fixed_spread("a", 3)({"a": 0.5, "a_sd": 0.01}), fixed_spread("a", 3)({"a": 1, "a_sd": None})
+    ('0.500 ±0.010', '1.000')
+    """
+
+    def shown(row: ShownRow) -> str:
+        mean, sd = fixed(name, decimals)(row), row[f"{name}_sd"]
+        return mean if _is_nothing(sd) else f"{mean} ±{sd:.{decimals}f}"
+
+    return shown
+
+
 def percent_spread(name: str, spread_name: str) -> Shown:
     """Mean and standard deviation of a share."""
 

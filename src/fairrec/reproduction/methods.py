@@ -21,7 +21,17 @@ THETAS = {
 ONLY_THE_GAP = {"findings": 0.0}
 THEMIS = Method("Themis", "themis", "themis")
 DPSO = Method("FairRec (dpso)", "dpso", "fairrec")
-PSO = Method("vanilla pso", "pso")
+FAIRAS = Method("FairAS (fairas)", "fairas")
+PLAIN_PSO = Method("plain pso (1995)", "pso", hyper={"inertia": 1.0})
+PSO = Method("pso with inertia (1998)", "pso")
+NO_DESIGNS = Method(
+    "dpso without its designs", "dpso", hyper={"from_users": 0, "alpha": 0, "shared": 0}
+)
+ONE_DESIGN_OFF = (
+    Method("dpso, uniform start", "dpso", hyper={"from_users": 0}),
+    Method("dpso, no thermal motion", "dpso", hyper={"alpha": 0}),
+    Method("dpso, swarms apart", "dpso", hyper={"shared": 0}),
+)
 EXACT = Method("ours: exact, one pass", "exact")
 ADAPTIVE = Method("ours: adaptive", "adaptive", hyper=ONLY_THE_GAP)
 ADAPTIVE_TENTH = replace(ADAPTIVE, title="ours: adaptive, 10% of users", users=0.1)

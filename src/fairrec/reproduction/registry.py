@@ -1,4 +1,4 @@
-"""All experiments, in the order of the paper."""
+"""All experiments, in the order of the paper, and then what it does not have."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fairrec.reproduction.experiments import (
     table5_attributes,
     tables3_7_fixed_time,
     tables4_6_mitigation,
+    trainings,
 )
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
@@ -31,5 +32,6 @@ for _experiment in (
     figure4_vanilla_swarms.EXPERIMENT,
     figure5_efficiency.EXPERIMENT,
     figure6_hyper_parameters.EXPERIMENT,
+    trainings.EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)

@@ -82,9 +82,12 @@ def reproduce(
     done = []
     for experiment in _with_data(experiments, sources.given, datasets):
         used = [
-            sources.get(name, progress) for name in _chosen(experiment, sources.given, datasets)
+            sources.get(name, progress, options.protocol)
+            for name in _chosen(experiment, sources.given, datasets)
         ]
-        setting = Setting(options, tuple(used), runs or out / "runs", out / "data", progress, shelf)
+        setting = Setting(
+            options, tuple(used), runs or out / "runs", out / "data", progress, shelf, sources
+        )
         trials = experiment.plan(setting)
         before = store.n_worked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,23 +29,14 @@ from fairrec.reproduction.recommender import (
     recommender_of_run,
 )
 from fairrec.reproduction.space import full_combinations
+from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.measure import Measure
 
 if TYPE_CHECKING:
     from fairrec.models.runs.record import RunRecord
 
-LARGE_BATCH_FROM = 300_000
-"""Positive interactions from which training takes steps of 4,096 rows, otherwise 1,024."""
 WARM_UP_LISTS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPlan:
-    """How models are trained: the defaults of `fairrec train`, or a moment for a quick run."""
-
-    quick: bool = False
-    seed: int = 0
 
 
 class Shelf:
@@ -84,21 +75,22 @@ class Subject:
     @property
     def folder(self) -> Path:
         """Where the trained run is, or will be."""
-        return self.runs / f"{self.source.key}-{self.model}"
+        seed = f"-seed{self.training.seed}" if self.training.seed else ""
+        return self.runs / f"{self.source.key}-{self.model}{seed}"
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What names the recommender and its candidates; it is trained first if it is not yet."""
+        about = {"model": self.model, **self.training.identity()}
         if self.model == "taste":
-            return {"model": "taste", "data": self.source.bundle.manifest.sha256}
+            return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
         tables = ("test", "validation", "users", "items", "history")
         files = ("model.safetensors", *(f"{table}.parquet" for table in tables))
-        return {"model": self.model, **{name: file_sum(self.folder / name) for name in files}}
+        return {**about, **{name: file_sum(self.folder / name) for name in files}}
 
     def trained(self, progress: Progress) -> RunRecord:
         """The record of the finished run, which is made if there is none."""
         from fairrec.models.deep.training import train
-        from fairrec.models.deep.training_options import TrainingOptions
         from fairrec.models.runs.record import load_run_record
 
         bundle = self.source.bundle
@@ -109,14 +101,15 @@ class Subject:
                     f"{self.folder}: holds a run of another model or of other data. Remove it, or "
                     f"give another {spelled('runs')}."
                 )
+            misfit = self.training.misfit(record, bundle)
+            if misfit:
+                raise InputError(
+                    f"{self.folder}: holds a run with another {misfit}. Remove it, or give another "
+                    f"{spelled('runs')}."
+                )
             if record.finished:
                 return record
-        large = bundle.manifest.n_positive >= LARGE_BATCH_FROM
-        options = TrainingOptions(batch_size=4096 if large else 1024, seed=self.training.seed)
-        hyper: dict[str, Any] = {}
-        if self.training.quick:
-            options = replace(options, epochs=1)
-            hyper = {"embedding": 4, "layers": (16,)}
+        options, hyper = self.training.options(bundle), self.training.hyper(self.model)
         return train(bundle, self.model, self.folder, hyper, options, progress=progress)
 
     @cached_property
@@ -124,7 +117,7 @@ class Subject:
         """The model, loaded."""
         self.shelf.take(self)
         if self.model == "taste":
-            return recommender_by_taste(self.source.bundle, self.training.seed)
+            return recommender_by_taste(self.source.bundle, self.training.data_seed)
         return recommender_of_run(self.folder)
 
     @cached_property

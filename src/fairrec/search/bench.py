@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +10,15 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
+from fairrec.metrics.direction import badness
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.evidence import Evidence
 from fairrec.search.gap_history import GapHistory, gaps_between
 from fairrec.search.loop import SearchOutcome
 from fairrec.search.own_work import OwnWork
 
+WORST = (5, 10)
+"""So many of the worst served groups are looked for."""
 CURVE = tuple(np.geomspace(0.01, 1.0, 61).tolist())
 """Shares of the users at which curves are drawn."""
 
@@ -36,6 +39,8 @@ class SearchBench:
         proposed, one that is proposed again too; `groups` counts each once. The searcher's own
         work, which is all the time in its `ask` and `tell`, is divided by either.
     curve : `searcher, budget, mean, sd` as in `summary`, for finer budgets
+    worst : `searcher, metric, seed, worst, budget, share`: which share of the so many worst
+        served groups was fully scored within a budget
     gaps : the exact gap of each metric
     n_users : users of eligible intersections of all attributes
     """
@@ -44,6 +49,7 @@ class SearchBench:
     accuracy: pl.DataFrame
     convergence: pl.DataFrame
     curve: pl.DataFrame
+    worst: pl.DataFrame
     gaps: dict[str, float]
     n_users: int
     n_groups: int
@@ -57,6 +63,10 @@ class SearchBench:
         The standard deviation of a single seed is null.
         """
         return over_seeds(self.accuracy, ["searcher", "budget"], "accuracy")
+
+    def summary_of_worst(self) -> pl.DataFrame:
+        """`searcher, worst, budget, mean, sd`, likewise for the share of the worst groups."""
+        return over_seeds(self.worst, ["searcher", "worst", "budget"], "share")
 
     def ends(self) -> pl.DataFrame:
         """`searcher, mean, sd, users, share, ms_per_ask, ms_per_group` at convergence."""
@@ -79,14 +89,33 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
+def group_values(space: Grouping, values: FloatArray) -> FloatArray:
+    """(n_metrics, n_full), the values of eligible intersections with everyone scored."""
+    evidence = evidence_of(space, values, seed=0)
+    evidence.score(np.arange(space.n_users))
+    return evidence.values(space.full)
+
+
+def worst_cells(
+    space: Grouping, values: FloatArray, higher_is_better: Sequence[bool | None]
+) -> list[IntArray]:
+    """For each metric the cells of eligible intersections from the worst served one on.
+
+    Those without a value are not among them; where neither end is better, the lowest is first.
+    """
+    found = []
+    for row, higher in zip(group_values(space, values), higher_is_better, strict=True):
+        order = np.argsort(-badness(row, higher), kind="stable")
+        found.append(space.cell_of_full[order[~np.isnan(row[order])]])
+    return found
+
+
 def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
     """(n_metrics,), the largest minus the smallest value of eligible intersections.
 
     0 where fewer than two have a value.
     """
-    evidence = evidence_of(space, values, seed=0)
-    evidence.score(np.arange(space.n_users))
-    per_group = evidence.values(space.full)
+    per_group = group_values(space, values)
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)
@@ -97,9 +126,16 @@ class BenchRows:
     """The rows of the result, as they come in."""
 
     def __init__(
-        self, names: Sequence[str], gaps: FloatArray, n_users: int, budgets: Sequence[float]
+        self,
+        names: Sequence[str],
+        gaps: FloatArray,
+        worst: Sequence[IntArray],
+        n_users: int,
+        budgets: Sequence[float],
     ) -> None:
         self._names, self._gaps, self._n_users = names, gaps, n_users
+        self._cells_from_worst = worst
+        self._worst: list[dict[str, object]] = []
         self._budgets = tuple(budgets)
         self._accuracy: list[dict[str, object]] = []
         self._curve: list[dict[str, object]] = []
@@ -130,6 +166,7 @@ class BenchRows:
                     }
                     for share, accuracy in zip(shares, found.tolist(), strict=True)
                 ]
+            self._worst += [{**about, **row} for row in self._worst_found(metric, outcome.history)]
             self._convergence.append(
                 {
                     **about,
@@ -147,7 +184,23 @@ class BenchRows:
         """`accuracy`, `convergence` and `curve` of a `SearchBench`."""
         curve = over_seeds(pl.DataFrame(self._curve), ["searcher", "budget"], "accuracy")
         accuracy, convergence = pl.DataFrame(self._accuracy), pl.DataFrame(self._convergence)
-        return {"accuracy": accuracy, "convergence": convergence, "curve": curve}
+        worst = pl.DataFrame(self._worst, schema_overrides={"worst": pl.Int64})
+        return {
+            "accuracy": accuracy,
+            "convergence": convergence,
+            "curve": curve,
+            "worst": worst,
+        }
+
+    def _worst_found(self, metric: int, history: GapHistory) -> Iterator[dict[str, object]]:
+        """The share of the worst groups within each budget, where there are more groups."""
+        scored_after = dict(zip(history.cells, history.users, strict=True))
+        from_worst = self._cells_from_worst[metric].tolist()
+        for n in WORST:
+            after = np.array([scored_after.get(cell, np.inf) for cell in from_worst[:n]])
+            for budget in self._budgets if n < len(from_worst) else ():
+                share = float((after <= self._users(budget)).mean())
+                yield {"worst": n, "budget": budget, "share": share}
 
     def _users(self, share: float) -> int:
         # 0.07 * 100 is a hair above 7 in binary

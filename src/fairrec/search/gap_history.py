@@ -25,18 +25,21 @@ class GapHistory:
     ----------
     users, seconds : scored and passed by then
     gaps : for each metric the largest minus the smallest value of fully scored ones, 0 below two
+    cells : the combination itself
     """
 
     n_metrics: int
     users: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     gaps: list[tuple[float, ...]] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
 
-    def add(self, users: int, seconds: float, gaps: FloatArray) -> None:
+    def add(self, users: int, seconds: float, gaps: FloatArray, cell: int) -> None:
         """Note the state of the search."""
         self.users.append(users)
         self.seconds.append(seconds)
         self.gaps.append(tuple(gaps.tolist()))
+        self.cells.append(cell)
 
     def gaps_after(self, users: IntArray) -> FloatArray:
         """(n_metrics, len(users)), the gap found by the time so many users were scored."""

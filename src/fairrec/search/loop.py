@@ -157,8 +157,8 @@ class _Scoring:
     def note(self, batch: IntArray) -> None:
         """Take in users just scored."""
         before = self._evidence.users_scored - len(batch)
-        for n in self._ends.look(batch):
-            self.history.add(before + n, self.seconds, self._ends.gaps)
+        for n, cell in self._ends.look(batch):
+            self.history.add(before + n, self.seconds, self._ends.gaps, cell)
 
     def _reference(self, users: IntArray) -> Iterator[IntArray]:
         """The reference sample, for no more than its part of the time."""
@@ -218,8 +218,8 @@ class _Ends:
     def gaps(self) -> FloatArray:
         return gaps_between(self.highest, self.lowest)
 
-    def look(self, users: IntArray) -> Iterator[int]:
-        """Take in users just scored; after how many each new group was fully scored."""
+    def look(self, users: IntArray) -> Iterator[tuple[int, int]]:
+        """Take in users just scored; after how many each new group was fully scored, its cell."""
         cells, from_last = np.unique(
             self.evidence.space.cells.of_user[users][::-1], return_index=True
         )
@@ -229,4 +229,4 @@ class _Ends:
         for at in np.argsort(n_until):
             self.highest = np.fmax(self.highest, values[:, at])
             self.lowest = np.fmin(self.lowest, values[:, at])
-            yield int(n_until[at])
+            yield int(n_until[at]), int(cells[at])

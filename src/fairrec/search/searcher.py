@@ -25,10 +25,13 @@ class Request:
     ----------
     groups : positions in the lattice, or EVERYONE
     n_users : how many more users of each; None for all of them
+    n_queried : combinations looked at for the first time up to each group and, one number more,
+        after the last, also those without enough users; None where these are the groups alone
     """
 
     groups: IntArray
     n_users: IntArray | None = None
+    n_queried: Sequence[int] | None = None
 
 
 NOTHING = Request(np.empty(0, dtype=np.int64))

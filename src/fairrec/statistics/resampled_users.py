@@ -26,7 +26,7 @@ from fairrec.statistics.scores import student_scale
 from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
 
 N_DRAWS = 1000
-MOST_BLOCKS, FEWEST_BLOCKS = 1000, 100
+MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 20_000_000
 """Numbers that blocks and cells may take together, of one metric."""
 _AT_ONCE = 50

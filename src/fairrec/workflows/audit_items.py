@@ -90,9 +90,9 @@ def analyse_items(
 ) -> Analysis:
     """What there is to say of groups of items: chance by attributes, intervals by users."""
     inputs, shown = read.inputs, read.shown
-    grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted))
+    grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
     measured = measure_everyone(inputs, read.wanted, options.n_threads, progress)
-    refuse_undefined(measured, inputs.candidates)
+    refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.matters, measured)
     lengths = np.diff(shown.candidates.offsets)
     blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)

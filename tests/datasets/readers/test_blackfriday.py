@@ -32,7 +32,11 @@ def test_file_becomes_a_bundle(tmp_path, name):
         (1000002, "M", "55+", 16, "C", "4+", 1),
     ]
     assert bundle.users.columns[1:] == list(bundle.manifest.attributes)
-    assert bundle.items.rows() == [("P00069042", ["3"]), ("P00248942", ["1", "6", "14"])]
+    # the price is that of the first purchase
+    assert bundle.items.rows() == [
+        ("P00069042", ["3"], 3, None, None, 8370),
+        ("P00248942", ["1", "6", "14"], 1, 6, 14, 15200),
+    ]
     assert bundle.manifest.notes == ()
     assert name in bundle.manifest.source
 

@@ -37,7 +37,10 @@ def test_files_become_a_bundle_without_incomplete_users(raw, tmp_path):
         ("u2", MUSE, True, None, 5),
     ]
     assert bundle.interactions.columns == ["user_id", "item_id", "is_positive", "time", "plays"]
-    assert bundle.users.rows() == [("u1", "f", 22, "Germany"), ("u2", "m", 110, "Mexico")]
+    assert bundle.users.rows() == [
+        ("u1", "f", 22, "Germany", "Feb 1, 2007"),
+        ("u2", "m", 110, "Mexico", None),
+    ]
     assert bundle.items.rows() == [(MUSE, "muse"), (ABBA, "abba"), ('the "quoted"', 'the "quoted"')]
     assert not bundle.has_categories
     assert bundle.manifest.notes == (

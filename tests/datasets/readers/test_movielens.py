@@ -47,8 +47,8 @@ def test_1m_becomes_a_bundle(raw_1m, tmp_path):
         (2, 10, True, 978300800, 4),
     ]
     assert bundle.interactions.columns == ["user_id", "item_id", "is_positive", "time", "rating"]
-    assert bundle.users.rows() == [(1, "F", 1, 10), (2, "M", 56, 16)]
-    assert bundle.users.columns == ["user_id", "gender", "age", "occupation"]
+    assert bundle.users.rows() == [(1, "F", 1, 10, "48067"), (2, "M", 56, 16, "70072")]
+    assert bundle.users.columns == ["user_id", "gender", "age", "occupation", "zip_code"]
     assert bundle.items.rows() == [
         (10, "Léon: The Professional (1994)", ["Crime", "Drama"]),
         (20, "Toy Story (1995)", ["Comedy"]),
@@ -90,7 +90,10 @@ def test_100k_becomes_a_bundle(raw_100k, tmp_path):
         (7, 1, True, 881250949, 4),
         (8, 2, False, 881250950, 1),
     ]
-    assert bundle.users.rows() == [(7, "M", 24, "technician"), (8, "F", 53, "other")]
+    assert bundle.users.rows() == [
+        (7, "M", 24, "technician", "85711"),
+        (8, "F", 53, "other", "94043"),
+    ]
     assert bundle.items.rows() == [
         (1, "Léon (1994)", ["Action"]),
         (2, "Up (1995)", ["Action", "Comedy"]),

@@ -61,7 +61,8 @@ def slow_dcn(w, hyper, user, item) -> float:
     for weight, bias in zip(w["weights"], w["biases"], strict=True):
         x = x0 * float(x @ weight) + bias + x
     both = np.concatenate([x, relu_layers(w, "deep", x0, len(hyper.layers))])
-    return float((w["join.weight"] @ both + w["join.bias"])[0])
+    logit = float((w["join.weight"] @ both + w["join.bias"])[0])
+    return logit + (first_order(w, "linear", user, item) if hyper.linear else 0)
 
 
 def slow_fgcnn(w, hyper, user, item) -> float:
@@ -69,19 +70,21 @@ def slow_fgcnn(w, hyper, user, item) -> float:
     maps = [embedded_fields(w, "fields", user, item)]
     for layer in range(len(hyper.filters)):
         kernel, bias = w[f"convolutions.{layer}.weight"], w[f"convolutions.{layer}.bias"]
-        height, half = len(maps[0]), hyper.width // 2
+        width = hyper.widths[layer]
+        height, half = len(maps[0]), (width - 1) // 2
         convolved = []
         for number in range(len(kernel)):
             out = np.full(maps[0].shape, bias[number])
             for source, one_map in enumerate(maps):
                 for row in range(height):
-                    for step in range(hyper.width):
+                    for step in range(width):
                         if 0 <= row + step - half < height:
                             out[row] += kernel[number, source, step, 0] * one_map[row + step - half]
             convolved.append(np.tanh(out))
+        last = height - hyper.pooling + 1 if hyper.whole_pools else height
         maps = [
             np.stack(
-                [one[i : i + hyper.pooling].max(axis=0) for i in range(0, height, hyper.pooling)]
+                [one[i : i + hyper.pooling].max(axis=0) for i in range(0, last, hyper.pooling)]
             )
             for one in convolved
         ]
@@ -92,7 +95,8 @@ def slow_fgcnn(w, hyper, user, item) -> float:
         features += [*made.reshape(-1, hyper.embedding)]
     n = len(features)
     products = [float(features[i] @ features[j]) for i in range(n) for j in range(i + 1, n)]
-    return slow_tower(w, np.concatenate([*features, products]), len(hyper.layers))
+    logit = slow_tower(w, np.concatenate([*features, products]), len(hyper.layers))
+    return logit + (first_order(w, "linear", user, item) if hyper.linear else 0)
 
 
 SLOW_MODELS = {
@@ -103,9 +107,9 @@ SLOW_MODELS = {
 }
 
 
-def check_forward_pass(name: str, with_categories: bool) -> None:
+def check_forward_pass(name: str, with_categories: bool, **hyper) -> None:
     """The scores of a model are those of its slow form."""
-    model = model_of(name, with_categories)
+    model = model_of(name, with_categories, **hyper)
     if with_categories:
         with torch.no_grad():
             for part in model.modules():

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -11,6 +13,7 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.core.scratch import sole
 from fairrec.datasets.bundle import read_bundle, write_bundle
 from fairrec.models.deep import training
+from fairrec.models.deep.evaluation import Quality
 from fairrec.models.deep.registry import MODELS
 from fairrec.models.deep.training import train
 from fairrec.models.deep.training_options import TrainingOptions
@@ -193,3 +196,80 @@ def test_files_of_others_are_not_replaced_by_a_run(bundle, tmp_path, name):
     with pytest.raises(OutputError, match=f"{name} there is of no trained run of FairRec's"):
         train(bundle, "dcn", tmp_path / "theirs", {"layers": (8,)}, OPTIONS, restart=True)
     assert files_in(tmp_path / "theirs") == {name: b'{"made_at": "2026-01-01"}'}
+
+
+def test_the_epoch_with_the_least_loss_can_be_kept_and_a_penalty_counts(
+    bundle, tmp_path, monkeypatch
+):
+    losses, penalties = iter([0.5, 0.4, 0.35, 0.3]), iter([0.1, 0.1, 0.2, 0.2])
+    monkeypatch.setattr(
+        training, "holdout_quality", lambda *args: Quality(loss=next(losses), auc=0.9)
+    )
+    monkeypatch.setattr(training, "penalty", lambda *args: next(penalties))
+    options = dataclasses.replace(OPTIONS, epochs=4, patience=4, best_by="holdout-loss", l2=1e-5)
+    record = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, options)
+    assert [epoch.holdout_loss for epoch in record.epochs] == pytest.approx([0.6, 0.5, 0.55, 0.5])
+    assert record.best_epoch == 2
+
+
+def test_a_penalty_is_on_embeddings_and_crosses_and_makes_them_smaller(bundle, tmp_path):
+    def squares(l2: float) -> float:
+        options = dataclasses.replace(OPTIONS, l2=l2)
+        record = train(bundle, "dcn", tmp_path / f"{l2}", {"layers": (8,), "linear": 1}, options)
+        model = load_run(tmp_path / f"{l2}").model
+        assert len(model.penalised()) == 5  # fields and categories, twice, and crosses
+        total = sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+        assert record.penalty == pytest.approx(l2 * total)
+        return total
+
+    assert squares(1e-2) < 0.5 * squares(0.0)
+
+
+def test_another_seed_trains_on_the_same_data_where_that_is_asked(bundle, tmp_path):
+    for seed in (0, 1):
+        options = dataclasses.replace(OPTIONS, epochs=1, seed=seed, data_seed=0)
+        train(bundle, "deepfm", tmp_path / f"{seed}", {"layers": (8,)}, options)
+    one, other = files_in(tmp_path / "0"), files_in(tmp_path / "1")
+    assert [name for name in one if one[name] != other[name]] == ["model.safetensors", "run.json"]
+
+
+def test_negatives_can_stay_the_same(bundle):
+    data = training.training_data(bundle, n_candidates=20)
+
+    def negatives(epoch: int, fixed: bool) -> set[tuple[int, int]]:
+        options = dataclasses.replace(OPTIONS, fixed_negatives=fixed)
+        rng = np.random.default_rng([0, epoch, 3])
+        batches = training._batches(data, rng, options)
+        return {
+            pair
+            for users, items, labels in batches
+            for pair in zip(users[labels == 0].tolist(), items[labels == 0].tolist(), strict=True)
+        }
+
+    assert negatives(1, True) == negatives(2, True)
+    assert negatives(1, False) != negatives(2, False)
+
+
+def test_a_model_that_sees_other_features_is_loaded_with_them(bundle, tmp_path):
+    options = dataclasses.replace(OPTIONS, epochs=1, features=("gender",))
+    record = train(bundle, "deepfm", tmp_path / "run", {"layers": (8,)}, options)
+    assert (len(record.user_sizes), record.n_categories) == (2, 0)
+    assert load_run(tmp_path / "run").predictions().height == 20 * bundle.users.height
+
+
+def test_a_run_of_a_version_that_knew_fewer_options_is_not_trained_again(
+    bundle, tmp_path, monkeypatch
+):
+    train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
+    file = tmp_path / "run" / "run.json"
+    record = json.loads(file.read_text())
+    for name in ("features", "l2", "best_by", "data_seed"):
+        del record["options"][name]
+    del record["hyper_parameters"]["linear"]
+    record["hyper_parameters"]["width"] = 3
+    file.write_text(json.dumps(record))
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_one_epoch", lambda *args: pytest.fail("trained again"))
+        train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,)}, OPTIONS)
+    with pytest.raises(InputError, match=r"another linear \(False, now 1\)"):
+        train(bundle, "fgcnn", tmp_path / "run", {"layers": (8,), "linear": 1}, OPTIONS)

@@ -11,6 +11,7 @@ def test_all_methods_of_the_paper_and_ours_are_run_with_every_seed(setting):
     assert searches == dict.fromkeys(
         [
             *("Themis", "TestSGD 0.01", "TestSGD 0.005", "FairRec (dpso)"),
+            "FairAS (fairas)",
             *("ours: exact, one pass", "ours: adaptive", "ours: adaptive, 10% of users"),
         ],
         2,

@@ -4,6 +4,7 @@ import pytest
 
 from fairrec.reproduction.experiments.tables3_7_fixed_time import (
     share_of_work,
+    within_combinations,
     within_time,
     within_users,
 )
@@ -16,4 +17,6 @@ def test_the_share_of_work_is_the_fixed_time_over_the_time_of_the_papers_themis(
     assert {method.users for method in within_users("movielens-1m")} == {
         share_of_work("movielens-1m")
     }
+    for method in within_combinations("movielens-1m"):
+        assert (method.users, method.combinations) == (None, share_of_work("movielens-1m"))
     assert all(method.fixed_time and method.users is None for method in within_time("lfm360k"))

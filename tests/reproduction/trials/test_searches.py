@@ -6,7 +6,7 @@ import pytest
 
 from fairrec.reproduction.methods import ADAPTIVE, DPSO, EXACT, THEMIS
 from fairrec.reproduction.trials.chance import chance_trial
-from fairrec.reproduction.trials.searches import search_trial
+from fairrec.reproduction.trials.searches import Method, search_trial
 from tests.reproduction.trial_rows import silent
 
 LABELS = {"dataset": "movielens-1m", "model": "taste"}
@@ -33,6 +33,18 @@ def test_a_budget_in_users_is_kept_by_each_search(subject):
     assert {row["limit"] for row in rows.values()} == {None}
 
 
+def test_a_budget_in_combinations_is_kept_by_each_search(subject):
+    space = subject.space(0.001)
+    random = Method("random", "random", combinations=0.5)
+    for method in (random, replace(DPSO, combinations=0.5)):
+        for row in found(subject, method).values():
+            assert row["combinations"] <= space.n_combinations // 2
+            assert row["n_combinations"] == space.n_combinations
+    assert {row["combinations"] for row in found(subject, THEMIS).values()} == {
+        space.n_combinations
+    }
+
+
 def test_in_fixed_time_each_search_pays_for_itself(subject):
     rows = found(subject, replace(DPSO, fixed_time=True))
     assert {row["users_together"] for row in rows.values()} == {None}
@@ -41,10 +53,13 @@ def test_in_fixed_time_each_search_pays_for_itself(subject):
 
 
 def test_what_determines_a_search_is_in_its_name(subject):
-    methods = (DPSO, replace(DPSO, users=0.1), replace(DPSO, hyper={"epsilon": 0.2}))
+    methods = (
+        *(DPSO, replace(DPSO, users=0.1), replace(DPSO, hyper={"epsilon": 0.2})),
+        replace(DPSO, combinations=0.1),
+    )
     abouts = [search_trial(subject, LABELS, method, 0).about(silent) for method in methods]
     abouts.append(search_trial(subject, LABELS, DPSO, 1).about(silent))
-    assert len({str(about) for about in abouts}) == 4
+    assert len({str(about) for about in abouts}) == 5
     # a title is only a label
     renamed = search_trial(subject, LABELS, replace(DPSO, title="other"), 0)
     assert renamed.about(silent) == abouts[0]

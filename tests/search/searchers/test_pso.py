@@ -6,7 +6,8 @@ from pytest import approx
 
 from fairrec.core.errors import InputError
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.pso import PSOParameters, next_velocities, uniform_positions
+from fairrec.search.searchers.pso import PSOParameters, next_velocities
+from fairrec.search.searchers.swarm import uniform_positions
 from tests.search.search_worlds import space_of
 from tests.search.searchers.small_swarm import small_swarm
 

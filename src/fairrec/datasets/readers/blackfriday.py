@@ -59,7 +59,7 @@ def read(raw: Path, progress: Progress) -> Bundle:
         "blackfriday",
         interactions,
         people.select("user_id", *ATTRIBUTES),
-        products,
+        products.join(_prices(interactions), on="item_id", how="left", maintain_order="left"),
         files=dict.fromkeys(table.file for table in tables),
         positive="every purchase",
         order="not known; drawn at random",
@@ -114,7 +114,15 @@ def _with_categories(items: pl.DataFrame) -> pl.DataFrame:
     """Each item once with its categories: the three columns share one numbering."""
     numbers = pl.concat_list(pl.col(CATEGORIES).cast(pl.String)).explode()
     return items.group_by("item_id", maintain_order=True).agg(
-        numbers.drop_nulls().unique(maintain_order=True).alias("categories")
+        numbers.drop_nulls().unique(maintain_order=True).alias("categories"),
+        pl.col(CATEGORIES).first(),
+    )
+
+
+def _prices(interactions: pl.DataFrame) -> pl.DataFrame:
+    """`item_id` and `price`: the first known amount that somebody paid for it."""
+    return interactions.group_by("item_id", maintain_order=True).agg(
+        pl.col("amount").drop_nulls().first().alias("price")
     )
 
 

@@ -18,6 +18,8 @@ from fairrec.datasets.registry import DATASETS, Dataset
 PLAYS_FILE = "usersha1-artmbid-artname-plays.tsv"
 PROFILE_FILE = "usersha1-profile.tsv"
 ATTRIBUTES = ("gender", "age", "country")
+SIGNUP = "signup"
+"""Kept beside the attributes where the files have it: the paper's models see it."""
 AGES = (1, 110)
 MBID_LENGTH = 36
 IS_PLAY = pl.col("item_id").is_not_null() & (pl.col("plays") > 0)
@@ -35,7 +37,9 @@ def read(raw: Path, progress: Progress) -> Bundle:
     progress("counting plays", 2, 5)
     notes += _dropped(rows, users)
     rows = rows.filter(IS_PLAY)
-    known = users.filter("is_complete").select("user_id", *ATTRIBUTES)
+    known = users.filter("is_complete").select(
+        "user_id", *ATTRIBUTES, *({SIGNUP} & {*users.columns})
+    )
     progress("naming artists", 3, 5)
     items = _artists(rows, known)
     progress("collecting plays", 4, 5)
@@ -63,8 +67,9 @@ def _plays(raw: Path) -> RawTable:
 
 def _profiles(raw: Path) -> RawTable:
     path = find_file("lfm360k", raw, PROFILE_FILE)
-    table = read_fields(path, "\t", ("user_id", *ATTRIBUTES, "signup"), UTF_8)
-    return table.whole_numbers("age", may_be_empty=True).empty_as_missing("gender", "country")
+    table = read_fields(path, "\t", ("user_id", *ATTRIBUTES, SIGNUP), UTF_8)
+    ages = table.whole_numbers("age", may_be_empty=True)
+    return ages.empty_as_missing("gender", "country", SIGNUP)
 
 
 def _parquet_plays(raw: Path) -> RawTable:
@@ -81,7 +86,7 @@ def _parquet_plays(raw: Path) -> RawTable:
 
 def _parquet_profiles(raw: Path) -> RawTable:
     columns = {"user_id": pl.String, "gender": pl.String, "age": pl.Int64, "country": pl.String}
-    return read_parquet(raw, "users", columns, may_be_null=ATTRIBUTES)
+    return read_parquet(raw, "users", columns, ATTRIBUTES, where_there={SIGNUP: pl.String})
 
 
 def _complete(profiles: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:

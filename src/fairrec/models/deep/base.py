@@ -33,7 +33,9 @@ class HyperParameters:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name == "dropout":
+            if isinstance(field.default, bool):
+                fits, allowed = value in (0, 1), "1 or 0"
+            elif field.name == "dropout":
                 is_number = isinstance(value, int | float)
                 fits, allowed = is_number and 0 <= value < 1, "a number from 0 to below 1"
             elif isinstance(field.default, tuple):
@@ -117,6 +119,11 @@ class CTRModel(nn.Module):
     def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
         """(n_rows,), the logit from the embedded fields (n_rows, n_fields, size)."""
         raise NotImplementedError
+
+    def penalised(self) -> list[nn.Parameter]:
+        """The weights that an L2 penalty is on: those of embeddings and of the first order."""
+        tables = (part for part in self.modules() if isinstance(part, nn.Embedding))
+        return [weight for table in tables for weight in table.parameters()]
 
 
 def chosen_device(name: str) -> torch.device:

@@ -8,15 +8,21 @@ import torch
 from torch import Tensor, nn
 
 from fairrec.core.errors import InputError
-from fairrec.models.deep.base import MOST_LAYERS, CTRModel, HyperParameters, perceptron
+from fairrec.models.deep.base import MOST_LAYERS, CTRModel, HyperParameters, Linear, perceptron
 from fairrec.models.deep.features import FeatureTables
 
 
 @dataclass(frozen=True, slots=True)
 class DCNHyperParameters(HyperParameters):
-    """With the number of cross layers."""
+    """With the number of cross layers.
+
+    Parameters
+    ----------
+    linear : whether a first-order part stands beside both networks, as in DeepCTR
+    """
 
     cross_layers: int = 3
+    linear: bool = False
 
     def __post_init__(self) -> None:
         HyperParameters.__post_init__(self)
@@ -42,6 +48,7 @@ class DCN(CTRModel):
         self.deep = perceptron(n_in, hyper.layers, hyper.dropout)
         n_deep = hyper.layers[-1] if hyper.layers else n_in
         self.join = nn.Linear(n_in + n_deep, 1)
+        self.linear = Linear(tables) if hyper.linear else None
 
     def logit(self, users: Tensor, items: Tensor, embedded: Tensor) -> Tensor:
         """Each cross layer: x0 times (w . x), plus b, plus x."""
@@ -51,4 +58,8 @@ class DCN(CTRModel):
             crossed = start * (crossed @ weight).unsqueeze(1) + bias + crossed
         both = torch.cat([crossed, self.deep(start)], dim=1)
         logit: Tensor = self.join(both).squeeze(1)
-        return logit
+        return logit if self.linear is None else logit + self.linear(users, items)
+
+    def penalised(self) -> list[nn.Parameter]:
+        """With the weights of the crosses."""
+        return [*super().penalised(), self.weights]

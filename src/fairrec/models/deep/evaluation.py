@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -14,6 +16,7 @@ from fairrec.metrics.measured import values_per_list
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.deep.training_data import Targets, TrainingData
+from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.runs.record import RunRecord
 
 TOP_METRICS = ("auc", "mrr@5", "ndcg@5", "hit@5")
@@ -34,8 +37,16 @@ def target_auc(model: CTRModel, targets: Targets) -> float:
     return float(np.mean(below / (scores.shape[1] - 1)))
 
 
-def evaluated(record: RunRecord, model: CTRModel, data: TrainingData, seed: int) -> RunRecord:
-    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Log loss and AUC on the rows kept out, each with a negative."""
+
+    loss: float
+    auc: float
+
+
+def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
+    """How good a model is on the rows kept out; the same seed draws the same negatives."""
     rng = np.random.default_rng([seed, 4])
     negatives = data.sampler.draw(data.holdout_users, rng)
     users = np.concatenate([data.holdout_users, data.holdout_users])
@@ -43,11 +54,25 @@ def evaluated(record: RunRecord, model: CTRModel, data: TrainingData, seed: int)
     labels = np.repeat([1.0, 0.0], len(data.holdout_users))
     logits = score_pairs(model, users, items)
     loss = np.where(labels > 0, np.logaddexp(0, -logits), np.logaddexp(0, logits)).mean()
+    return Quality(float(loss), pooled_auc(logits, labels))
+
+
+def penalty(model: CTRModel, l2: float) -> float:
+    """The L2 penalty: so much times the sum of squares of the weights that have one."""
+    return l2 * sum(float(weight.detach().double().square().sum()) for weight in model.penalised())
+
+
+def evaluated(
+    record: RunRecord, model: CTRModel, data: TrainingData, options: TrainingOptions
+) -> RunRecord:
+    """The record with loss and AUC on the rows kept out, and metrics on the test targets."""
+    quality = holdout_quality(model, data, options.seed_of_data)
     return record.model_copy(
         update={
             "finished": True,
-            "holdout_loss": float(loss),
-            "holdout_auc": pooled_auc(logits, labels),
+            "holdout_loss": quality.loss,
+            "holdout_auc": quality.auc,
+            "penalty": penalty(model, options.l2),
             "test": _top_metrics(target_scores(model, data.test), data.test),
         }
     )

@@ -9,7 +9,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import CodeArray
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import spelled
 from fairrec.inputs.ids import encode
+
+CATEGORIES = "categories"
+"""The column of items that may hold several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +47,61 @@ class FeatureTables:
 
 
 def feature_tables(
-    users: pl.DataFrame, items: pl.DataFrame, attributes: Sequence[str]
+    users: pl.DataFrame,
+    items: pl.DataFrame,
+    attributes: Sequence[str],
+    features: Sequence[str] | None = None,
 ) -> FeatureTables:
-    """Fields of users (id and attributes) and items (id and categories), in the tables' order."""
-    columns = [np.arange(users.height, dtype=np.int32)]
-    sizes = [users.height]
-    for name in attributes:
-        codes, n_codes = _codes_with_missing(users[name])
-        columns.append(codes)
-        sizes.append(n_codes)
-    n_categories, categories = _category_codes(items)
+    """Fields of users and items, the id first, in the tables' order.
+
+    Parameters
+    ----------
+    features : columns of either table; by default the attributes, and categories where there are
+        any
+    """
+    of_users, of_items = [*attributes], [name for name in items.columns if name == CATEGORIES]
+    if features is not None:
+        of_users, of_items = _columns_of(users, items, features)
+    user_sizes, user_codes = _fields(users, of_users)
+    item_sizes, item_codes = _fields(items, [name for name in of_items if name != CATEGORIES])
+    n_categories, categories = _category_codes(items, CATEGORIES in of_items)
     return FeatureTables(
-        user_sizes=tuple(sizes),
-        user_codes=np.stack(columns, axis=1),
-        item_sizes=(items.height,),
-        item_codes=np.arange(items.height, dtype=np.int32)[:, None],
+        user_sizes=user_sizes,
+        user_codes=user_codes,
+        item_sizes=item_sizes,
+        item_codes=item_codes,
         n_categories=n_categories,
         item_categories=categories,
     )
+
+
+def _columns_of(
+    users: pl.DataFrame, items: pl.DataFrame, features: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The features that are columns of users, and those of items."""
+    tables = {"users": users.drop("user_id").columns, "items": items.drop("item_id").columns}
+    for name in features:
+        homes = [table for table, columns in tables.items() if name in columns]
+        if len(homes) != 1:
+            where = "both users and items" if homes else "neither users nor items"
+            known = [column for columns in tables.values() for column in columns]
+            raise InputError(
+                f"{spelled('features')}: '{plain(name)}' is a column of {where}. Name some of "
+                f"{plain(', '.join(known), 300)}."
+            )
+    return [name for name in features if name in tables["users"]], [
+        name for name in features if name in tables["items"]
+    ]
+
+
+def _fields(table: pl.DataFrame, names: Sequence[str]) -> tuple[tuple[int, ...], CodeArray]:
+    """The number of codes of each field, and the codes (n_rows, n_fields); the row comes first."""
+    columns, sizes = [np.arange(table.height, dtype=np.int32)], [table.height]
+    for name in names:
+        codes, n_codes = _codes_with_missing(table[name])
+        columns.append(codes)
+        sizes.append(n_codes)
+    return tuple(sizes), np.stack(columns, axis=1)
 
 
 def _codes_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
@@ -70,11 +112,11 @@ def _codes_with_missing(values: pl.Series) -> tuple[CodeArray, int]:
     return codes, len(distinct) + 1
 
 
-def _category_codes(items: pl.DataFrame) -> tuple[int, CodeArray]:
-    if "categories" not in items.columns:
+def _category_codes(items: pl.DataFrame, has_categories: bool) -> tuple[int, CodeArray]:
+    if not has_categories:
         return 0, np.zeros((items.height, 0), dtype=np.int32)
-    pairs = items.select("categories").with_row_index("item").explode("categories").drop_nulls()
-    codes, distinct = encode(pairs["categories"])
+    pairs = items.select(CATEGORIES).with_row_index("item").explode(CATEGORIES).drop_nulls()
+    codes, distinct = encode(pairs[CATEGORIES])
     item = pairs["item"].to_numpy()
     first = np.searchsorted(item, item, side="left")
     place = np.arange(len(item)) - first

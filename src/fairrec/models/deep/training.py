@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from fairrec.core.scratch import sole
 from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
-from fairrec.models.deep.evaluation import evaluated, target_auc
+from fairrec.models.deep.evaluation import evaluated, holdout_quality, penalty, target_auc
+from fairrec.models.deep.registry import MODELS
 from fairrec.models.deep.training_data import TrainingData, texts_once, training_data
 from fairrec.models.deep.training_options import TrainingOptions
 from fairrec.models.deep.training_state import TrainingState, state_files
@@ -58,7 +59,7 @@ def train(
 ) -> RunRecord:
     """Train a model and write the run; an unfinished run in the folder is taken up again.
 
-    The weights of the epoch with the best validation AUC are kept. A run that is there stays whole
+    The weights of the best epoch are kept. A run that is there stays whole
     until the new one is.
 
     Parameters
@@ -71,7 +72,12 @@ def train(
     _refuse_no_run(folder)
     progress("preparing", 0, 0)
     data = training_data(
-        bundle, options.all_positive, options.holdout, options.candidates, options.seed
+        bundle,
+        options.all_positive,
+        options.holdout,
+        options.candidates,
+        options.seed_of_data,
+        options.features,
     )
     torch.manual_seed(options.seed)
     model = build_model(model_name, hyper or {}, data.features).to(options.torch_device)
@@ -85,7 +91,7 @@ def train(
             state, record = _trained(record, model, folder, data, options, progress)
             progress("evaluating", 0, 0)
             model.load_state_dict(state.best)
-            record = evaluated(record, model, data, options.seed)
+            record = evaluated(record, model, data, options)
             left = (file.name for file in state_files(folder))
             with whole_folder(folder, owned=(*left, RUNNING, _LOCK, RUN)) as part:
                 write_tables(bundle, data, part)
@@ -110,7 +116,7 @@ def _trained(
     progress: Progress,
 ) -> tuple[TrainingState, RunRecord]:
     """Train epoch by epoch, each kept until the run is written."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    optimizer = torch.optim.Adam(_parameter_groups(model, options), lr=options.learning_rate)
     state = TrainingState(model, optimizer, folder)
     if record.epochs:
         state.load(len(record.epochs))
@@ -129,6 +135,17 @@ def _trained(
         save_record(record, folder / RUNNING)
         state.forget_before(len(record.epochs))
     return state, record
+
+
+def _parameter_groups(model: CTRModel, options: TrainingOptions) -> list[dict[str, Any]]:
+    """The weights, those with a penalty apart."""
+    if not options.l2:
+        return [{"params": [*model.parameters()]}]
+    penalised = model.penalised()
+    theirs = {id(weight) for weight in penalised}
+    others = [weight for weight in model.parameters() if id(weight) not in theirs]
+    # the slope of a penalty of l2 times the square
+    return [{"params": penalised, "weight_decay": 2 * options.l2}, {"params": others}]
 
 
 def _fresh_record(
@@ -173,10 +190,21 @@ def _taken_up(fresh: RunRecord, folder: Path) -> RunRecord:
 def _other_than(fresh: RunRecord, record: RunRecord) -> str:
     """The first thing that was asked of a run and is not asked of the fresh one, in words."""
     asked, there = _what_was_asked(fresh), _what_was_asked(record)
+    # what an earlier version did not know was done as by default
+    unasked = {
+        **hyper_as_dict(MODELS[fresh.model].hyper_parameters()),
+        **dataclasses.asdict(TrainingOptions()),
+    }
     for name, value in asked.items():
-        if there[name] != value:
-            return f"{name.replace('_', ' ')} ({there[name]}, now {value})"
+        before = there[name] if name in there else unasked[name]
+        if before not in (value, _alone(value)):
+            return f"{name.replace('_', ' ')} ({before}, now {value})"
     return ""
+
+
+def _alone(value: Any) -> Any:
+    """The one value of a list of one, as which earlier versions wrote it."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _what_was_asked(record: RunRecord) -> dict[str, Any]:
@@ -198,7 +226,7 @@ def _one_epoch(
     options: TrainingOptions,
     progress: Progress,
 ) -> RunRecord:
-    """One pass over the positives, each with a fresh negative."""
+    """One pass over the positives, each with a negative."""
     started = time.perf_counter()
     number = len(record.epochs) + 1
     # numbers of an epoch depend on the seed and the epoch alone, so a resumed run is the same
@@ -212,9 +240,7 @@ def _one_epoch(
     last = record.epochs[-1].validation_auc if record.epochs else float("nan")
     for done, (users, items, labels) in enumerate(_batches(data, rng, options), 1):
         state.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
-            logits = model(users, items)
-        loss = binary_cross_entropy_with_logits(logits.float(), labels)
+        loss = binary_cross_entropy_with_logits(model(users, items), labels)
         loss.backward()  # type: ignore[no-untyped-call]
         state.optimizer.step()
         total += loss.detach() * len(users)
@@ -226,15 +252,27 @@ def _one_epoch(
         raise InputError(
             f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
         )
+    holdout_loss = None
+    if options.best_by == "holdout-loss":
+        holdout_loss = holdout_quality(model, data, options.seed_of_data).loss
+        holdout_loss += penalty(model, options.l2)
     epoch = EpochRecord(
         epoch=number,
         loss=loss_value,
         validation_auc=target_auc(model, data.validation),
         seconds=time.perf_counter() - started,
+        holdout_loss=holdout_loss,
     )
     epochs = (*record.epochs, epoch)
-    best = max(epochs, key=lambda one: one.validation_auc).epoch
-    return record.model_copy(update={"epochs": epochs, "best_epoch": best})
+    return record.model_copy(update={"epochs": epochs, "best_epoch": _best(epochs).epoch})
+
+
+def _best(epochs: Sequence[EpochRecord]) -> EpochRecord:
+    """The epoch with the least loss on the rows kept out, or else the best validation AUC."""
+    return max(
+        epochs,
+        key=lambda one: one.validation_auc if one.holdout_loss is None else -one.holdout_loss,
+    )
 
 
 def _batches(
@@ -242,7 +280,9 @@ def _batches(
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     device = options.torch_device
     n = len(data.users)
-    negatives = data.sampler.draw(data.users, rng)
+    # the same in every epoch, or of this one
+    own = np.random.default_rng([options.seed, 0, 3]) if options.fixed_negatives else rng
+    negatives = data.sampler.draw(data.users, own)
     order = torch.from_numpy(rng.permutation(2 * n)).to(device)
     users = torch.from_numpy(np.concatenate([data.users, data.users])).to(device)[order]
     items = torch.from_numpy(np.concatenate([data.items, negatives])).to(device)[order]

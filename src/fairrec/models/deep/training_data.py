@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,12 +81,14 @@ def training_data(
     holdout: float = 0.2,
     n_candidates: int = 50,
     seed: int = 0,
+    features: Sequence[str] | None = None,
 ) -> TrainingData:
     """Split a bundle, keep out a share of the training rows, and draw the candidates.
 
     Parameters
     ----------
     all_positive : count every interaction as positive, whatever its rating
+    features : what models see, see `feature_tables`
     """
     interactions = bundle.interactions
     positives = interactions if all_positive else interactions.filter("is_positive")
@@ -127,7 +130,7 @@ def training_data(
         return Targets(target_users, lists, lists == target_items[:, None])
 
     return TrainingData(
-        features=feature_tables(bundle.users, bundle.items, bundle.manifest.attributes),
+        features=feature_tables(bundle.users, bundle.items, bundle.manifest.attributes, features),
         users=users[~is_held_out],
         items=items[~is_held_out],
         holdout_users=users[is_held_out],

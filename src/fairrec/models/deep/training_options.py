@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairrec.core.audit_options import Seed
-from fairrec.core.kinds import SWITCH, number, one_of, pairs, to_number, whole
+from fairrec.core.kinds import NAMES, SWITCH, number, one_of, pairs, to_number, whole
 from fairrec.core.options import Option, Options
 
 if TYPE_CHECKING:
     import torch
 
 TRAINING = "Training"
+BEST_BY = ("validation-auc", "holdout-loss")
+"""What tells the best epoch."""
 
 
 def _hyper(given: Any) -> Any:
@@ -55,7 +57,7 @@ class TrainingOptions(Options):
     epochs: Annotated[int, Option(whole(1), "Most passes over the data", TRAINING)] = 30
     patience: Annotated[
         int,
-        Option(whole(1), "Epochs without a better validation AUC before training ends", TRAINING),
+        Option(whole(1), "Epochs without a better one before training ends", TRAINING),
     ] = 2
     batch_size: Annotated[int, Option(whole(1), "Rows in a step", TRAINING)] = 4096
     learning_rate: Annotated[float, Option(number(above=0), "Step size of Adam", TRAINING)] = 1e-3
@@ -74,8 +76,52 @@ class TrainingOptions(Options):
         bool,
         Option(SWITCH, "Count every interaction as positive, whatever its rating", TRAINING),
     ] = False
+    features: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            NAMES.or_none(),
+            "Columns of users and items that the model sees beside the ids",
+            TRAINING,
+            default="attributes and categories",
+        ),
+    ] = None
+    fixed_negatives: Annotated[
+        bool,
+        Option(SWITCH, "Draw the negatives once and not anew in each epoch", TRAINING),
+    ] = False
+    best_by: Annotated[
+        str,
+        Option(
+            one_of(*BEST_BY),
+            "What the kept epoch is best by: the AUC of validation targets, or the loss of the "
+            "rows kept out, as in the paper",
+            TRAINING,
+        ),
+    ] = BEST_BY[0]
+    l2: Annotated[
+        float,
+        Option(
+            number(least=0),
+            "L2 penalty on embeddings and first-order weights: so much times the sum of squares",
+            TRAINING,
+        ),
+    ] = 0.0
+    data_seed: Annotated[
+        int | None,
+        Option(
+            whole(0, 2**32 - 1).or_none(),
+            "Seed of targets, candidates and rows kept out, to train again on the same",
+            TRAINING,
+            default="the seed",
+        ),
+    ] = None
     seed: Seed = 0
     device: Device = "auto"
+
+    @property
+    def seed_of_data(self) -> int:
+        """The seed of all that is drawn from the data before training."""
+        return self.seed if self.data_seed is None else self.data_seed
 
     @property
     def torch_device(self) -> torch.device:

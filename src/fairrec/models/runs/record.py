@@ -27,7 +27,12 @@ _AGAIN = "Train again."
 
 
 class EpochRecord(BaseModel):
-    """What one pass over the training data gave."""
+    """What one pass over the training data gave.
+
+    Parameters
+    ----------
+    holdout_loss : with the penalty, as it was trained by; only where epochs are judged by it
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,6 +40,7 @@ class EpochRecord(BaseModel):
     loss: float
     validation_auc: float
     seconds: float
+    holdout_loss: float | None = None
 
 
 class RunRecord(BaseModel):
@@ -60,6 +66,7 @@ class RunRecord(BaseModel):
     finished: bool
     holdout_loss: float | None = None
     holdout_auc: float | None = None
+    penalty: float = 0.0
     test: dict[str, float] = {}
     bundle_sha256: dict[str, str] = {}
 

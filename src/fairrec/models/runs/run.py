@@ -87,7 +87,8 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
     record = load_finished_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
     with damaged(folder, "Train again."):
-        tables = feature_tables(users, items, record.attributes)
+        features = record.options.get("features")
+        tables = feature_tables(users, items, record.attributes, features)
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
         raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
     weights = folder / "model.safetensors"

@@ -1,4 +1,4 @@
-"""Bars beside each other: what was measured and what was published."""
+"""Bars beside each other: what was measured, in one series or several, and what was published."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairrec.report.figures.palette import GROUP
+from fairrec.report.figures.palette import CHOSEN, GROUP
 from fairrec.report.figures.palette import SERIES as LINES
 from fairrec.report.figures.still import still
 
 if TYPE_CHECKING:
     import altair as alt
 
-SERIES = ("here", "published")
+PUBLISHED = "published"
 
 
 def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin:
@@ -21,23 +21,26 @@ def grouped_bars(rows: pl.DataFrame, title: str, axis: str) -> alt.TopLevelMixin
 
     Parameters
     ----------
-    rows : `data, series, value`; the series are `SERIES`; a null value has no bar
+    rows : `data, series, value`; a null value has no bar, and `PUBLISHED` is the grey series
     axis : the title of the axis
     """
     import altair as alt
 
+    series = rows["series"].unique(maintain_order=True).to_list()
+    measured = iter((*LINES[1:], CHOSEN))
+    colours = [GROUP if name == PUBLISHED else next(measured) for name in series]
     # numbers stand right of the bar, also of one that goes to the left
     known = rows.drop_nulls("value").with_columns(at=pl.col("value").clip(lower_bound=0.0))
     base = alt.Chart(known).encode(
         y=alt.Y("data:N", title=None, sort=None, axis=alt.Axis(labelLimit=420)),
-        yOffset=alt.YOffset("series:N", sort=list(SERIES)),
+        yOffset=alt.YOffset("series:N", sort=series),
         x=alt.X("value:Q", title=axis, axis=alt.Axis(format="+~%")),
     )
     bars = base.mark_bar(height={"band": 0.9}).encode(
         color=alt.Color(
             "series:N",
             title=None,
-            scale=alt.Scale(domain=list(SERIES), range=[LINES[1], GROUP]),
+            scale=alt.Scale(domain=series, range=colours),
         )
     )
     numbers = base.mark_text(align="left", dx=4).encode(

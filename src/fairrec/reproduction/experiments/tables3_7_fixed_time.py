@@ -17,6 +17,7 @@ from fairrec.reproduction.methods import (
     ADAPTIVE,
     DPSO,
     EXACT,
+    FAIRAS,
     THEMIS,
     THETAS,
     ByDataset,
@@ -38,6 +39,9 @@ PAPER_SIZES = {
 }
 """Users and combinations of the paper's data sets."""
 IN_TIME = ", fixed time"
+IN_COMBINATIONS = ", combinations"
+# the paper: in fixed time Themis becomes a search in random order
+RANDOM = Method("Themis, in random order", "random", "themis")
 
 
 def share_of_work(dataset: str) -> float:
@@ -55,11 +59,24 @@ def share_of_work(dataset: str) -> float:
 def within_users(dataset: str) -> list[Method]:
     """Methods with a budget in users: that share of all."""
     thetas = [large_groups(theta) for theta in THETAS[dataset]]
-    # the paper: in fixed time Themis becomes a search in random order
-    random = Method("Themis, in random order", "random", "themis")
     return [
         replace(method, users=share_of_work(dataset))
-        for method in (random, *thetas, DPSO, ADAPTIVE)
+        for method in (RANDOM, *thetas, DPSO, FAIRAS, ADAPTIVE)
+    ]
+
+
+def within_combinations(dataset: str) -> list[Method]:
+    """Methods with a budget in combinations queried, empty ones too: that share of all.
+
+    That is what the paper's Themis pays, which does not know which combinations have users.
+    Methods of ours know, and are left out.
+    """
+    thetas = [large_groups(theta) for theta in THETAS[dataset]]
+    return [
+        replace(
+            method, title=f"{method.title}{IN_COMBINATIONS}", combinations=share_of_work(dataset)
+        )
+        for method in (RANDOM, *thetas, DPSO, FAIRAS)
     ]
 
 
@@ -68,19 +85,23 @@ def within_time(dataset: str) -> list[Method]:
     thetas = [large_groups(theta) for theta in THETAS[dataset]]
     return [
         replace(method, title=f"{method.title}{IN_TIME}", fixed_time=True)
-        for method in (THEMIS, *thetas, DPSO, EXACT)
+        for method in (THEMIS, *thetas, DPSO, FAIRAS, EXACT)
     ]
 
 
 def _methods(setting: Setting) -> ByDataset:
     return {
-        source.name: [*within_users(source.name), *within_time(source.name)]
+        source.name: [
+            *within_users(source.name),
+            *within_combinations(source.name),
+            *within_time(source.name),
+        ]
         for source in setting.sources
     }
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """All searches under both limits, and all null distributions."""
+    """All searches under the three limits, and all null distributions."""
     return method_trials(setting, _methods(setting))
 
 
@@ -93,19 +114,31 @@ def outcome(setting: Setting, frames: Frames, experiment: str) -> Outcome:
         chance = frames["chance"].filter(dataset=dataset)
         methods = within_users(dataset)
         gaps = compared_gaps(
-            search.filter(~pl.col("method").str.ends_with(IN_TIME)), chance, methods, experiment
+            search.filter(pl.col("method").is_in([method.title for method in methods])),
+            chance,
+            methods,
+            experiment,
         )
-        share = f"{100 * share_of_work(dataset):.0f}% of the users"
+        percent = f"{100 * share_of_work(dataset):.0f}%"
+        share = f"{percent} of the users"
         tables += [
             gap_table(f"gaps-{dataset}", f"Within {share}: {where}", gaps, chance, methods),
             _leads(f"leads-{dataset}", f"Within {share}: {where}", gaps, methods, experiment),
+            _combinations_table(
+                f"combinations-{dataset}",
+                f"Within {percent} of the combinations: {where}",
+                search,
+                chance,
+            ),
             _time_table(f"time-{dataset}", where, search, chance),
         ]
     notes = (
         f"Within the fixed time of the paper, 0.005 s for each user and each combination, "
         f"{_finished(frames['search'])} searches finished. Its sense, that only a part of the work "
         "can be done, is kept by a budget in users: the same share of all users as the fixed time "
-        "was of the time of the paper's Themis, in the mean over models.",
+        "was of the time of the paper's Themis, in the mean over models. A budget in combinations "
+        "is the same share of all of them, those without users too: who does not know sizes pays "
+        "for these as well, as the paper's methods do.",
         "In fixed time the paper's Themis becomes a random search; here it takes groups in random "
         "order. TestSGD takes its groups in the order of their values.",
     )
@@ -165,13 +198,44 @@ def _finished(search: pl.DataFrame) -> str:
     return f"{int(ended.sum()):,} of {len(ended):,}"
 
 
-def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFrame) -> OutcomeTable:
+def _combinations_table(
+    name: str, title: str, search: pl.DataFrame, chance: pl.DataFrame
+) -> OutcomeTable:
+    per_seed = (
+        _with_exact(search, chance, IN_COMBINATIONS)
+        .group_by("method", "seed", maintain_order=True)
+        .agg(mean_accuracy(), pl.col("combinations", "users").mean())
+    )
+    rows = per_seed.group_by("method", maintain_order=True).agg(
+        pl.col("accuracy").mean(),
+        pl.col("accuracy").std().alias("accuracy_sd"),
+        pl.col("combinations", "users").mean(),
+    )
+    columns: list[layout.Column] = [
+        ("method", layout.text("method")),
+        ("accuracy", layout.percent_spread("accuracy", "accuracy_sd")),
+        ("combinations queried", layout.count("combinations")),
+        ("users scored", layout.count("users")),
+    ]
+    note = "Mean over models and metrics, spread over seeds."
+    return layout.table(name, title, rows, columns, note)
+
+
+def _with_exact(search: pl.DataFrame, chance: pl.DataFrame, limit: str) -> pl.DataFrame:
+    """The searches under a limit and the exact gaps; methods without the name of the limit."""
     exact = chance.select(*SUBJECT, "metric", "min_support", exact="gap").filter(
         pl.col("min_support") == pl.col("min_support").min()
     )
-    rows = (
-        search.filter(pl.col("method").str.ends_with(IN_TIME))
+    return (
+        search.filter(pl.col("method").str.ends_with(limit))
         .join(exact, on=[*SUBJECT, "metric"])
+        .with_columns(pl.col("method").str.strip_suffix(limit))
+    )
+
+
+def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFrame) -> OutcomeTable:
+    rows = (
+        _with_exact(search, chance, IN_TIME)
         .group_by(*SUBJECT, "method", maintain_order=True)
         .agg(
             mean_accuracy(),
@@ -180,7 +244,6 @@ def _time_table(name: str, where: str, search: pl.DataFrame, chance: pl.DataFram
             (pl.col("ending") == "finished").mean().alias("finished"),
             pl.col("users").mean(),
         )
-        .with_columns(pl.col("method").str.strip_suffix(IN_TIME))
     )
     columns: list[layout.Column] = [
         ("model", layout.model_title),

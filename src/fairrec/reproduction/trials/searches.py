@@ -17,6 +17,7 @@ from fairrec.search.evidence import Evidence
 from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.measure import Measure
 from fairrec.search.popularity_proxy import popularity_proxy
+from fairrec.search.queries import Queries
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 
 
@@ -29,6 +30,8 @@ class Method:
     title : in tables
     published : its name among the published numbers; "" where the paper does not have it
     users : the most users, as a share of all; None for as many as it likes
+    combinations : the most combinations that each search looks at, empty ones too, as a share of
+        all; None likewise
     fixed_time : each search has the fixed time of the paper and no more
     min_support : what its gap is to be compared with under chance: TestSGD leaves smaller
         groups out, and the gap between large ones is smaller by chance too
@@ -39,6 +42,7 @@ class Method:
     published: str = ""
     hyper: Mapping[str, float] = field(default_factory=dict)
     users: float | None = None
+    combinations: float | None = None
     fixed_time: bool = False
     min_support: float = MIN_SUPPORT
 
@@ -60,6 +64,7 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
             "searcher": method.searcher,
             "hyper": dict(method.hyper),
             "users": method.users,
+            "combinations": method.combinations,
             "fixed_time": method.fixed_time,
             "min_support": MIN_SUPPORT,
             "seed": seed,
@@ -78,7 +83,8 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     inputs, space = subject.inputs, subject.space(MIN_SUPPORT)
     metrics, n_users = subject.wanted, inputs.n_users
     hyper = hyper_parameters(method.searcher, method.hyper)
-    most = None if method.users is None else max(1, int(method.users * n_users + 1e-9))
+    most = _share_of(n_users, method.users)
+    most_combinations = _share_of(space.n_combinations, method.combinations)
     enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
@@ -96,6 +102,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
         )
         at = len(rows)
         own = None if proxies is None else proxies[at : at + len(part)]
+        queries = Queries(most_combinations)
         outcome = search(
             method.searcher,
             Evidence(space, measure, len(part), seed, own),
@@ -103,6 +110,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
             seed=seed,
             budget=Budget(most, limit),
             batch_users=n_users if method.searcher == "exact" else BATCH_USERS,
+            watch=queries.watch,
         )
         gaps = outcome.history.gaps[-1] if outcome.history.gaps else (0.0,) * len(part)
         rows += [
@@ -110,6 +118,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
                 "metric": metric.name,
                 "gap": gap,
                 "users": outcome.evidence.users_scored,
+                "combinations": queries.n,
                 "seconds_of_search": outcome.seconds,
                 "ending": outcome.ending,
             }
@@ -120,6 +129,12 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
         "seconds": seconds,
         "users_together": None if method.fixed_time else ledger.users,
         "n_users": n_users,
+        "n_combinations": space.n_combinations,
         "limit": limit,
     }
     return [{**row, **together} for row in rows]
+
+
+def _share_of(n: int, share: float | None) -> int | None:
+    # a share times a count may be a hair below a whole number
+    return None if share is None else max(1, int(share * n + 1e-9))

@@ -15,12 +15,15 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
 
     def work(progress: Progress) -> list[Row]:
         record = subject.trained(progress)
+        assert record.holdout_loss is not None
         return [
             {
                 "loss": record.holdout_loss,
+                "loss_with_penalty": record.holdout_loss + record.penalty,
                 "auc": record.holdout_auc,
                 "n_train": record.n_train,
                 "epochs": len(record.epochs),
+                "best_epoch": record.best_epoch,
                 "seconds": sum(epoch.seconds for epoch in record.epochs),
                 **{f"test_{name}": value for name, value in record.test.items()},
             }
@@ -29,4 +32,5 @@ def training_trial(subject: Subject, labels: Mapping[str, Any]) -> Trial:
     def about(progress: Progress) -> dict[str, Any]:
         return {**subject.identity(progress)}
 
-    return Trial("training", f"{labels['dataset']}: training {subject.model}", about, work, labels)
+    name = f"{labels['dataset']}: training {subject.folder.name}"
+    return Trial("training", name, about, work, labels)

@@ -10,25 +10,43 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.searcher import Task, require, searcher
-from fairrec.search.searchers.swarm import Swarm, SwarmParameters, TwoSwarms, pulls
+from fairrec.search.searchers.swarm import (
+    Swarm,
+    SwarmParameters,
+    TwoSwarms,
+    pulls,
+    uniform_positions,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DPSOParameters(SwarmParameters):
-    """alpha: the size of the thermal motion."""
+    """The three designs of the paper, each of which can be switched off.
+
+    Parameters
+    ----------
+    alpha : the size of the thermal motion; 0 for none
+    from_users : 1 to start where the users are, 0 to start anywhere
+    shared : 1 for swarms that hear of each other's positions, 0 for each by itself
+    """
 
     alpha: float = 0.09
+    from_users: int = 1
+    shared: int = 1
 
     def __post_init__(self) -> None:
         # super() does not find its way through a dataclass with slots
         SwarmParameters.__post_init__(self)
         require(0 <= self.alpha < math.inf, "alpha", self.alpha, "a number from 0")
+        for name, number in (("from_users", self.from_users), ("shared", self.shared)):
+            require(number in (0, 1), name, number, "0 or 1")
 
 
 @searcher("dpso", "the two swarms of the FairRec paper", hyper_parameters=DPSOParameters)
 def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms[DPSOParameters]:
     """Swarms that start where the users are and share what they find."""
-    return TwoSwarms(task, hyper, observed_positions, next_velocities, shares=True)
+    start = observed_positions if hyper.from_users else uniform_positions
+    return TwoSwarms(task, hyper, start, next_velocities, shares=bool(hyper.shared))
 
 
 def observed_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:

@@ -1,42 +1,59 @@
-"""FairAS (ISSTA 2025): adaptive sampling of combinations, and a look around each new extreme."""
+"""FairAS (ISSTA 2025): adaptive sampling of combinations, and a look around each new extreme.
+
+As in its published code. Three things are not: a combination counts as seen by its values, not by
+their digits written one after the other (which takes some for others); the attribute called
+gender there is the first one with two values; and where all that can be drawn was drawn, the
+search ends instead of drawing for ever.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request, Task, require, searcher
+from fairrec.search.searcher import Request, Task, require, searcher
 
-STEPS = (-2, -1, 1, 2)
-"""How far the look around an extreme goes in each attribute."""
+STEPS = (1, -1, 2, -2)
+"""How far the look around an extreme goes in each attribute, in this order."""
+BLOCK = 64
+"""Combinations drawn at once; they are used one by one, and dropped when the weights change."""
+MOST_MISSES = 10_000
+"""Draws in a row of combinations seen before, after which nothing new is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class FairASParameters:
-    """What can be set.
+    """What can be set; the defaults are those of the published code, the last three are ours.
 
     Parameters
     ----------
-    samples : combinations drawn in a round for each end
-    learning_rate : how far the weights move in a round to what the better half shows
+    samples : combinations with a value for each end in a round, those of the look around
+        extremes counted in
+    rounds : after which the search ends
+    learning_rate : how far the weights move in a round; 1 for all the way, as published
     floor : the part of the weights shared evenly by all values, so that none dies out
-    rounds : rounds in a row without a new group after which the search ends
+    all_values : 1 to draw every value that an eligible group has, and to step in every attribute
+        and over values without support; 0 for the published filter and steps
     """
 
-    samples: int = 16
-    learning_rate: float = 0.3
-    floor: float = 0.1
-    rounds: int = 20
+    samples: int = 5
+    rounds: int = 22
+    learning_rate: float = 1.0
+    floor: float = 0.0
+    all_values: int = 0
 
     def __post_init__(self) -> None:
         for name, number in (("samples", self.samples), ("rounds", self.rounds)):
             require(number >= 1, name, number, "a whole number from 1")
         rate = self.learning_rate
         require(0 <= rate <= 1, "learning_rate", rate, "a share from 0 to 1")
-        require(0 < self.floor <= 1, "floor", self.floor, "a share above 0 and up to 1")
+        require(0 <= self.floor <= 1, "floor", self.floor, "a share from 0 to 1")
+        require(self.all_values in (0, 1), "all_values", self.all_values, "0 or 1")
 
 
 class End:
@@ -44,39 +61,36 @@ class End:
 
     Parameters
     ----------
-    weights : for each attribute the chance of each of its values, without support 0
+    weights : for each attribute the chance of each of its values
     """
 
     def __init__(self, sign: float, weights: list[FloatArray]) -> None:
+        self.sign = sign
         self.weights = weights
-        self._sign = sign
-        self._best = -np.inf
+        self._drawn: list[tuple[int, ...]] = []
 
-    def sample(self, n: int, rng: np.random.Generator) -> IntArray:
-        """(n, n_attributes), combinations drawn attribute by attribute."""
-        return np.stack([rng.choice(len(w), n, p=w) for w in self.weights], axis=1)
+    def draw(self, rng: np.random.Generator) -> tuple[int, ...]:
+        """A combination, drawn attribute by attribute."""
+        if not self._drawn:
+            columns = [rng.choice(len(w), BLOCK, p=w).tolist() for w in self.weights]
+            self._drawn = [*zip(*columns, strict=True)]
+        return self._drawn.pop()
 
     def learn(self, codes: IntArray, values: FloatArray, hyper: FairASParameters) -> None:
-        """Move the weights towards the values of the better half of these combinations."""
-        fitness = self._sign * values
-        # with ties at the median more than half: where all are equal, nothing is learned from
-        # the order in which they were seen
-        better = codes[fitness >= np.median(fitness)]
+        """Share the weight of the values that the better half has by how often it has them."""
+        fitness = self.sign * values
+        better = codes[fitness > np.median(fitness)]
+        self._drawn = []
+        if not len(better):
+            return
         for attribute, weights in enumerate(self.weights):
-            shares = np.bincount(better[:, attribute], minlength=len(weights)) / len(better)
-            blend = (1 - hyper.learning_rate) * weights + hyper.learning_rate * shares
-            even = (weights > 0) / np.count_nonzero(weights)
+            n_better = np.bincount(better[:, attribute], minlength=len(weights))
+            mass = weights[n_better > 0].sum()
+            moved = np.where(n_better > 0, n_better / len(better) * mass, weights)
+            blend = (1 - hyper.learning_rate) * weights + hyper.learning_rate * moved
+            even = (blend > 0) / np.count_nonzero(blend)
             mixed = (1 - hyper.floor) * blend + hyper.floor * even
             self.weights[attribute] = mixed / mixed.sum()
-
-    def new_extreme(self, values: FloatArray) -> int | None:
-        """Which of these values is beyond all before; None when none is."""
-        fitness = np.where(np.isnan(values), -np.inf, self._sign * values)
-        best = int(np.argmax(fitness))
-        if fitness[best] <= self._best:
-            return None
-        self._best = float(fitness[best])
-        return best
 
 
 @searcher("fairas", "adaptive sampling with local search", hyper_parameters=FairASParameters)
@@ -84,80 +98,126 @@ class FairAS:
     """Draws combinations for each end, first with even chances, then more like the better half."""
 
     def __init__(self, task: Task, hyper: FairASParameters) -> None:
-        space = task.space
-        self._space = space
+        self._space = task.space
         self._metric = task.metrics[0]
         self._hyper = hyper
         self._rng = task.rng
-        self._codes = space.codes.astype(np.int64)
-        # values that no eligible group has are never drawn and are stepped over
-        self._supported = [np.unique(column) for column in self._codes.T]
-        self.ends = tuple(End(sign, self._even_weights()) for sign in (1.0, -1.0))
-        self._is_seen = np.zeros(len(space.full), dtype=bool)
-        self._values = np.full(len(space.full), np.nan)
-        self._around: list[list[int]] = []
-        self._is_new = False
-        self._n_empty_rounds = 0
+        self._steppable = _steppable(task.space, hyper)
+        # the low end has its turn first
+        self.ends = tuple(End(sign, _first_weights(task.space, hyper)) for sign in (-1.0, 1.0))
+        self._seen: set[tuple[int, ...]] = set()
+        self._codes: list[tuple[int, ...]] = []
+        self._values: list[float] = []
+        self._proposals = self._search()
+        self._answer: float | None = None
+        self._n_queried = 0
 
     def ask(self) -> Request:
-        """What lies around new extremes if something unseen does, else a round of samples."""
-        groups = self._unseen(self._around)
-        self._around = []
-        while not len(groups):
-            if self._is_seen.all() or self._n_empty_rounds == self._hyper.rounds:
-                return NOTHING
-            groups = self._unseen(self._next_round())
-            self._n_empty_rounds = 0 if len(groups) else self._n_empty_rounds + 1
-        return Request(groups)
+        """One group, as what comes next depends on its value."""
+        try:
+            # a generator that has not begun takes no answer
+            groups = [self._proposals.send(self._answer)]
+        except StopIteration:
+            groups = []
+        n_queried, self._n_queried = self._n_queried, 0
+        after = [0] if groups else []
+        return Request(np.array(groups, dtype=np.int64), n_queried=[n_queried, *after])
 
     def tell(self, request: Request, evidence: Evidence) -> None:
-        """Note the values and the new extremes."""
-        at = np.searchsorted(self._space.full, request.groups)
-        values = evidence.values(request.groups)[self._metric]
-        self._values[at] = values
-        self._is_seen[at] = True
-        self._is_new = True
-        for end in self.ends:
-            extreme = end.new_extreme(values)
-            if extreme is not None:
-                self._around += self._neighbours(self._codes[at[extreme]])
+        """Take in its value."""
+        self._answer = float(evidence.values(request.groups)[self._metric, 0])
 
-    def _even_weights(self) -> list[FloatArray]:
-        weights = []
-        for supported, n_values in zip(self._supported, self._space.cells.n_values, strict=True):
-            even = np.zeros(n_values)
-            even[supported] = 1 / max(len(supported), 1)
-            weights.append(even)
-        return weights
-
-    def _next_round(self) -> list[list[int]]:
-        """Samples for both ends, after learning from whatever was seen since the last round."""
-        is_known = ~np.isnan(self._values)
-        if self._is_new and is_known.any():
+    def _search(self) -> Generator[int, float | None, None]:
+        samples = self._hyper.samples
+        for n_before in range(0, 2 * samples * self._hyper.rounds, 2 * samples):
+            for place, end in enumerate(self.ends, start=1):
+                while len(self._values) < n_before + place * samples:
+                    codes = self._draw_unseen(end)
+                    if codes is None:
+                        return
+                    value = yield from self._score(codes)
+                    if value is not None and end.sign * value >= max(
+                        end.sign * np.array(self._values)
+                    ):
+                        yield from self._look_around(end.sign, codes, value)
             for end in self.ends:
-                end.learn(self._codes[is_known], self._values[is_known], self._hyper)
-        self._is_new = False
-        samples: list[list[int]] = []
-        for end in self.ends:
-            samples += end.sample(self._hyper.samples, self._rng).tolist()
-        return samples
+                end.learn(np.array(self._codes), np.array(self._values), self._hyper)
 
-    def _neighbours(self, codes: IntArray) -> list[list[int]]:
-        """Combinations one or two steps away in one attribute."""
-        found = []
-        for attribute, supported in enumerate(self._supported):
-            place = int(np.searchsorted(supported, codes[attribute]))
-            for step in STEPS:
-                if 0 <= place + step < len(supported):
-                    neighbour = codes.tolist()
-                    neighbour[attribute] = int(supported[place + step])
-                    found.append(neighbour)
-        return found
+    def _draw_unseen(self, end: End) -> tuple[int, ...] | None:
+        if not len(self._space.full):
+            return None
+        for _ in range(MOST_MISSES):
+            codes = end.draw(self._rng)
+            if codes not in self._seen:
+                return codes
+        return None
 
-    def _unseen(self, positions: list[list[int]]) -> IntArray:
-        """The eligible groups among these that were not seen, each once."""
-        groups = self._space.groups_at(positions)
-        groups = groups[groups >= 0]
-        groups = groups[~self._is_seen[np.searchsorted(self._space.full, groups)]]
-        _, first = np.unique(groups, return_index=True)
-        return groups[np.sort(first)]
+    def _score(self, codes: tuple[int, ...]) -> Generator[int, float | None, float | None]:
+        """The value of a combination; None where it has too few users."""
+        self._seen.add(codes)
+        self._n_queried += 1
+        group = int(self._space.groups_at([codes])[0])
+        value = (yield group) if group >= 0 else None
+        if value is None or np.isnan(value):
+            return None
+        self._codes.append(codes)
+        self._values.append(value)
+        return value
+
+    def _look_around(
+        self, sign: float, codes: tuple[int, ...], value: float
+    ) -> Generator[int, float | None, None]:
+        """One pass over the attributes; a step to something better is taken at once."""
+        best = [*codes]
+        for attribute, values in enumerate(self._steppable):
+            place = int(np.searchsorted(values, codes[attribute]))
+            for step in STEPS if len(values) else ():
+                if not 0 <= place + step < len(values):
+                    continue
+                beside = (*best[:attribute], int(values[place + step]), *best[attribute + 1 :])
+                if beside in self._seen:
+                    continue
+                found = yield from self._score(beside)
+                if found is not None and sign * found > sign * value:
+                    best, value = [*beside], found
+
+
+def _first_binary(space: Grouping) -> int | None:
+    """The first attribute with two values; None where there is none."""
+    return next((at for at, n in enumerate(space.cells.n_values) if n == 2), None)
+
+
+def _steppable(space: Grouping, hyper: FairASParameters) -> list[IntArray]:
+    """For each attribute the values between which steps are taken, none where none are."""
+    if hyper.all_values:
+        return [np.unique(column).astype(np.int64) for column in space.codes.T]
+    binary = _first_binary(space)
+    return [np.arange(0 if at == binary else n) for at, n in enumerate(space.cells.n_values)]
+
+
+def _first_weights(space: Grouping, hyper: FairASParameters) -> list[FloatArray]:
+    """Even chances for the values that are drawn at all."""
+    weights = []
+    for attribute, n_values in enumerate(space.cells.n_values):
+        is_drawn = np.zeros(n_values, dtype=bool)
+        if not hyper.all_values:
+            is_drawn = _has_enough(space, attribute)
+        if not is_drawn.any():
+            # where the published filter leaves no value at all, its code breaks off
+            is_drawn = np.bincount(space.codes[:, attribute], minlength=n_values) > 0
+        weights.append(is_drawn / max(int(is_drawn.sum()), 1))
+    return weights
+
+
+def _has_enough(space: Grouping, attribute: int) -> BoolArray:
+    """(n_values,), values with enough users, also together with each value of the binary one."""
+    cells, n_values = space.cells, space.cells.n_values[attribute]
+    binary = _first_binary(space)
+    if attribute == binary:
+        # nothing is asked of the binary attribute itself
+        return np.ones(n_values, dtype=bool)
+    n_with = 1 if binary is None else 2
+    with_value = np.zeros_like(cells.codes[0]) if binary is None else cells.codes[binary]
+    pairs = with_value.astype(np.int64) * n_values + cells.codes[attribute]
+    n_users = np.bincount(pairs, cells.n_users, n_with * n_values).reshape(n_with, n_values)
+    return np.asarray((n_users >= space.min_users).all(axis=0))

@@ -1,25 +1,59 @@
-"""A searcher that knows beforehand which groups it will look at."""
+"""Searchers that know beforehand which groups they will look at."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
 from fairrec.core.arrays import IntArray
+from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request
+from fairrec.search.searcher import Request
 
 
 class ListedGroups:
-    """Asks for one group after the other, whatever it is told."""
+    """Asks for one group after the other, whatever it is told.
 
-    def __init__(self, groups: IntArray) -> None:
+    Parameters
+    ----------
+    n_queried : combinations looked at up to each group and, one number more, after the last
+    """
+
+    def __init__(self, groups: IntArray, n_queried: Sequence[int] | None = None) -> None:
         self._groups = groups
+        self._n_queried = n_queried
         self._n_asked = 0
 
     def ask(self) -> Request:
         """The next group."""
-        if self._n_asked == len(self._groups):
-            return NOTHING
-        self._n_asked += 1
-        return Request(self._groups[self._n_asked - 1 : self._n_asked])
+        at, self._n_asked = self._n_asked, self._n_asked + 1
+        groups = self._groups[at : at + 1]
+        if self._n_queried is None or at > len(self._groups):
+            return Request(groups)
+        return Request(groups, n_queried=[self._n_queried[at], *[0] * len(groups)])
 
     def tell(self, request: Request, evidence: Evidence) -> None:
         """Nothing to learn."""
+
+
+def in_order_of_values(space: Grouping, groups: IntArray) -> ListedGroups:
+    """These intersections among all combinations, which are gone through by their values."""
+    places = [0] * len(groups)
+    for n, column in zip(space.cells.n_values, space.lattice.codes[groups].T.tolist(), strict=True):
+        places = [place * n + code for place, code in zip(places, column, strict=True)]
+    return ListedGroups(groups, _between(places, space.n_combinations))
+
+
+def in_random_order(space: Grouping, rng: np.random.Generator) -> ListedGroups:
+    """All eligible intersections, scattered at random among all combinations."""
+    groups = rng.permutation(space.full)
+    n = min(space.n_combinations, 2**62)
+    places = np.sort(rng.choice(n, len(groups), replace=False)).tolist()
+    return ListedGroups(groups, _between(places, space.n_combinations))
+
+
+def _between(places: Sequence[int], n: int) -> list[int]:
+    """How many of `n` in a row are looked at up to each place, and after the last."""
+    return [b - a for a, b in pairwise([-1, *places, n - 1])]

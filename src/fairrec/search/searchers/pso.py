@@ -1,4 +1,7 @@
-"""Particle swarm optimisation (Kennedy and Eberhart 1995), the plain form."""
+"""Particle swarm optimisation with inertia (Shi and Eberhart 1998).
+
+With inertia 1 it is that of Kennedy and Eberhart (1995).
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
-from fairrec.groups.grouping import Grouping
+from fairrec.core.arrays import FloatArray
 from fairrec.search.searcher import Task, require, searcher
-from fairrec.search.searchers.swarm import Swarm, SwarmParameters, TwoSwarms, pulls
+from fairrec.search.searchers.swarm import (
+    Swarm,
+    SwarmParameters,
+    TwoSwarms,
+    pulls,
+    uniform_positions,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PSOParameters(SwarmParameters):
-    """inertia: the part of its velocity that a particle keeps."""
+    """inertia: the part of its velocity that a particle keeps; 1 for all of it, as in 1995."""
 
     inertia: float = 0.7
 
@@ -29,11 +37,6 @@ class PSOParameters(SwarmParameters):
 def pso(task: Task, hyper: PSOParameters) -> TwoSwarms[PSOParameters]:
     """Swarms that start anywhere and know nothing of each other."""
     return TwoSwarms(task, hyper, uniform_positions, next_velocities, shares=False)
-
-
-def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
-    """(n, n_attributes), any value of each attribute with the same chance."""
-    return rng.integers(0, space.cells.n_values, (n, len(space.cells.n_values)))
 
 
 def next_velocities(swarm: Swarm, hyper: PSOParameters, rng: np.random.Generator) -> FloatArray:

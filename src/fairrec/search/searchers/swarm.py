@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import NOTHING, Request, Task, require
+from fairrec.search.searcher import Request, Task, require
 
 FEW_COMBINATIONS = 1_000
 """Up to here the paper takes a larger share of the combinations and fewer iterations."""
@@ -122,6 +122,11 @@ def pulls(swarm: Swarm, hyper: SwarmParameters, rng: np.random.Generator) -> Flo
     return drawn
 
 
+def uniform_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
+    """(n, n_attributes), any value of each attribute with the same chance."""
+    return rng.integers(0, space.cells.n_values, (n, len(space.cells.n_values)))
+
+
 Start = Callable[[Grouping, int, np.random.Generator], IntArray]
 """Groups, particles, random numbers -> (n_particles, n_attributes), their first positions."""
 Steer = Callable[[Swarm, P, np.random.Generator], FloatArray]
@@ -170,7 +175,9 @@ class TwoSwarms(Generic[P]):
         self._is_known = np.zeros(len(space.full), dtype=bool)
         # one more for the positions without an eligible group, which stay without a value
         self._values = np.full(len(space.full) + 1, np.nan)
-        self._full_at = self._locate()
+        self._seen: set[tuple[int, ...]] = set()
+        self._n_queried = 0
+        self._full_at, self._is_new = self._locate()
 
     def ask(self) -> Request:
         """The eligible groups at the present positions that were not asked for before."""
@@ -179,9 +186,20 @@ class TwoSwarms(Generic[P]):
             wanted = wanted[~self._is_known[wanted]]
             if len(wanted):
                 _, first = np.unique(wanted, return_index=True)
-                return Request(self._space.full[wanted[np.sort(first)]])
+                return self._request(wanted[np.sort(first)])
+            self._n_queried += int(self._is_new.sum())
             self._go_on()
-        return NOTHING
+        n_queried, self._n_queried = self._n_queried, 0
+        return Request(np.empty(0, dtype=np.int64), n_queried=[n_queried])
+
+    def _request(self, wanted: IntArray) -> Request:
+        """These eligible combinations, and how many others particles come upon between them."""
+        first = np.array([np.argmax(self._full_at == at) for at in wanted])
+        until = np.cumsum(self._is_new)
+        n_queried = np.diff(until[first], prepend=0)
+        n_queried[0] += self._n_queried
+        self._n_queried = int(until[-1] - until[first[-1]])
+        return Request(self._space.full[wanted], n_queried=[*n_queried.tolist(), 0])
 
     def tell(self, request: Request, evidence: Evidence) -> None:
         """Note the values, and move."""
@@ -190,13 +208,19 @@ class TwoSwarms(Generic[P]):
         self._is_known[at] = True
         self._go_on()
 
-    def _locate(self) -> IntArray:
-        """The eligible combination of each particle of both swarms, the number of all for none."""
-        groups = self._space.groups_at(
-            position for swarm in self.swarms for position in swarm.positions.tolist()
-        )
-        at = np.searchsorted(self._space.full, groups)
-        return np.where(groups >= 0, at, len(self._space.full))
+    def _locate(self) -> tuple[IntArray, BoolArray]:
+        """The eligible combination of each particle of both swarms, and whether nobody was there.
+
+        The number of all combinations stands for none.
+        """
+        positions = [tuple(p) for swarm in self.swarms for p in swarm.positions.tolist()]
+        is_new = np.zeros(len(positions), dtype=bool)
+        for at, position in enumerate(positions):
+            is_new[at] = position not in self._seen
+            self._seen.add(position)
+        groups = self._space.groups_at(positions)
+        at_full = np.searchsorted(self._space.full, groups)
+        return np.where(groups >= 0, at_full, len(self._space.full)), is_new
 
     def _go_on(self) -> None:
         """End an iteration: all values at the present positions are known."""
@@ -214,4 +238,4 @@ class TwoSwarms(Generic[P]):
         for swarm in self.swarms:
             velocities = self._steer(swarm, self._hyper, self._rng)
             swarm.move(velocities, self._hyper.v_max, self._space.cells.n_values)
-        self._full_at = self._locate()
+        self._full_at, self._is_new = self._locate()

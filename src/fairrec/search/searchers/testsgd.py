@@ -1,11 +1,11 @@
-"""TestSGD (Zhang, Zhang and Zhang 2022): every combination with a share of at least theta."""
+"""TestSGD (Zhang, Sun, Wang and Sun 2022): every combination with a share of at least theta."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from fairrec.search.searcher import Task, require, searcher
-from fairrec.search.searchers.listed import ListedGroups
+from fairrec.search.searchers.listed import ListedGroups, in_order_of_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ def testsgd(task: Task, hyper: TestSGDParameters) -> ListedGroups:
     """The large combinations in the order of their values."""
     # a share times a count may be a hair above a whole number
     space = task.space
-    return ListedGroups(space.full[space.sizes >= hyper.theta * space.n_users - 1e-9])
+    is_large = space.sizes >= hyper.theta * space.n_users - 1e-9
+    return in_order_of_values(space, space.full[is_large])
 
 
 testsgd.__test__ = False
