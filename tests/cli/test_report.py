@@ -52,7 +52,7 @@ def test_what_is_no_audit_is_refused(saved: Path):
     (saved / "groups.parquet").write_text("nothing")
     assert "is no Parquet file" in run_here("report", "out").stderr
     pl.DataFrame({"metric": ["auc"]}).write_parquet(saved / "groups.parquet")
-    assert "does not belong to this result" in run_here("report", "out").stderr
+    assert "is not the file that was written with" in run_here("report", "out").stderr
 
 
 def test_a_page_that_cannot_be_written_is_an_error_in_words(saved: Path):

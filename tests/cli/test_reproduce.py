@@ -24,6 +24,8 @@ NAMES = [
     "figure-vanilla",
     "figure-efficiency",
     "figure-hyper",
+    "trainings",
+    "sensitivity",
 ]
 
 
@@ -234,3 +236,21 @@ def test_a_quick_run_takes_no_data(tmp_path: Path, monkeypatch):
     ran = run_here("reproduce", "table2", "--quick", "--data", "ml", "--out", "out")
     assert ran.code == 2
     assert "Leave out --data" in ran.stderr
+
+
+def test_both_protocols_and_every_training_are_in_a_quick_run(out: Path):
+    gaps = pl.read_csv(out / "trainings/gaps.csv")
+    found = gaps.select("protocol", "training").unique(maintain_order=True).rows()
+    assert found == [("ours", 0), ("ours", 1), ("paper", 0), ("paper", 1)]
+
+
+def test_the_papers_protocol_and_training_seeds_can_be_asked_for(tmp_path: Path):
+    ran = run_here(
+        *("reproduce", "table1", "--quick", "--datasets", "movielens-1m", "--models", "dcn"),
+        *("--protocol", "paper", "--training-seeds", "3,1", "--out", str(tmp_path)),
+    )
+    assert ran.code == 0, ran.stderr
+    assert "240 users; the paper's protocol" in ran.stdout
+    assert "models see zip_code, which is not known here" in ran.stdout
+    ends = sorted(path.name.partition("-paper-")[2] for path in (tmp_path / "runs").iterdir())
+    assert ends == ["dcn-seed1", "dcn-seed3"]

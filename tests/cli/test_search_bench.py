@@ -55,8 +55,15 @@ def test_tables_are_searched_with_all_options(tables: Path):
     assert "predictions.parquet" in ran.stdout
     assert "one search for all metrics" in ran.stdout
     assert "mean and spread of 2 seeds" in ran.stdout
-    (row,) = [line.split() for line in ran.stdout.splitlines() if "testsgd" in line]
+    row, *worst = [line.split() for line in ran.stdout.splitlines() if "testsgd" in line]
     assert row[3:6] == ["1.000±.000", "1.000±.000", "100%"]
+    # with everyone scored every one of the worst groups is found
+    assert [(line[1], line[-1]) for line in worst] == [("5", "1.000±.000"), ("10", "1.000±.000")][
+        : len(worst)
+    ]
+    found = pl.read_csv("new/figures/worst.csv")
+    assert len(worst) == found["worst"].n_unique() >= 1
+    assert found.filter(searcher="testsgd", budget=1.0)["share"].unique().to_list() == [1.0]
 
 
 def test_quiet_says_nothing_beside_the_table(tables: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -9,7 +10,19 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import OutputError
-from fairrec.core.files import check_writable, put_table, whole_file, write_table, write_text
+from fairrec.core.files import (
+    ROWS_TOGETHER,
+    check_writable,
+    errors_of_scratch,
+    file_sum,
+    is_json_with,
+    put_table,
+    refuse_foreign,
+    sink_table,
+    whole_file,
+    write_table,
+    write_text,
+)
 
 TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
 
@@ -69,6 +82,15 @@ def test_a_table_is_written_as_its_ending_says(tmp_path: Path, ending: str):
     assert read(file).equals(TABLE)
 
 
+def test_a_table_has_the_same_bytes_however_it_was_put_together(tmp_path: Path):
+    whole = pl.DataFrame({"a": range(ROWS_TOGETHER * 2)})
+    pieces = pl.concat([whole.head(9), whole.slice(9)], rechunk=False)
+    assert pieces.n_chunks() == 2
+    for table, name in ((whole, "whole"), (pieces, "pieces")):
+        put_table(table, tmp_path / name, compression_level=1)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
+
+
 def test_a_table_of_another_ending_is_refused(tmp_path: Path):
     with pytest.raises(OutputError, match=r"Name it NAME\.parquet or NAME\.csv"):
         write_table(TABLE, tmp_path / "table.xlsx")
@@ -113,6 +135,70 @@ def test_a_parent_that_may_not_be_entered_is_refused_in_words(tmp_path: Path, mo
     monkeypatch.setattr(Path, "exists", closed)
     with pytest.raises(OutputError, match=r"closed/x: cannot be written \(Permission denied\)"):
         check_writable(tmp_path / "closed" / "x")
+
+
+def test_a_folder_below_a_file_is_refused_before_any_work(tmp_path: Path):
+    (tmp_path / "note").write_text("mine")
+    for folder in (tmp_path / "note", tmp_path / "note" / "out"):
+        with pytest.raises(OutputError, match=r"note is a file, not a folder"):
+            check_writable(folder)
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_any_work(tmp_path: Path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append((path, mode)))
+    with pytest.raises(OutputError, match=rf"no permission to write in {tmp_path}\."):
+        check_writable(tmp_path / "new" / "out")
+    assert asked == [(tmp_path, os.W_OK | os.X_OK)]
+
+
+def test_files_of_somebody_else_are_named_and_not_overwritten(tmp_path: Path):
+    refuse_foreign(tmp_path, ["users.parquet"], "bundle")
+    # a link that leads nowhere is somebody's too
+    (tmp_path / "users.parquet").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match=r"users.parquet there is of no bundle of FairRec's"):
+        refuse_foreign(tmp_path, ["items.parquet", "users.parquet"], "bundle")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"version": 1, "name": 2, "more": 3}', True),
+        ('{"version": 1}', False),
+        ('["version", "name"]', False),
+        ("{", False),
+        ("[" * 100_000, False),
+        (None, False),
+    ],
+)
+def test_json_of_ours_is_known_by_its_names(tmp_path: Path, content: str | None, expected: bool):
+    if content is not None:
+        (tmp_path / "file").write_text(content)
+    assert is_json_with(tmp_path / "file", "version", "name") is expected
+
+
+def test_a_checksum_is_that_of_the_bytes(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"abc" * 100_000)
+    assert file_sum(tmp_path / "file") == hashlib.sha256(b"abc" * 100_000).hexdigest()
+
+
+def test_a_full_disk_for_scratch_files_names_the_option(tmp_path: Path):
+    for error in (OSError(28, "No space left on device"), pl.exceptions.ComputeError("disk full")):
+        with (
+            pytest.raises(OutputError, match=r"cannot hold the scratch files .*scratch"),
+            errors_of_scratch(tmp_path),
+        ):
+            raise error
+    # what is in words already stays as it is
+    with pytest.raises(OutputError, match=r"^as it is$"), errors_of_scratch(tmp_path):
+        raise OutputError("as it is")
+
+
+def test_a_table_that_is_too_large_to_be_read_at_once_is_written_in_its_order(tmp_path: Path):
+    sink_table(TABLE.lazy(), tmp_path / "table")
+    assert pl.read_parquet(tmp_path / "table").equals(TABLE)
+    with pytest.raises(OSError, match="No space left"):
+        sink_table(pl.LazyFrame({"a": range(100_000)}), Path("/dev/full"))
 
 
 def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path: Path, monkeypatch):

@@ -139,6 +139,53 @@ def test_a_protected_folder_is_not_exchanged(tmp_path: Path):
     assert content(tmp_path / "out") == dict.fromkeys(OWNED, "old")
 
 
+def test_files_are_replaced_one_by_one_where_no_sibling_can_be_made(tmp_path: Path, monkeypatch):
+    write(tmp_path / "out", "old")
+    there = (tmp_path / "out").stat().st_ino
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path and may(path, mode))
+    write(tmp_path / "out", "new")
+    assert content(tmp_path / "out") == dict.fromkeys(OWNED, "new")
+    assert (tmp_path / "out").stat().st_ino == there
+
+
+def test_files_are_replaced_one_by_one_where_a_folder_is_of_another_owner(
+    tmp_path: Path, monkeypatch
+):
+    write(tmp_path / "out", "old")
+    there = (tmp_path / "out").stat().st_ino
+    monkeypatch.setattr(folders, "_be_alike", cannot)
+    write(tmp_path / "out", "new")
+    assert content(tmp_path / "out") == dict.fromkeys(OWNED, "new")
+    assert (tmp_path / "out").stat().st_ino == there
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_exchange_that_fails_halfway_gives_the_old_folder_its_name_back(
+    tmp_path: Path, monkeypatch
+):
+    exchange_in_two_steps(monkeypatch)
+    write(tmp_path / "out", "old")
+    rename, moved = Path.rename, []
+
+    def second_fails(path: Path, target: Path) -> Path:
+        moved.append(path.name)
+        if len(moved) == 2:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", second_fails)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "out", "new")
+    assert moved[0] == "out" and moved[1].endswith(".writing") and moved[2].endswith(".old")
+    assert content(tmp_path) == {f"out/{name}": "old" for name in OWNED}
+
+
+def test_a_system_that_exchanges_no_folders_says_so(tmp_path: Path):
+    with pytest.raises(OSError, match="no exchange"):
+        folders._exchange_at_once(tmp_path / "one", tmp_path / "other")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_is_written_where_its_parent_is_protected(tmp_path: Path):
     write(tmp_path / "home" / "out", "old")

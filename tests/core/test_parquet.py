@@ -49,7 +49,7 @@ def test_keys_that_are_empty_or_there_twice_are_refused(file: Path, ids: list[st
 
 def test_damage_is_told_in_words(file: Path):
     file.write_bytes(file.read_bytes()[:-20])
-    assert "is no Parquet file that can be read" in refused(file)
+    assert "cannot be read as Parquet (it does not begin and end as one)" in refused(file)
     file.unlink()
     assert "cannot be read (No such file" in refused(file)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from fairrec.core import scratch as scratch_module
 from fairrec.core.errors import OutputError
-from fairrec.core.scratch import alone, held, scratch, sweep
+from fairrec.core.scratch import alone, held, scratch, sole, sweep, synced
+
+OPENED = Path("/proc/self/fd")
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -123,3 +128,123 @@ def test_one_is_alone_with_a_folder_that_is_known_by_two_parents(tmp_path: Path,
         alone(tmp_path / "host" / "out"),
     ):
         pass
+
+
+def test_a_file_that_is_taken_away_before_it_is_held_makes_nobody_the_only_one(
+    tmp_path: Path, monkeypatch
+):
+    lock, opened = tmp_path / "lock", os.open
+    taken: list[Path] = []
+
+    def late(path: Path, *rest: int) -> int:
+        if not taken and lock.exists():
+            taken.append(Path(path))
+            lock.unlink()
+        return opened(path, *rest)
+
+    monkeypatch.setattr(os, "open", late)
+    with sole(lock, "is training"):
+        assert taken == [lock] and lock.exists()
+        with pytest.raises(OutputError, match="is training there"), sole(lock, "is training"):
+            pass
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("is_next_there", [True, False])
+def test_who_ends_leaves_the_file_of_the_next_one(tmp_path: Path, is_next_there: bool):
+    lock = tmp_path / "lock"
+    with sole(lock, "is training"):
+        # as where the folder it lies in was exchanged
+        lock.rename(tmp_path / "old")
+        if is_next_there:
+            lock.touch()
+    assert lock.exists() == is_next_there
+
+
+def test_an_error_of_the_disk_is_not_taken_for_a_system_that_syncs_no_folders(
+    tmp_path: Path, monkeypatch
+):
+    (tmp_path / "file").touch()
+
+    def failing(number: int) -> None:
+        raise OSError(found, os.strerror(found))
+
+    monkeypatch.setattr(os, "fsync", failing)
+    for found, raises in ((errno.EINVAL, False), (errno.EIO, True), (errno.ENOSPC, True)):
+        told = pytest.raises(OSError, match=re.escape(os.strerror(found)))
+        with told:
+            synced(tmp_path / "file")
+        with told if raises else nullcontext():
+            synced(tmp_path)
+
+
+def test_where_nothing_can_be_held_nobody_waits(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scratch_module, "fcntl", None)
+    with held(tmp_path) as hold, alone(tmp_path), sole(tmp_path / "lock", "is training"):
+        assert hold == "unknown"
+        with alone(tmp_path), sole(tmp_path / "lock", "is training"):
+            pass
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "expected"),
+    [
+        ("open", PermissionError(errno.EACCES, "closed"), "unknown"),
+        ("fstat", FileNotFoundError(errno.ENOENT, "gone"), "gone"),
+        ("fstat", OSError(errno.ENOLCK, "no locks"), "unknown"),
+    ],
+)
+def test_what_cannot_be_held_is_told_apart(tmp_path: Path, monkeypatch, name, error, expected):
+    n_open = len([*OPENED.iterdir()]) if OPENED.is_dir() else None
+
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(os, name, failing)
+    with held(tmp_path) as hold:
+        assert hold == expected
+    monkeypatch.undo()
+    # and nothing is left open
+    if n_open is not None:
+        assert len([*OPENED.iterdir()]) == n_open
+
+
+def test_who_holds_a_folder_is_not_told_where_the_system_does_not(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scratch_module, "PATIENCE", 0.0)
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: "1: FLOCK\n")
+    with (
+        alone(tmp_path / "out"),
+        pytest.raises(OutputError, match="another command is writing there"),
+        alone(tmp_path / "out"),
+    ):
+        pass
+
+
+ALONE_INSIDE = """
+import os, sys, time
+from pathlib import Path
+from fairrec.core.errors import OutputError
+from fairrec.core.scratch import sole
+
+folder, until, n = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2]), 0
+while time.monotonic() < until:
+    try:
+        with sole(folder / "lock", "is training"):
+            os.close(os.open(folder / "inside", os.O_CREAT | os.O_EXCL))
+            (folder / "inside").unlink()
+            n += 1
+    except OutputError:
+        pass
+print(n)
+"""
+
+
+def test_two_processes_are_never_both_the_only_one(tmp_path: Path):
+    """Each makes a file that must not be there yet, thousands of times."""
+    command = [sys.executable, "-c", ALONE_INSIDE, str(tmp_path), "2"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    ended = [(one.communicate()[0], one.returncode) for one in both]
+    assert [code for _, code in ended] == [0, 0]
+    assert all(int(said) > 100 for said, _ in ended)
+    assert [*tmp_path.iterdir()] == []

@@ -54,7 +54,7 @@ def test_a_file_that_is_none_is_refused(tmp_path):
     with pytest.raises(InputError, match="fairrec count"):
         read_counts(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("users\n3\n")
-    with pytest.raises(InputError, match="no Parquet file"):
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
         read_counts(tmp_path / "text.parquet")
     SOME.write_parquet(tmp_path / "later.parquet", metadata={"fairrec": '{"schema_version": "9"}'})
     with pytest.raises(InputError, match="this version of FairRec"):

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import math
+import random
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,3 +33,22 @@ def test_few_blocks_cover_all_triples_of_24_attributes():
     n_values = [2 + i % 7 for i in range(24)]
     n_triples = 24 * 23 * 22 // 6
     assert len(cover(n_values, 3)) < n_triples / 10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_single_attributes_are_added_by_worth_for_the_room_they_take(seed):
+    """As step by step: each time the attribute that is worth most and still fits."""
+    rng = random.Random(seed)
+    n_values = [rng.randint(1, 9) for _ in range(rng.randint(1, 40))]
+    room, left, blocks = rng.choice([8, 100, 5_000]), [*range(len(n_values))], []
+    while left:
+        block = [left.pop(0)]
+        while padded_size(block, n_values) <= room:
+            fits = [one for one in left if padded_size((*block, one), n_values) <= room]
+            if not fits:
+                break
+            best = max(fits, key=lambda one: 1 / math.log(n_values[one] + 1))
+            block.append(best)
+            left.remove(best)
+        blocks.append(tuple(sorted(block)))
+    assert [block.attributes for block in cover(n_values, 1, room)] == blocks

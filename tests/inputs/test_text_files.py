@@ -317,3 +317,23 @@ def test_tables_with_any_separator_give_the_same_result(tmp_path: Path):
         notes = [note for note in found["warnings"] if "fields are separated" not in note]
         assert len(found["warnings"]) - len(notes) == (0 if separator == "," else 2)
         assert {**found, "warnings": notes} == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blank_lines_at_the_end_are_no_rows(end: str, tmp_path: Path):
+    path = tmp_path / "users.csv"
+    text = end.join(["user_id,age", "1,30", "2,40"])
+    path.write_bytes((text + 3 * end).encode())
+    read = Table(path, "users").read({"user_id": "user_id", "score": "age"})
+    assert read.rows() == [("1", 30.0), ("2", 40.0)]
+    # elsewhere, a row may have been lost
+    path.write_bytes((text.replace(f"{end}2", f"{end}{end}2") + end).encode())
+    with pytest.raises(InputError, match="row 2: column 'user_id' is empty"):
+        Table(path, "users").read({"user_id": "user_id"})
+
+
+def test_a_file_of_one_line_says_why(tmp_path: Path):
+    path = tmp_path / "users.csv"
+    path.write_bytes(b"user_id,age\r1,30\r2,40\r")
+    with pytest.raises(InputError, match=r"users.csv: its lines end with a carriage return alone"):
+        Table(path, "users")

@@ -94,3 +94,12 @@ def test_what_is_uneven_is_what_the_reader_of_python_finds(records):
         return
     with pytest.raises(InputError, match=f"row {uneven[0]}: "):
         refuse(text.getvalue())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blank_lines_at_the_end_are_counted(end):
+    for n_blank in (0, 1, 3):
+        text = end.join(["id,name,gender", "1,,F", "", "2,b,M"]) + end * (1 + n_blank)
+        assert refuse_uneven(text.encode(), "users.csv", ",", 3, 0) == n_blank
+        quoted = text.replace("1,,F", '1,"a\n\nb",F')
+        assert refuse_uneven(quoted.encode(), "users.csv", ",", 3, 0) == n_blank

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.models.deep.training import TrainingOptions, train
+from fairrec.reproduction.protocol import paper_protocol
 from fairrec.reproduction.subject import Shelf, Subject
 from fairrec.reproduction.training_plan import TrainingPlan
 from tests.reproduction.trial_rows import silent
@@ -29,6 +32,7 @@ def test_without_training_the_data_name_it(subject, source):
         "protocol": "ours",
         "training_seed": 0,
         "data_seed": 0,
+        "candidates": None,
     }
     assert subject.folder.name == f"{source.key}-taste"
 
@@ -73,3 +77,14 @@ def test_a_training_with_another_seed_has_a_folder_of_its_own(source, tmp_path):
     first.folder.rename(second.folder)
     with pytest.raises(InputError, match=r"holds a run with another seed \(0, now 3\)"):
         second.trained(silent)
+
+
+def test_testsgd_looks_at_decades_where_the_papers_settings_say_so(source, tmp_path):
+    protocol = replace(paper_protocol("movielens-1m"), by_decade=("age",))
+    subject = Subject(source, "taste", tmp_path, TrainingPlan(protocol=protocol))
+    # ages 18, 25 and 35 are three, and three decades; occupations stay what they are
+    ages = subject.space(0.001, ["age"], testsgd=True).attributes[0]
+    assert {*ages.values} == {"10-19", "20-29", "30-39"}
+    assert "25" in subject.space(0.001, ["age"]).attributes[0].values
+    ours = Subject(source, "taste", tmp_path)
+    assert "25" in ours.space(0.001, ["age"], testsgd=True).attributes[0].values

@@ -98,7 +98,7 @@ def test_what_a_run_holds(tmp_path, monkeypatch):
     assert (kept.output.given, kept.output.absolute) == ("out", str(tmp_path / "out"))
     text = Path("out/run.json").read_text()
     assert re.search(r'"made_at": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', text)
-    assert kept == run.model_copy(update={"output": kept.output})
+    assert kept == run.model_copy(update={"output": kept.output, "files": kept.files})
 
 
 def test_a_working_folder_that_was_removed_stops_no_audit_in_memory(tmp_path, monkeypatch):

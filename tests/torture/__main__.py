@@ -28,10 +28,11 @@ import numba
 
 import fairrec
 from tests.builders import make_tables
+from tests.datasets.movielens_tables import write_movielens
 from tests.end_to_end.command_line import built_command, write_tables
 from tests.torture.commands import COMMANDS, Written, words
 from tests.torture.forked import ANY, KINDS, Ended, Fault, Stop, forked, started, with_faults
-from tests.torture.outputs import Files, Versions, files_below, scratch_below
+from tests.torture.outputs import Parts, Versions, scratch_below
 
 ENOUGH = 4
 GRACEFUL = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -46,14 +47,17 @@ def run(arguments: str) -> None:
 def write_inputs() -> None:
     """The tables of all commands, into the working folder."""
     write_tables(Path(), make_tables(60))
+    write_movielens(Path("raw"))
 
 
 def load_all() -> None:
-    """Import what forks share, except for torch; nothing of it is used here."""
-    for module in pkgutil.walk_packages(fairrec.__path__, "fairrec."):
-        if not re.search(r"__main__|\.models\.|\.reproduction\.|\.testing\.", module.name):
+    """Import what forks share; nothing of it is used here."""
+    ours = (module.name for module in pkgutil.walk_packages(fairrec.__path__, "fairrec."))
+    # what optimizers and charts import when they are first made takes longer than all the rest
+    for name in (*ours, "torch._dynamo", "altair"):
+        if not re.search(r"__main__|\.testing\.", name):
             with suppress(ImportError):
-                importlib.import_module(module.name)
+                importlib.import_module(name)
     built_command()
     numba.njit(lambda: 1)()
 
@@ -75,25 +79,28 @@ class Trial:
             self._must(forked(partial(run, arguments), self.start))
         if self.command.beside:
             self.command.beside(self.start / self.command.out)
-        old, news = files_below(self.start / self.command.out), []
+        old, news = Parts.at(self.start / self.command.out, self.command.apart), []
         for _ in range(2):
             self.set_back()
             self._must(self.once())
-            news.append(files_below(self.out))
+            news.append(self.found())
         self.versions = Versions(old, *news)
         assert self.versions.of(old) == "old"
         # the command that made the old one may be the later one of two
         self.two = (self.command.old, self.command.new)
         self.other_way = Versions(news[0], old, self._made_again())
 
-    def _made_again(self) -> Files:
+    def _made_again(self) -> Parts:
         self.set_back()
         self._must(forked(partial(run, self.command.old), self.here))
-        return files_below(self.out)
+        return self.found()
 
     @property
     def out(self) -> Path:
         return self.here / self.command.out
+
+    def found(self) -> Parts:
+        return Parts.at(self.out, self.command.apart)
 
     def set_back(self) -> None:
         shutil.rmtree(self.here, ignore_errors=True)
@@ -111,8 +118,9 @@ class Trial:
         self.tried[what.partition(" ")[0]] += 1
         is_killed = ended.code == -signal.SIGKILL
         # a killed command has its files put right by whoever comes next
-        settle(self.out if is_killed and self.out.suffix == "" else self.here)
-        state = self.versions.of(files_below(self.out))
+        for place in (self.out, self.out / self.command.apart):
+            settle(place if is_killed and self.out.suffix == "" else self.here)
+        state = self.versions.of(self.found())
         allowed = {2, 0} if stop is None else {0, GRACEFUL.get(stop.number, 0)}
         allowed |= (
             {-signal.SIGKILL} if is_killed and (stop or (fault and not fault.error)) else set()
@@ -131,7 +139,7 @@ class Trial:
             self.tried["scratch left"] += 1
             self._must(self.once())
             left = scratch_below(self.here)
-            state = self.versions.of(files_below(self.out))
+            state = self.versions.of(self.found())
             if left or state != "new":
                 self._failed(what, f"after the next run: {state}, {left}", ended)
         return ended
@@ -141,7 +149,7 @@ class Trial:
         self.set_back()
         both = [started(partial(run, words), self.here) for words in self.two]
         ended = [one.ended() for one in both]
-        found = files_below(self.out)
+        found = self.found()
         states = [versions.of(found) for versions in (self.versions, self.other_way)]
         self.tried["race"] += 1
         if "new" not in states or any(one.code != 0 for one in ended) or scratch_below(self.here):
@@ -175,7 +183,8 @@ def faults(trial: Trial, every: int) -> Iterator[tuple[str, Fault]]:
     count = trial.once(Fault(ANY)).count
     for nth in range(1, count + 1, every):
         yield f"killed before call {nth} of {count}", Fault(ANY, nth)
-    sizes = sorted({len(content) for content in trial.versions.new.values()})
+    parts = trial.versions.new.values()
+    sizes = sorted({len(content) for files in parts for content in files.values()})
     for largest in [0, 4, *(size - 1 for size in sizes), *(size // 2 for size in sizes)][::every]:
         yield f"large files refused, over {largest} bytes", Fault(largest=max(largest, 0))
 

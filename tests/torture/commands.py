@@ -1,8 +1,4 @@
-"""Commands that write, each with what lay there before.
-
-Without those that draw pictures or train several models: what draws them does not survive a fork,
-and they write by the same functions.
-"""
+"""Commands that write, each with what lay there before."""
 
 from __future__ import annotations
 
@@ -23,6 +19,11 @@ _SYNTHETIC = "synthetic --items 30 --interactions 8 --attributes gender:2 --out 
 _TRAIN = (
     "train --data bundle --model wide_deep --epochs 2 --candidates 5 --batch-size 256 --device cpu"
 )
+_BENCH = (
+    f"search-bench {_USERS} --by gender,member --metrics auc --searchers testsgd --seeds 1 "
+    "--budgets 100% --min-support 2 --out bench"
+)
+_REPRODUCE = "reproduce table1 --quick --datasets movielens-1m --out all"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Written:
     ----------
     old, new : arguments of what was there before, and of the command
     out : what is written
+    apart : a part of it that is whole by itself
     before : commands that make what is read
     beside : makes what else lies in the output
     races : whether the two may write at once
@@ -45,6 +47,7 @@ class Written:
     before: tuple[str, ...] = ()
     beside: Callable[[Path], None] | None = None
     races: bool = True
+    apart: str = ""
 
 
 def _own_note(out: Path) -> None:
@@ -129,6 +132,22 @@ COMMANDS = (
         "score --run two --device cpu --out scored.parquet",
         "scored.parquet",
         (f"{_SYNTHETIC} 60", f"{_TRAIN} --out one", f"{_TRAIN} --seed 3 --out two"),
+    ),
+    Written("prepare", f"{_SYNTHETIC} 40", "prepare movielens-1m --raw raw --out bundle", "bundle"),
+    Written("search-bench", f"{_BENCH} --seed 1", f"{_BENCH} --seed 2", "bench", beside=_own_note),
+    # its tables have their places before they are audited
+    Written(
+        "demo",
+        "demo --out demo --seed 1",
+        "demo --out demo --no-report",
+        "demo",
+        beside=_own_note,
+        races=False,
+        apart="audit",
+    ),
+    # trained runs are used again; the command is told on the page
+    Written(
+        "reproduce", _REPRODUCE, f"{_REPRODUCE} --runs all/runs", "all/table1", beside=_own_note
     ),
 )
 

@@ -75,6 +75,7 @@ def with_faults(module: str) -> None:
         command = [compiler, "-O1", "-shared", "-fPIC", "-o", library, _SOURCE, "-ldl"]
         subprocess.run(command, check=True)
         environment = {**os.environ, _PRELOAD: str(library), "OPENBLAS_NUM_THREADS": "1"}
+        environment["OMP_NUM_THREADS"] = "1"
         again = [sys.executable, "-m", module, *sys.argv[1:]]
         sys.exit(subprocess.run(again, env=environment, check=False).returncode)
 

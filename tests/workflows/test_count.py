@@ -56,3 +56,15 @@ def test_values_in_files_of_other_names_add_up(tmp_path):
 
 def test_a_blank_part_is_none():
     assert fairrec.count(**tables(), part="  ").info.parts == ()
+
+
+def test_tables_that_would_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    users = pl.DataFrame({"user_id": range(9), "gender": ["F", "M", "X"] * 3})
+    text = users.select("user_id", watched=pl.col("user_id") / 9).write_csv()
+    values = tmp_path / "values.csv"
+    values.write_text(text)
+    monkeypatch.setattr("fairrec.inputs.room.PER_BYTE_OF_TEXT", 3 * 10**8 // len(text))
+    asked = {"values": values, "users": users, "by": "gender"}
+    fairrec.count(**asked, max_memory="0.6GB")
+    with pytest.raises(InputError, match=r"values.csv, read at once, need about 0.6 GB of memory"):
+        fairrec.count(**asked, max_memory="0.5GB")

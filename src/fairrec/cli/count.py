@@ -10,7 +10,7 @@ import typer
 from fairrec.cli.load_metrics import Load, load_metrics
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, LogOption, QuietOption, need, say, shown_progress
-from fairrec.core.audit_options import AuditOptions, MinShown, Threads
+from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, Threads
 from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.kinds import FILE
@@ -31,6 +31,7 @@ def count_command(
     counting: Annotated[Given, FieldsOf(CountOptions)],
     where: Annotated[Given, FieldsOf(EngineOptions)],
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     out: Annotated[Path, Option(FILE, "The file for the counts", OUTPUT)],
     min_shown: MinShown = None,
     quiet: QuietOption = False,
@@ -68,6 +69,7 @@ def count_command(
             **counting,
             **where,
             threads=threads,
+            max_memory=max_memory,
             min_shown=min_shown,
             progress=progress,
         )

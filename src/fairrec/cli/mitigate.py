@@ -195,9 +195,9 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
     from fairrec.inputs.formats import checksum, files_of
     from fairrec.result.run_file import load_audit_run
-    from fairrec.result.saved import load_summary
+    from fairrec.result.saved import load_saved
 
-    summary = load_summary(folder)
+    summary, sums = load_saved(folder)
     if (folder / "mitigation.json").exists():
         raise InputError(
             f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
@@ -230,7 +230,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    run = load_audit_run(folder)
+    run = load_audit_run(folder, sums)
     if run is None:
         raise InputError(
             f"{folder}: has no run.json, which says where the tables of this audit are: it is not "

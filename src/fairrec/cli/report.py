@@ -34,7 +34,7 @@ def report_command(
     from fairrec.report.page.trend import trend_page
     from fairrec.result.comparison import load_comparison
     from fairrec.result.run_file import load_audit_run
-    from fairrec.result.saved import load_groups, load_summary
+    from fairrec.result.saved import load_groups, load_saved
     from fairrec.result.trend_result import load_trend
 
     file = out or folder / "report.html"
@@ -43,8 +43,9 @@ def report_command(
     elif (trend := load_trend(folder)) is not None:
         write_text(file, trend_page(trend))
     else:
-        summary, groups = load_summary(folder), load_groups(folder)
-        mitigation, run = load_mitigation(folder), load_audit_run(folder)
+        summary, sums = load_saved(folder)
+        groups = load_groups(folder, sums)
+        mitigation, run = load_mitigation(folder, sums), load_audit_run(folder, sums)
         link = os.path.relpath(folder / "groups.parquet", file.parent)
         write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
     if not quiet:

@@ -18,6 +18,9 @@ from fairrec.core.scratch import scratch, synced
 if TYPE_CHECKING:
     import polars as pl
 
+ROWS_TOGETHER = 1 << 18
+"""Rows of a row group: one number, so that bytes do not tell how a table was put together."""
+
 
 def file_sum(file: Path) -> str:
     """The SHA-256 checksum of a file."""
@@ -173,7 +176,7 @@ def write_text(file: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_table(table: pl.DataFrame, file: Path, rows_together: int | None = None) -> None:
+def write_table(table: pl.DataFrame, file: Path, rows_together: int = ROWS_TOGETHER) -> None:
     """Write a table whole or not at all, as Parquet or, by its ending, CSV.
 
     Parameters
@@ -194,7 +197,7 @@ def put_table(
     file: Path,
     compression_level: int | None = None,
     as_csv: bool = False,
-    rows_together: int | None = None,
+    rows_together: int = ROWS_TOGETHER,
 ) -> None:
     """Write a table into a file that is not yet under its own name."""
     # opened here, because Polars takes no path that is not Unicode

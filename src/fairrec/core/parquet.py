@@ -11,6 +11,7 @@ import polars as pl
 
 from fairrec.core.errors import InputError, is_panic, plain
 from fairrec.core.files import errors_of_reading, open_file
+from fairrec.core.parquet_footer import CheckedParquet
 
 Kind: TypeAlias = Callable[[pl.DataType], bool]
 """Whether a type is the one that a column must have."""
@@ -59,6 +60,8 @@ def read_parquet(
     """
     # opened here, because Polars takes no path that is not Unicode
     with open_file(file, fix) as stream, errors_of_reading(file, fix), damaged(file, fix):
+        CheckedParquet(stream, plain(file, 300), fix).check_pages(stream)
+        stream.seek(0)
         table = pl.read_parquet(stream)
     for name, is_right in (columns or {}).items():
         if name in optional and name not in table.columns:

@@ -18,7 +18,8 @@ from fairrec.core.errors import OutputError
 
 try:
     import fcntl
-except ImportError:  # not on Windows: there, what a killed command left is not swept up
+# not on Windows: there, what a killed command left is not swept up
+except ImportError:  # pragma: no cover
     fcntl = None  # type: ignore[assignment]
 
 SUFFIX = "writing"
@@ -152,22 +153,30 @@ def sole(file: Path, doing: str) -> Iterator[None]:
     file : is there meanwhile
     doing : what the first one does, for the second one
     """
-    file.touch()
-    with held(file) as hold:
-        if hold == "theirs":
-            raise OutputError(
-                f"{file.parent}: another command{_holder(file)} {doing} there. Wait for it, or "
-                "choose another folder."
-            )
-        try:
-            yield
-        finally:
-            remove(file)
+    while True:
+        file.touch()
+        with held(file) as hold:
+            if hold == "gone":  # another one has just come to its end, and taken it away
+                continue
+            if hold == "theirs":
+                raise OutputError(
+                    f"{file.parent}: another command{_holder(file)} {doing} there. Wait for it, or "
+                    "choose another folder."
+                )
+            ours = file.stat()
+            try:
+                yield
+                return
+            finally:
+                # where the folder was exchanged meanwhile, a file of this name is the next one's
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(ours, file.stat()):
+                        remove(file)
 
 
 def _holder(path: Path) -> str:
     """Which process holds a folder, in words, where the system tells."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, IndexError):
         there = path.stat()
         # such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131074 0 EOF`, devices in base 16
         name = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}:{there.st_ino}"

@@ -17,6 +17,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.files import errors_of_polars, errors_of_reading, open_file, whole_file
 from fairrec.core.json_file import checked_json
 from fairrec.core.parquet import damaged
+from fairrec.core.parquet_footer import CheckedParquet
 from fairrec.counts.checking import FAMILY, LEVEL, SHARE, USERS, checked_rows, squares_of
 from fairrec.counts.info import KEY, CountsInfo
 from fairrec.counts.seal import is_as_sealed, sealed
@@ -106,6 +107,7 @@ def read_counts(file: Path) -> Counts:
         if is_whole is False:
             raise _changed(where)
         with damaged(file, fix):
+            CheckedParquet(io.BytesIO(content), where, fix).check_pages(io.BytesIO(content))
             metadata = pl.read_parquet_metadata(io.BytesIO(content))
             rows = pl.read_parquet(content)
     info = None

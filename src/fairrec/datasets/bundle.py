@@ -17,7 +17,8 @@ from fairrec.core.parquet import Kind, is_id, is_time, is_value, lists_of, read_
 
 TABLES = ("interactions", "users", "items")
 _MANIFEST = "manifest.json"
-_AGAIN = "Prepare the data again."
+_AGAIN = "Prepare the data again, into another folder."
+"""In its own folder, a damaged bundle would be taken for files of others."""
 
 
 class Manifest(BaseModel):

@@ -61,11 +61,14 @@ def _grow(
     start: Subset, n_values: Sequence[int], size: int, room: int, covered: set[Subset]
 ) -> Subset:
     """Add the attribute that covers most new sets for the room it takes, while there is room."""
+    if size == 1:
+        return _grow_by_single(start, n_values, room, covered)
     block = start
     while True:
         best, best_worth = None, 0.0
+        most = room // padded_size(block, n_values)
         for attribute in range(len(n_values)):
-            if attribute in block or padded_size((*block, attribute), n_values) > room:
+            if attribute in block or n_values[attribute] + 1 > most:
                 continue
             new = sum(
                 tuple(sorted((*rest, attribute))) not in covered
@@ -77,6 +80,20 @@ def _grow(
         if best is None:
             return block
         block = tuple(sorted((*block, best)))
+
+
+def _grow_by_single(
+    start: Subset, n_values: Sequence[int], room: int, covered: set[Subset]
+) -> Subset:
+    """The same where each attribute covers itself alone: those of fewest values come first."""
+    others = (one for one in range(len(n_values)) if one != start[0] and (one,) not in covered)
+    block, n_slots = [*start], padded_size(start, n_values)
+    for attribute in sorted(others, key=lambda one: n_values[one]):
+        n_slots *= n_values[attribute] + 1
+        if n_slots > room:
+            break
+        block.append(attribute)
+    return tuple(sorted(block))
 
 
 def _assign(

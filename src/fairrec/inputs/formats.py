@@ -16,6 +16,7 @@ from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.sources import Rows, Source
+from fairrec.inputs.stored_files import ParquetFiles, check_arrow_file
 from fairrec.inputs.text_files import TextFile
 
 FORMATS = {
@@ -122,15 +123,18 @@ def open_path(path: Path, where: str) -> Source:
                 f"{where}: names {len(files)} files, of which {plain(file.name)} is not Parquet. "
                 "Only Parquet is read in parts: make one file of them, or save them as Parquet."
             )
-    return Rows.of(_scan_parts(files, root_of(path), where))
+    checked = ParquetFiles(files, where)
+    return Rows.of(_scan_parts(files, root_of(path), where), checked)
 
 
 def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = format_of(file)
     if kind == "Parquet":
-        return Rows.of(scan_parquet(file))
+        checked = ParquetFiles([file], where)
+        return Rows.of(scan_parquet(file), checked)
     if kind == "Arrow":
+        check_arrow_file(file, where)
         return Rows.of(pl.scan_ipc(_readable(file), glob=False))
     if kind is None:
         if file.suffix.lower() in _REFUSED:

@@ -20,6 +20,7 @@ from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.ids import whole_or_text
 from fairrec.inputs.parts.piece import Piece
 from fairrec.inputs.sources import Role
+from fairrec.inputs.stored_files import CHECK
 
 IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
@@ -59,6 +60,8 @@ class Table:
         self.mapping = mapping or {}
         self.piece = source if isinstance(source, Piece) else None
         self.doubts: dict[str, str | None] = {}
+        # looked up for each of thousands of attributes
+        self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, Piece) else source
         self.path = Path(named) if isinstance(named, str | Path) else None
         # '.' and '..' name nothing
@@ -102,7 +105,11 @@ class Table:
 
     def find(self, wanted: str) -> str | None:
         """The column that plays the part of `wanted`, or None."""
-        return find_column(wanted, self.columns, self.name, self.where, self.mapping)
+        if wanted not in self._found:
+            self._found[wanted] = find_column(
+                wanted, self.columns, self.name, self.where, self.mapping
+            )
+        return self._found[wanted]
 
     def is_mapped(self, wanted: str) -> bool:
         """Whether the user said which column plays the part of `wanted`."""
@@ -296,7 +303,7 @@ class Table:
             # advice for callers of Polars helps nobody here
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (format_of(self.path) if self.path else None) or "a table"
-            remedy = "Check that the file is whole and its ending tells its format."
+            remedy = CHECK
             if self.path and len(files_of(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
             if "utf-8" in reason.lower() or "utf8" in reason.lower():

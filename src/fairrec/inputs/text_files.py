@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+from fairrec.inputs.lines import scan_lines
 from fairrec.inputs.sources import Role
 from fairrec.inputs.text_values import HEAD, may_be_in_thousands, meant
 from fairrec.inputs.uneven import refuse_uneven
@@ -38,7 +39,7 @@ class TextFile:
     def __init__(self, source: Path | bytes, where: str, usual: Sequence[str]) -> None:
         self._source = source
         self._where = where
-        lines = _first_lines(source)
+        lines = _first_lines(source, where)
         named = _NAMED_SEPARATOR.fullmatch(lines[0])
         self._n_skipped = 1 if named and any(lines[1:]) else 0
         lines = lines[self._n_skipped :]
@@ -55,7 +56,7 @@ class TextFile:
                 f"The file has one column: between two fields there must be {known} or "
                 f"{SEPARATORS['::']}."
             )
-        self._is_even = False
+        self._n_blank: int | None = None
         self.notes: list[str] = []
         if len(self.columns) > 1 and self._separator not in usual:
             self.notes.append(
@@ -110,17 +111,19 @@ class TextFile:
         picked = [pl.col(column).alias(name) for name, column in columns.items()]
         if self._separator == "::":
             return _split_lines(self._source, self._header, self._where, "::").select(picked)
-        if not self._is_even:
-            n_fields = len(self._header)
-            refuse_uneven(self._source, self._where, self._separator, n_fields, self._n_skipped)
-            self._is_even = True
+        if self._n_blank is None:
+            self._n_blank = refuse_uneven(
+                self._source, self._where, self._separator, len(self._header), self._n_skipped
+            )
         try:
             # at once, which takes a fifth of the memory of text
-            return self._scan(numbers).select(picked).collect()
+            rows = self._scan(numbers).select(picked).collect()
         except pl.exceptions.ComputeError:
             if not numbers:
                 raise
-        return self._scan().select(picked).collect()
+            rows = self._scan().select(picked).collect()
+        # blank lines at the end are no rows; elsewhere, something may be missing
+        return rows.head(rows.height - self._n_blank)
 
     def _scan(self, numbers: Sequence[str] = ()) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -133,25 +136,16 @@ class TextFile:
         )
 
 
-def _first_lines(source: Path | bytes) -> list[str]:
-    head = _scan_lines(source, HEAD)["line"].fill_null("").to_list()
+def _first_lines(source: Path | bytes, where: str) -> list[str]:
+    head = scan_lines(source, n_lines=HEAD).collect()["line"].to_list()
     if not any(head):
         raise pl.exceptions.NoDataError("the file is empty")
+    if len(head) == 1 and "\r" in head[0]:
+        raise InputError(
+            f"{where}: its lines end with a carriage return alone, as nobody writes them today, so "
+            "that the file is one line. Save it with the line ends of Unix or Windows."
+        )
     return head
-
-
-def _scan_lines(source: Path | bytes, n_rows: int | None = None) -> pl.DataFrame:
-    """The lines of a file, one a row; no text holds a zero byte, so each line comes whole."""
-    return pl.read_csv(
-        source,
-        separator="\0",
-        quote_char=None,
-        has_header=False,
-        schema={"line": pl.String},
-        n_rows=n_rows,
-        glob=False,
-        encoding="utf8" if n_rows is None else "utf8-lossy",
-    )
 
 
 def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
@@ -215,8 +209,8 @@ def _split_lines(
     source: Path | bytes, header: Sequence[str], where: str, separator: str
 ) -> pl.DataFrame:
     """The fields of all lines but the first, separated by more than one character."""
-    rows = _scan_lines(source)["line"].slice(1)
-    rows = rows.filter(rows.is_not_null())
+    rows = scan_lines(source, is_lossy=False).collect()["line"].slice(1)
+    rows = rows.filter(rows != "")
     fields = rows.str.split(separator)
     uneven = (fields.list.len() != len(header)).arg_true()
     if len(uneven):

@@ -14,15 +14,19 @@ from pathlib import Path
 import polars as pl
 
 from fairrec.core.errors import InputError
+from fairrec.inputs.lines import scan_lines
 
 _QUOTED = r'"(?:[^"]|"")*"'
-_FIX = "Fix the line, or put quotes around a field that holds the separator."
+_FIX = (
+    "Fix the line, delete it if it is a comment, or put quotes around a field that holds the "
+    "separator."
+)
 
 
 def refuse_uneven(
     source: Path | bytes, where: str, separator: str, n_fields: int, n_skipped: int
-) -> None:
-    """Refuse a file in which a record has not as many fields as the header.
+) -> int:
+    """How many lines at the end are blank; refuses records of other length than the header.
 
     Parameters
     ----------
@@ -30,20 +34,23 @@ def refuse_uneven(
     n_fields : of the header
     n_skipped : lines before it
     """
-    lines = _lines(source, n_skipped)
+    lines = scan_lines(source, n_skipped)
     # to the reader, quotes are such at the start of a field alone
     quoted = rf"(^|[{separator}]){_QUOTED}"
     bare = pl.col("line").str.replace_all(quoted, "${1}")
     fields = bare.str.count_matches(separator, literal=True) + 1
+    is_some = pl.col("line").str.len_bytes() > 0
+    is_uneven = pl.col("is_some") & (pl.col("fields") != n_fields)
     found = (
-        lines.select("line", bare=bare, fields=fields)
+        lines.select(is_some=is_some, bare=bare, fields=fields)
         .with_row_index("row")
-        .filter(pl.col("line").str.len_bytes() > 0)
         .select(
             is_open=pl.col("bare").str.contains('"', literal=True).any(),
-            n_uneven=(pl.col("fields") != n_fields).sum(),
-            row=pl.col("row").filter(pl.col("fields") != n_fields).first(),
-            fields=pl.col("fields").filter(pl.col("fields") != n_fields).first(),
+            n_uneven=is_uneven.sum(),
+            row=pl.col("row").filter(is_uneven).first(),
+            fields=pl.col("fields").filter(is_uneven).first(),
+            n_lines=pl.len(),
+            last=pl.col("row").filter(pl.col("is_some")).last(),
         )
         .collect(engine="streaming")
         .row(0, named=True)
@@ -53,26 +60,13 @@ def refuse_uneven(
         _refuse_uneven_records(lines, where, separator, n_fields)
     elif found["n_uneven"]:
         _refuse(where, found["row"], found["fields"], n_fields, found["n_uneven"])
-
-
-def _lines(source: Path | bytes, n_skipped: int) -> pl.LazyFrame:
-    """The lines of a file, as the reader finds them: it unpacks files, and knows one line end."""
-    return pl.scan_csv(
-        source,
-        separator="\0",
-        quote_char=None,
-        has_header=False,
-        schema={"line": pl.String},
-        skip_lines=n_skipped,
-        encoding="utf8-lossy",
-        glob=False,
-    ).select(pl.col("line").str.strip_chars_end("\r"))
+    return int(found["n_lines"] - 1 - (found["last"] or 0))
 
 
 def _refuse_uneven_records(lines: pl.LazyFrame, where: str, separator: str, n_fields: int) -> None:
     """The same record by record, which takes longer."""
     # what stands in a field does not matter, only that something does
-    short = pl.col("line").str.replace_all(rf'[^"{separator}]+', "x").fill_null("")
+    short = pl.col("line").str.replace_all(rf'[^"{separator}]+', "x")
     texts = lines.select(short).collect(engine="streaming")["line"]
     # one line more, which is a record of its own unless a quote is still open
     ended = (f"{text}\n" for text in chain(texts, "x"))

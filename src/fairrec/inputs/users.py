@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -184,8 +185,8 @@ def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]
 
 def refuse_repeated(names: Sequence[str]) -> None:
     """An error for an attribute that is named twice."""
-    for name in names:
-        if names.count(name) > 1:
+    for name, number in Counter(names).items():
+        if number > 1:
             raise InputError(
                 f"Attribute '{plain(name)}' is named twice in {spelled('by')}. Name it once."
             )

@@ -13,6 +13,7 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.mitigation.record import RerankerRecord
 from fairrec.result.audit_result import AuditResult, put_audit
+from fairrec.result.file_sums import NO_SUMS, FileSums
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
 from fairrec.result.own_folder import MITIGATION, names_to_replace
 from fairrec.result.page import write_with_page
@@ -63,18 +64,26 @@ class MitigationResult:
         return folder
 
     def _write_files(self, part: Path, folder: Path) -> None:
-        put_audit(self.audit, part, folder)
         put_table(self.predictions, part / "predictions.parquet", compression_level=1)
         put_table(self.changes, part / "changes.parquet", compression_level=1)
         for name, content in (("mitigation", self.summary), ("reranker", self.reranker)):
             text = content.model_dump_json(indent=2)
             (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        # the audit comes last, because it vouches for what is there
+        put_audit(self.audit, part, folder)
 
 
-def load_mitigation(folder: str | Path) -> MitigationSummary | None:
-    """The mitigation saved in a folder; None where there is none."""
+def load_mitigation(folder: str | Path, sums: FileSums = NO_SUMS) -> MitigationSummary | None:
+    """The mitigation saved in a folder; None where there is none.
+
+    Parameters
+    ----------
+    sums : of the audit that it must go with
+    """
     settle(Path(folder))
     path = Path(folder) / "mitigation.json"
     if not path.exists():
         return None
-    return load_json(path, MitigationSummary, "mitigation")
+    mitigation = load_json(path, MitigationSummary, "mitigation")
+    sums.refuse_other(path)
+    return mitigation

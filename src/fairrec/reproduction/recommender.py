@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +12,17 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.datasets.bundle import Bundle
+from fairrec.datasets.negatives import NegativeSampler
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.ids import known_positions
 
 ScorePairs = Callable[[IntArray, AnyArray], FloatArray]
 """Positions of users and of items -> one score for each pair."""
+
+
+WHOLE_CATALOGUE = "all"
+"""As a number of candidates: every item the user never interacted with, and the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +106,43 @@ def recommender_by_taste(bundle: Bundle, seed: int) -> Recommender:
             "by": bundle.manifest.attributes,
         },
     )
+
+
+def with_candidates(
+    recommender: Recommender, bundle: Bundle, n: int | str, seed: int
+) -> Recommender:
+    """The recommender with so many candidates for each test target, itself included.
+
+    Parameters
+    ----------
+    n : a number, or `WHOLE_CATALOGUE`
+    """
+    targets = recommender.candidates.explode("item_id", "label").filter(pl.col("label") > 0)
+    user_ids, item_ids = bundle.users["user_id"], bundle.items["item_id"]
+    users = known_positions(targets["user_id"], user_ids)
+    wanted = known_positions(targets["item_id"], item_ids)
+    sampler = NegativeSampler(
+        known_positions(bundle.interactions["user_id"], user_ids),
+        known_positions(bundle.interactions["item_id"], item_ids),
+        len(user_ids),
+        len(item_ids),
+    )
+    rng = np.random.default_rng([seed, 5])
+    if isinstance(n, str):
+        others = [sampler.free(user) for user in users]
+    else:
+        others = [*sampler.draw_lists(users, n - 1, rng)]
+    # in random order, so that no tie is to the target's advantage
+    lists = [
+        rng.permutation(np.append(own, target)) for own, target in zip(others, wanted, strict=True)
+    ]
+    lengths = [len(own) for own in lists]
+    flat = np.concatenate(lists)
+    rows = pl.DataFrame(
+        {
+            "user_id": targets["user_id"].gather(np.repeat(np.arange(len(lists)), lengths)),
+            "item_id": item_ids.gather(flat),
+            "label": (flat == np.repeat(wanted, lengths)).astype(np.int8),
+        }
+    )
+    return replace(recommender, candidates=rows.group_by("user_id", maintain_order=True).all())

@@ -10,6 +10,7 @@ from fairrec.reproduction.experiments import (
     figure4_vanilla_swarms,
     figure5_efficiency,
     figure6_hyper_parameters,
+    sensitivity,
     table1_model_quality,
     table2_effectiveness,
     table5_attributes,
@@ -33,5 +34,6 @@ for _experiment in (
     figure5_efficiency.EXPERIMENT,
     figure6_hyper_parameters.EXPERIMENT,
     trainings.EXPERIMENT,
+    sensitivity.EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)

@@ -27,8 +27,9 @@ from fairrec.reproduction.recommender import (
     Recommender,
     recommender_by_taste,
     recommender_of_run,
+    with_candidates,
 )
-from fairrec.reproduction.space import full_combinations
+from fairrec.reproduction.space import by_decade, full_combinations
 from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.scoring.ledger.ledger import Ledger
 from fairrec.search.measure import Measure
@@ -59,6 +60,7 @@ class Subject:
     Parameters
     ----------
     runs : folder of trained runs; a finished one is never trained again
+    candidates : so many candidates of each user; by default those of the run
     """
 
     source: DataSource
@@ -66,6 +68,7 @@ class Subject:
     runs: Path
     training: TrainingPlan = field(default_factory=TrainingPlan)
     shelf: Shelf = field(default_factory=Shelf)
+    candidates: int | str | None = None
 
     def let_go(self) -> None:
         """Forget all that was loaded; it is loaded again when it is needed."""
@@ -80,7 +83,7 @@ class Subject:
 
     def identity(self, progress: Progress) -> dict[str, Any]:
         """What names the recommender and its candidates; it is trained first if it is not yet."""
-        about = {"model": self.model, **self.training.identity()}
+        about = {"model": self.model, **self.training.identity(), "candidates": self.candidates}
         if self.model == "taste":
             return {**about, "data": self.source.bundle.manifest.sha256}
         self.trained(progress)
@@ -116,9 +119,12 @@ class Subject:
     def recommender(self) -> Recommender:
         """The model, loaded."""
         self.shelf.take(self)
-        if self.model == "taste":
-            return recommender_by_taste(self.source.bundle, self.training.data_seed)
-        return recommender_of_run(self.folder)
+        seed, bundle = self.training.data_seed, self.source.bundle
+        by_taste = self.model == "taste"
+        loaded = recommender_by_taste(bundle, seed) if by_taste else recommender_of_run(self.folder)
+        if self.candidates is None:
+            return loaded
+        return with_candidates(loaded, bundle, self.candidates, seed)
 
     @cached_property
     def _read(self) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
@@ -166,8 +172,18 @@ class Subject:
         """Threads to measure with."""
         return available_threads()
 
-    def space(self, min_support: float, by: Sequence[str] | None = None) -> Grouping:
-        """The intersections of all attributes, or of some of them, with enough users."""
+    def space(
+        self, min_support: float, by: Sequence[str] | None = None, testsgd: bool = False
+    ) -> Grouping:
+        """The intersections of all attributes, or of some of them, with enough users.
+
+        Parameters
+        ----------
+        testsgd : those that TestSGD looks at, for which the paper takes some attributes by tens
+        """
         names = [attribute.name for attribute in self.inputs.attributes]
         chosen = [self.inputs.attributes[names.index(name)] for name in (by or names)]
-        return full_combinations(chosen, min_support)
+        protocol = self.training.protocol
+        tens = protocol.by_decade if testsgd and protocol is not None else ()
+        attributes = [by_decade(one) if one.name in tens else one for one in chosen]
+        return full_combinations(attributes, min_support)

@@ -14,6 +14,7 @@ from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_n
 from fairrec.core.files import file_sum, put_table, sink_table
 from fairrec.core.options import documented, spelled
 from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
+from fairrec.result.file_sums import RESULT, sums_in
 from fairrec.result.finding_table import as_pandas, finding_table
 from fairrec.result.min_shown import without_small
 from fairrec.result.own_folder import AUDIT, names_to_replace
@@ -21,6 +22,7 @@ from fairrec.result.page import CardMaker, PageMaker, write_with_page
 from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.ratio_table import ratio_table
 from fairrec.result.run_file import AuditRun, place_of, put_run
+from fairrec.result.saved import GROUPS, PER_USER
 from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
 from fairrec.result.show import show_page
 
@@ -223,7 +225,7 @@ class AuditResult:
         )
 
     def to_json(self) -> str:
-        """The content of `result.json`."""
+        """The content of `result.json`, without the checksums of the files beside it."""
         return self.summary.model_dump_json(indent=2)
 
     def _handed_out(self, table: pl.DataFrame, metric: str | None) -> Any:
@@ -241,14 +243,21 @@ class AuditResult:
 
 
 def put_audit(result: AuditResult, part: Path, folder: Path) -> None:
-    """Write all but the page of a result that is for a folder into one on its way."""
-    if result.run is not None:
-        put_run(result.run, part, folder)
-    put_table(result.group_table, part / "groups.parquet", compression_level=1)
+    """Write all but the page of a result that is for a folder into one on its way.
+
+    Files that are there already are of the same result, which vouches for them.
+    """
+    put_table(result.group_table, part / GROUPS, compression_level=1)
     if result.summary.is_aggregates_only:
         pass
     elif result.per_user_parts is not None:
-        sink_table(result.per_user_parts, part / "per_user.parquet")
+        sink_table(result.per_user_parts, part / PER_USER)
     elif result.per_user is not None:
-        put_table(result.per_user, part / "per_user.parquet", compression_level=1)
-    (part / "result.json").write_text(result.to_json() + "\n", encoding="utf-8")
+        put_table(result.per_user, part / PER_USER, compression_level=1)
+    # parts have the order and the size that memory allowed, so they differ from run to run
+    in_parts = (PER_USER,) if result.per_user_parts is not None else ()
+    written = sorted(file.name for file in part.iterdir() if file.name not in in_parts)
+    summary = result.summary.model_copy(update={"files": sums_in(part, written)})
+    (part / RESULT).write_text(summary.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if result.run is not None:
+        put_run(result.run, part, folder, sums_in(part, (RESULT, *in_parts)))

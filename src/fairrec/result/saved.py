@@ -13,10 +13,12 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.matters import Matters
 from fairrec.core.parquet import read_parquet
+from fairrec.result.file_sums import NO_SUMS, RESULT, FileSums, sum_of
 from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
 from fairrec.result.parts import GroupValue
 from fairrec.result.schema import AuditSummary, Finding
 
+GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
 _WHOLE = ("depth", "support")
 _ROUNDING = 1e-9
 _SAME_MEAN = 1e-6
@@ -25,8 +27,15 @@ _TOGETHER = "Audit again, or put back the file that was written beside result.js
 
 def load_summary(folder: str | Path) -> AuditSummary:
     """The summary of an audit saved in a folder."""
+    return load_saved(folder)[0]
+
+
+def load_saved(folder: str | Path) -> tuple[AuditSummary, FileSums]:
+    """The summary of an audit saved in a folder, and what vouches for the other files."""
     settle(Path(folder))
-    path = Path(folder) / "result.json"
+    path = Path(folder) / RESULT
+    # before it is read: where it is replaced in between, what is read after it is not believed
+    result = sum_of(path) if path.is_file() else ""
     summary = load_json(path, AuditSummary, "result", fix="Is it an audit?")
     limits = [one.verdict.matters or 0 for one in summary.metrics.values() if one.verdict]
     is_some = summary.attributes and summary.metrics
@@ -35,7 +44,7 @@ def load_summary(folder: str | Path) -> AuditSummary:
             f"{plain(path, 300)}: is no result of FairRec: it has no attributes, no metrics, or "
             "an amount that matters which is none. Audit again."
         )
-    return summary
+    return summary.model_copy(update={"files": {}}), FileSums(result, summary.files)
 
 
 def _is_amount(matters: str | None) -> bool:
@@ -44,17 +53,20 @@ def _is_amount(matters: str | None) -> bool:
     return False
 
 
-def load_groups(folder: str | Path) -> pl.DataFrame:
+def load_groups(folder: str | Path, sums: FileSums = NO_SUMS) -> pl.DataFrame:
     """The table of groups of an audit saved in a folder."""
-    return load_table(Path(folder) / "groups.parquet")
+    return load_table(Path(folder) / GROUPS, sums)
 
 
-def load_per_user(folder: str | Path, summary: AuditSummary) -> pl.DataFrame | None:
+def load_per_user(
+    folder: str | Path, summary: AuditSummary, sums: FileSums = NO_SUMS
+) -> pl.DataFrame | None:
     """The values of each user; None where the audit was saved without them."""
-    path = Path(folder) / "per_user.parquet"
+    path = Path(folder) / PER_USER
     if not path.exists():
         return None
-    table = load_table(path)
+    # of one that was written in parts only the run has a checksum, which may not be there
+    table = load_table(path, sums if path.name in sums.beside else NO_SUMS)
     if reason := next(_unlike(table, summary), ""):
         raise InputError(f"{plain(path, 300)}: {reason}. {_TOGETHER}")
     return table
@@ -96,10 +108,12 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
                 yield f"has a mean {plain(name)} of {mean} and result.json of {about.mean}, {two}"
 
 
-def load_table(path: Path) -> pl.DataFrame:
-    """A table of ours."""
+def load_table(path: Path, sums: FileSums = NO_SUMS) -> pl.DataFrame:
+    """A table of ours, which must be that of the result with these checksums."""
     settle(path.parent)
-    return read_parquet(path, "Is it an audit? Then audit again.")
+    table = read_parquet(path, "Is it an audit? Then audit again.")
+    sums.refuse_other(path)
+    return table
 
 
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:

@@ -588,6 +588,11 @@ class AuditSummary(Part):
     is_aggregates_only: bool = Field(
         default=False, description="no table of users, per_user.parquet, was written beside it"
     )
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="SHA-256 of the files beside it that are read again; none in results that are "
+        "not saved, or are from before there were any",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -63,6 +63,7 @@ def user_blocks(
     grouping: Grouping,
     lengths: IntArray,
     seed: int,
+    threads: int = 1,
 ) -> UserBlocks:
     """The users of lists in blocks of about one size, at random.
 
@@ -78,10 +79,14 @@ def user_blocks(
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
     block[lengths > 0] = order % n_blocks
     of_unit = cells.of_user.astype(np.int64)
-    owes = [share.influence(catalogue, of_unit, len(cells), block, n_blocks) for share in shares]
+    owes = map_in_threads(
+        lambda share: share.influence(catalogue, of_unit, len(cells), block, n_blocks),
+        shares,
+        threads,
+    )
     due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
     largest = [share.largest for share in shares]
-    return UserBlocks(np.array(owes), np.array(due), np.array(largest), n_lists)
+    return UserBlocks(np.array([*owes]), np.array(due), np.array(largest), n_lists)
 
 
 @dataclass(frozen=True, slots=True)

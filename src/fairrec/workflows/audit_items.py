@@ -37,7 +37,7 @@ def refuse_for_items(predictions: Any, **beside: object) -> None:
     ----------
     beside : options by their names, and what was given for each
     """
-    given = {name: value for name, value in beside.items() if value not in (None, (), "local")}
+    given = {name: value for name, value in beside.items() if not _is_usual(value)}
     if isinstance(predictions, LoadingRun):
         given["run"] = predictions
     for name in given:
@@ -45,6 +45,12 @@ def refuse_for_items(predictions: Any, **beside: object) -> None:
             f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
             f"Leave out {spelled(name)}, and give the recommendations as a table."
         )
+
+
+def _is_usual(value: object) -> bool:
+    """Whether an option has the value it has where nothing is said."""
+    # it may be counts, which hold tables and cannot be compared
+    return value is None or (isinstance(value, str | tuple) and value in ((), "", "local"))
 
 
 def audit_items(
@@ -95,5 +101,7 @@ def analyse_items(
     refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.matters, measured)
     lengths = np.diff(shown.candidates.offsets)
-    blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)
+    blocks = user_blocks(
+        read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
+    )
     return analyse(measured, grouping, options, progress, blocks=blocks)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.audit_options import AuditOptions, MinShown, SharingOptions, Threads
+from fairrec.core.audit_options import AuditOptions, MaxMemory, MinShown, SharingOptions, Threads
 from fairrec.core.engines.engine import open_engine
 from fairrec.core.engines.options import Address, EngineName, EngineOptions, Scratch, Workers
 from fairrec.core.errors import InputError, errors_of_libraries
@@ -31,6 +31,7 @@ from fairrec.counts.options import RESERVED_NAMES, CountOptions, LevelsFile, Mak
 from fairrec.counts.small_cells import without_small_cells
 from fairrec.counts.table import Counts
 from fairrec.inputs.parts.large import is_large
+from fairrec.inputs.room import most_rows
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
@@ -59,6 +60,7 @@ def count(
     make_levels: MakeLevels | str = CountOptions.make_levels,
     min_shown: MinShown = SharingOptions.min_shown,
     threads: Threads = AuditOptions.threads,
+    max_memory: MaxMemory = AuditOptions.max_memory,
     engine: EngineName = EngineOptions.engine,
     address: Address = EngineOptions.address,
     workers: Workers = EngineOptions.workers,
@@ -74,7 +76,7 @@ def count(
     users, items, history, columns, by, given, metrics : see TableOptions
     part, levels, make_levels : see CountOptions
     min_shown : merge smaller combinations of attributes into `(other)`
-    threads : see AuditOptions
+    threads, max_memory : see AuditOptions
     engine, address, workers, scratch : see EngineOptions
     progress : called with stage, steps done and steps in all
 
@@ -89,7 +91,7 @@ def count(
     """
     asked = CountOptions.of(part=part, levels=levels, make_levels=make_levels)
     sharing = SharingOptions.of(min_shown=min_shown)
-    options = AuditOptions.of(threads=threads)
+    options = AuditOptions.of(threads=threads, max_memory=max_memory)
     where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     tables = TableOptions.of(
@@ -107,9 +109,12 @@ def count(
         columns=columns,
     )
     own = read_levels(asked.levels)
-    if where.engine == "local" and not is_large(predictions, tables):
+    most = options.max_memory
+    if where.engine == "local" and not is_large(predictions, tables, most_rows(most)):
         progress("reading", 0, 0)
-        inputs, wanted = read_inputs(predictions, **vars(tables), reserved=RESERVED_NAMES)
+        inputs, wanted = read_inputs(
+            predictions, **vars(tables), reserved=RESERVED_NAMES, max_memory=most
+        )
         refuse_pooled(wanted)
         measured = measure_everyone(inputs, wanted, options.n_threads, progress)
         if asked.make_levels is not None:

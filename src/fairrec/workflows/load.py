@@ -16,12 +16,13 @@ from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.comparison import Comparison, load_comparison
+from fairrec.result.file_sums import FileSums
 from fairrec.result.own_folder import KINDS
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
     load_per_user,
-    load_summary,
+    load_saved,
     load_table,
     refuse_other_groups,
 )
@@ -56,21 +57,28 @@ def load(folder: str | Path) -> AuditResult | MitigationResult | Comparison | Tr
     trend = load_trend(folder)
     if trend is not None:
         return TrendResult(trend, trend_page)
-    mitigation = load_mitigation(folder)
-    audit = load_audit(folder)
+    audit, sums = _load_audit(folder)
+    mitigation = load_mitigation(folder, sums)
     if mitigation is None:
         return audit
+    reranker = load_reranker(folder / "reranker.json")
+    sums.refuse_other(folder / "reranker.json")
     return MitigationResult(
         summary=mitigation,
-        reranker=load_reranker(folder / "reranker.json"),
+        reranker=reranker,
         audit=audit,
-        changes=load_table(folder / "changes.parquet"),
-        predictions=load_table(folder / "predictions.parquet"),
+        changes=load_table(folder / "changes.parquet", sums),
+        predictions=load_table(folder / "predictions.parquet", sums),
     )
 
 
 def load_audit(folder: str | Path) -> AuditResult:
     """The audit in a folder; that of the re-ranked lists where it holds a mitigation."""
+    return _load_audit(folder)[0]
+
+
+def _load_audit(folder: str | Path) -> tuple[AuditResult, FileSums]:
+    """The audit in a folder, and what vouches for the other files there."""
     folder = _folder_of("folder", folder)
     if not folder.is_dir():
         raise InputError(
@@ -82,11 +90,12 @@ def load_audit(folder: str | Path) -> AuditResult:
                 f"{plain(folder, 300)}: holds {kind.called} and no audit. Name the folder of an "
                 "audit: its --out."
             )
-    summary = load_summary(folder)
-    groups = load_groups(folder)
+    summary, sums = load_saved(folder)
+    groups = load_groups(folder, sums)
     refuse_other_groups(groups, summary)
-    per_user = load_per_user(folder, summary)
-    return AuditResult(summary, groups, per_user, load_audit_run(folder), page_html, card_html)
+    run = load_audit_run(folder, sums)
+    per_user = load_per_user(folder, summary, sums.with_run(run.files) if run else sums)
+    return AuditResult(summary, groups, per_user, run, page_html, card_html), sums
 
 
 def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:

@@ -37,3 +37,8 @@ def test_nan_is_read_though_it_is_no_json():
 def test_what_is_no_json_is_a_value_error(text: bytes):
     with pytest.raises(ValueError):
         from_json(text)
+
+
+def test_what_json_has_no_words_for_is_not_sent():
+    with pytest.raises(TypeError, match="set"):
+        to_json({"scores": {1, 2}})

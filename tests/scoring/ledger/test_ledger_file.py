@@ -232,6 +232,16 @@ def test_a_ledger_of_a_later_version_is_refused(tmp_path: Path):
     assert "another version of FairRec (layout 99, here 1)" in refusal(lambda: ledger_at(file))
 
 
+@pytest.mark.parametrize("table", ["scorer", "spent"])
+def test_a_ledger_without_its_model_or_its_costs_is_refused(table: str, tmp_path: Path):
+    file = tmp_path / "ledger.db"
+    paid_ledger(file)
+    with sqlite3.connect(file) as connection:
+        connection.execute(f"DELETE FROM {table}")
+    connection.close()
+    assert "damaged" in refusal(lambda: ledger_at(file))
+
+
 @pytest.mark.parametrize("kept", [0.3, 0.5, 0.9])
 def test_a_ledger_cut_short_is_refused(kept: float, tmp_path: Path):
     file = tmp_path / "ledger.db"

@@ -135,3 +135,16 @@ def test_an_interrupt_takes_effect_after_what_it_may_not_break():
             done.append("all of it")
         done.append("nothing after it")
     assert done == ["all of it"]
+
+
+def test_in_another_thread_there_is_nothing_to_hold():
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def work() -> None:
+        with interrupts_held():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]

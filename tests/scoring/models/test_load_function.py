@@ -80,3 +80,11 @@ def test_import_trouble_is_explained(text: str, says: str, folder: Path):
     with pytest.raises(InputError, match=re.escape(says)) as caught, from_command_line():
         load_function(text)
     assert str(caught.value).startswith((f"--scorer {text}", "invalid --scorer: "))
+
+
+def test_a_function_without_a_signature_or_a_file_is_taken_as_it_is(folder: Path):
+    (folder / "own_rankers" / "built_in.py").write_text("score = max\n")
+    function, name = load_function("own_rankers.built_in:score")
+    assert function is max
+    # no file vouches for a function of Python's own
+    assert name == "scorer own_rankers.built_in:score"

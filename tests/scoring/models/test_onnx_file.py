@@ -204,3 +204,26 @@ def test_a_file_that_is_no_model_is_refused(content, tmp_path: Path):
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"onnx .*ranker\.onnx: "):
         audit(fairrec.OnnxModel(file))
+
+
+def test_a_model_of_operators_that_nobody_knows_is_refused(tmp_path: Path):
+    file = write_model(tmp_path / "model.onnx")
+    model = onnx.load(file)
+    model.graph.node[0].op_type = "NoSuchOperator"
+    onnx.save(model, file)
+    with pytest.raises(InputError, match=r"model.onnx: cannot be loaded .*complete ONNX model"):
+        fairrec.OnnxModel(file).inputs()
+
+
+def test_a_model_says_what_it_takes_and_gives(tmp_path: Path):
+    model = fairrec.OnnxModel(write_model(tmp_path / "model.onnx"))
+    assert [one.name for one in model.inputs()] == ["user_id", "item_id", "age"]
+    assert [(one.name, one.datatype) for one in model.outputs()] == [("score", "FP32")]
+
+
+def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch):
+    from fairrec.scoring.models import onnx_file
+
+    monkeypatch.setattr(onnx_file, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs onnxruntime: pip install 'fairrec\[onnx\]'"):
+        fairrec.OnnxModel(tmp_path / "model.onnx")

@@ -211,3 +211,26 @@ def test_a_model_in_a_cache_of_links_has_its_weights_where_it_leads(tmp_path: Pa
     (shown / "m.onnx").symlink_to("../blobs/b1")
     (shown / "own.bin").symlink_to("../blobs/b2")
     refuse_outside(shown / "m.onnx", ("own.bin",))
+
+
+def test_a_file_in_the_format_of_onnxruntime_names_no_others(tmp_path: Path):
+    content = b"\0\0\0\0ORTM" + b"\xff" * 9
+    (tmp_path / "model.ort").write_bytes(content)
+    assert side_files(tmp_path / "model.ort") == ()
+    # by its ending too: anything else is read as ONNX, which it is not
+    (tmp_path / "model.onnx").write_bytes(content)
+    with pytest.raises(ValueError):
+        side_files(tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("kind", [1, 5])
+def test_fields_of_numbers_are_passed_over(tmp_path: Path, kind: int):
+    """Eight or four bytes, which hold no name of a file."""
+    size = 8 if kind == 1 else 4
+    unknown = bytes([15 << 3 | kind]) + b"\x0a" * size
+    model = loadable("weights.bin").SerializeToString()
+    (tmp_path / "model.onnx").write_bytes(unknown + model)
+    assert side_files(tmp_path / "model.onnx") == ("weights.bin",)
+    (tmp_path / "cut.onnx").write_bytes(model + unknown[:-1])
+    with pytest.raises(ValueError):
+        side_files(tmp_path / "cut.onnx")

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.scoring.models.tensors import TensorSpec, as_tensor, chosen_output, inputs_for
+from fairrec.scoring.models.tensors import (
+    TensorSpec,
+    as_tensor,
+    chosen_output,
+    datatype_of,
+    inputs_for,
+    without_column_axis,
+)
 
 
 def objects(*values: Any) -> np.ndarray:
@@ -97,3 +104,16 @@ def test_the_output_is_the_only_one_the_one_named_score_or_the_one_asked_for():
         chosen_output(["a", "b"], None, "It")
     with pytest.raises(ScoringError, match=r"has no output 'c'\. It has a, b"):
         chosen_output(["a", "b"], "c", "It")
+
+
+def test_true_and_false_among_gaps_are_of_their_own_type():
+    assert datatype_of(objects(True, None, False)) == "BOOL"
+    # a flag beside a number is neither
+    assert datatype_of(objects(True, 2)) == "BYTES"
+
+
+def test_only_one_column_of_all_pairs_is_taken_for_scores():
+    assert without_column_axis([[1.0], [2.0]], 2).tolist() == [1.0, 2.0]
+    assert without_column_axis([[1.0], [2.0]], 3).shape == (2, 1)
+    ragged = [[1.0], [2.0, 3.0]]
+    assert without_column_axis(ragged, 2) is ragged

@@ -120,3 +120,14 @@ def test_oip_sizes_may_be_text_or_missing():
     said = {"inputs": [tensor("u", "INT64", "-1", "1"), tensor("i", "INT64", None)]}
     seen = wire("oip", "/v2/models/m").open(Said(v2_models_m=said))
     assert [one.shape for one in seen.inputs] == [(-1, 1), (-1,)]
+
+
+def test_oip_asks_for_the_output_that_was_named():
+    one = wire("oip", "/v2/models/m", output="second")
+    said = {"name": "m", "outputs": [tensor("first", "FP32", -1), tensor("second", "FP32", -1)]}
+    one.open(Said(v2_models_m=said))
+    inputs = {one.name: one.values for one in one.bind(COLUMNS)}
+    assert one.body(inputs)["outputs"] == [{"name": "second"}]
+    other = wire("oip", "/v2/models/m", output="third")
+    with pytest.raises(ScoringError, match="third"):
+        other.open(Said(v2_models_m=said))

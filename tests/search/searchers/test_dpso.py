@@ -7,8 +7,15 @@ from pytest import approx
 from fairrec.core.errors import InputError
 from fairrec.search.loop import search
 from fairrec.search.searcher import hyper_parameters
-from fairrec.search.searchers.dpso import DPSOParameters, next_velocities, observed_positions
-from tests.search.search_worlds import evidence_of, gap_found, product_space, space_of
+from fairrec.search.searchers.dpso import DPSOParameters, dpso, next_velocities, observed_positions
+from fairrec.search.searchers.swarm import uniform_positions
+from tests.search.search_worlds import (
+    evidence_of,
+    gap_found,
+    product_space,
+    space_of,
+    task_for,
+)
 from tests.search.searchers.small_swarm import small_swarm
 
 
@@ -35,6 +42,32 @@ def test_equation_8_with_its_numbers_written_out():
             ]
         )
     )
+
+
+@pytest.mark.parametrize(
+    ("hyper", "start", "shares"),
+    [
+        ({}, observed_positions, True),
+        ({"from_users": 0}, uniform_positions, True),
+        ({"shared": 0}, observed_positions, False),
+    ],
+)
+def test_start_and_sharing_can_be_switched_off(hyper, start, shares):
+    space = space_of([[0] * 9 + [1], [0] * 9 + [3]], (2, 4))
+    evidence = evidence_of(space, np.arange(10.0))
+    built = dpso(task_for(evidence, 5), DPSOParameters(**hyper))
+    expected = start(space, len(built.swarms[0].positions), task_for(evidence, 5).rng)
+    assert built.swarms[0].positions.tolist() == expected.tolist()
+    assert built._shares is shares
+
+
+def test_without_thermal_motion_a_particle_at_its_bests_stays():
+    swarm = small_swarm()
+    swarm.best_positions[:] = swarm.positions
+    swarm.leader = None
+    rng = np.random.default_rng(0)
+    assert not next_velocities(swarm, DPSOParameters(alpha=0), rng).any()
+    assert next_velocities(swarm, DPSOParameters(), rng).any()
 
 
 def test_dpso_starts_with_the_shares_of_the_users():

@@ -1,4 +1,7 @@
-"""Amazon Electronics: reviews of products with prices; attributes come from behaviour."""
+"""Amazon Electronics: reviews of products with prices; attributes come from behaviour.
+
+Written from the description of the files and tested on files made here: it has read no real one.
+"""
 
 from __future__ import annotations
 

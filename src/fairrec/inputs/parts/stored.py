@@ -19,6 +19,7 @@ from fairrec.inputs.formats import (
     scan_parquet,
 )
 from fairrec.inputs.parts.piece import FileRows, scan_rows
+from fairrec.inputs.stored_files import ParquetFiles
 from fairrec.inputs.tables import Table
 
 
@@ -71,6 +72,11 @@ class Stored:
             schemas = [scan_parquet(one.file).collect_schema() for one in self.files]
         shown = [plain(one.file.relative_to(root)) for one in self.files]
         refuse_different(schemas, shown, self.table.where)
+
+    def refuse_damaged(self) -> None:
+        """An error where pages of a file contradict its footer or their checksums."""
+        with self.table.read_errors():
+            ParquetFiles([one.file for one in self.files], self.table.where).check_pages()
 
     @property
     def n_rows(self) -> int:

@@ -19,6 +19,7 @@ from fairrec.core.files import whole_file, write_text
 from fairrec.models.deep.base import CTRModel, HyperParameters
 from fairrec.models.deep.features import FeatureTables
 from fairrec.models.deep.registry import MODELS
+from fairrec.models.runs.record import AGAIN
 
 
 def build_model(name: str, hyper: dict[str, Any], tables: FeatureTables) -> CTRModel:
@@ -71,7 +72,7 @@ def load_model(name: str, hyper: dict[str, Any], tables: FeatureTables, file: Pa
         raise _of_another_model(file)
     model.load_state_dict(tensors)
     if not all(torch.isfinite(t).all() for t in tensors.values() if t.is_floating_point()):
-        raise InputError(f"{file}: holds weights that are not finite. Train again.")
+        raise InputError(f"{file}: holds weights that are not finite. {AGAIN}")
     return model
 
 
@@ -101,7 +102,7 @@ def _tensors_in(file: Path) -> dict[str, Tensor]:
         if not (is_panic(error) or isinstance(error, OSError | SafetensorError | KeyError)):
             raise
         raise InputError(
-            f"{file}: cannot be read as safetensors ({plain(error, 300)}). Train again."
+            f"{file}: cannot be read as safetensors ({plain(error, 300)}). {AGAIN}"
         ) from error
 
 

@@ -23,7 +23,8 @@ from fairrec.core.parquet import (
 
 RUN, RUNNING = "run.json", "training.json"
 """The record of a finished run, and of one whose training has begun."""
-_AGAIN = "Train again."
+AGAIN = "Train again, into another folder."
+"""What to do where a run is damaged: in its own folder, it would be taken for files of others."""
 
 
 class EpochRecord(BaseModel):
@@ -86,7 +87,7 @@ def load_run_record(folder: Path, name: str = RUN) -> RunRecord:
     file = folder / name
     if not file.exists():
         raise InputError(f"{plain(folder, 300)}: no run there. Make one with fairrec train")
-    return load_json(file, RunRecord, "trained run", _AGAIN, _AGAIN)
+    return load_json(file, RunRecord, "trained run", AGAIN, AGAIN)
 
 
 def load_finished_record(folder: Path) -> RunRecord:
@@ -105,21 +106,21 @@ def load_finished_record(folder: Path) -> RunRecord:
 def read_users(folder: Path, attributes: Sequence[str]) -> pl.DataFrame:
     """The users of a run."""
     columns: dict[str, Kind] = {"user_id": is_id, **dict.fromkeys(attributes, is_value)}
-    return read_parquet(folder / "users.parquet", _AGAIN, columns, "user_id")
+    return read_parquet(folder / "users.parquet", AGAIN, columns, "user_id")
 
 
 def read_items(folder: Path) -> pl.DataFrame:
     """The items of a run."""
     columns: dict[str, Kind] = {"item_id": is_id, "categories": lists_of(is_id)}
     file = folder / "items.parquet"
-    return read_parquet(file, _AGAIN, columns, "item_id", optional=("categories",))
+    return read_parquet(file, AGAIN, columns, "item_id", optional=("categories",))
 
 
 def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
     columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
-    table = read_parquet(file, _AGAIN, columns)
+    table = read_parquet(file, AGAIN, columns)
     lengths = table.select(pl.col("item_id", "label").list.len())
     if table["item_id"].null_count() or not lengths["item_id"].equals(lengths["label"]):
-        raise InputError(f"{plain(file, 300)}: some items have no label. {_AGAIN}")
+        raise InputError(f"{plain(file, 300)}: some items have no label. {AGAIN}")
     return table

@@ -18,6 +18,7 @@ from fairrec.models.deep.features import feature_tables
 from fairrec.models.deep.score import score_pairs
 from fairrec.models.runs.checkpoint import load_model
 from fairrec.models.runs.record import (
+    AGAIN,
     RunRecord,
     load_finished_record,
     read_candidates,
@@ -86,11 +87,11 @@ def load_run(folder: Path, device: str = "cpu", sha256: str | None = None) -> Ru
     """
     record = load_finished_record(folder)
     users, items = read_users(folder, record.attributes), read_items(folder)
-    with damaged(folder, "Train again."):
+    with damaged(folder, AGAIN):
         features = record.options.get("features")
         tables = feature_tables(users, items, record.attributes, features)
     if (tables.user_sizes, tables.item_sizes) != (record.user_sizes, record.item_sizes):
-        raise InputError(f"{folder}: its tables are not those of its run.json. Train again.")
+        raise InputError(f"{folder}: its tables are not those of its run.json. {AGAIN}")
     weights = folder / "model.safetensors"
     if sha256 is not None and weights.is_file() and file_sum(weights) != sha256:
         raise InputError(

@@ -26,6 +26,7 @@ def chance_trial(
     permutations: int,
     min_support: float = MIN_SUPPORT,
     by: Sequence[str] | None = None,
+    testsgd: bool = False,
 ) -> Trial:
     """The exact gap of each metric and its null distribution: a row each.
 
@@ -34,10 +35,11 @@ def chance_trial(
     Parameters
     ----------
     by : some of the attributes; all by default
+    testsgd : whether the groups are those that TestSGD looks at
     """
 
     def work(progress: Progress) -> list[Row]:
-        space = subject.space(min_support, by)
+        space = subject.space(min_support, by, testsgd)
         progress("testing against chance", 0, 0)
         first, *others = _tested(subject, space, permutations)
         about = {
@@ -54,6 +56,7 @@ def chance_trial(
             **subject.identity(progress),
             "min_support": min_support,
             "by": None if by is None else [*by],
+            "testsgd": testsgd,
             "permutations": permutations,
         }
 

@@ -80,7 +80,8 @@ def search_trial(subject: Subject, labels: Mapping[str, Any], method: Method, se
 
 
 def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
-    inputs, space = subject.inputs, subject.space(MIN_SUPPORT)
+    inputs = subject.inputs
+    space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
     metrics, n_users = subject.wanted, inputs.n_users
     hyper = hyper_parameters(method.searcher, method.hyper)
     most = _share_of(n_users, method.users)

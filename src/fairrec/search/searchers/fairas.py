@@ -8,7 +8,7 @@ search ends instead of drawing for ever.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +20,9 @@ from fairrec.search.searcher import Request, Task, require, searcher
 
 STEPS = (1, -1, 2, -2)
 """How far the look around an extreme goes in each attribute, in this order."""
-BLOCK = 64
+BLOCK = 512
 """Combinations drawn at once; they are used one by one, and dropped when the weights change."""
-MOST_MISSES = 10_000
+MOST_MISSES = 1_000
 """Draws in a row of combinations seen before, after which nothing new is expected."""
 
 
@@ -75,6 +75,10 @@ class End:
             columns = [rng.choice(len(w), BLOCK, p=w).tolist() for w in self.weights]
             self._drawn = [*zip(*columns, strict=True)]
         return self._drawn.pop()
+
+    def outermost(self, values: Sequence[float]) -> float:
+        """The highest of these, or the lowest."""
+        return max(values) if self.sign > 0 else min(values)
 
     def learn(self, codes: IntArray, values: FloatArray, hyper: FairASParameters) -> None:
         """Share the weight of the values that the better half has by how often it has them."""
@@ -136,9 +140,7 @@ class FairAS:
                     if codes is None:
                         return
                     value = yield from self._score(codes)
-                    if value is not None and end.sign * value >= max(
-                        end.sign * np.array(self._values)
-                    ):
+                    if value is not None and value == end.outermost(self._values):
                         yield from self._look_around(end.sign, codes, value)
             for end in self.ends:
                 end.learn(np.array(self._codes), np.array(self._values), self._hyper)
