@@ -51,7 +51,7 @@ class Market:
     skew: float = 1.0
     effect: float = 0.0
     short: float = 0.0
-    n_many: int = 30_000
+    n_many: int = 300_000
 
     def drawn(self, rng: np.random.Generator) -> tuple[AnyArray, AnyArray, FloatArray]:
         """The kind and origin of each item, and its popularity."""

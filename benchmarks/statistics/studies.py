@@ -12,6 +12,7 @@ from benchmarks.statistics import (
     given,
     interaction,
     intervals,
+    items,
     level,
     power,
     releases,
@@ -34,4 +35,5 @@ STUDIES = (
     *unseen.STUDIES,
     *releases.STUDIES,
     *counts.STUDIES,
+    *items.STUDIES,
 )

@@ -50,6 +50,7 @@ COUNTED = {
 }
 """Fields that count users of a group or a value, by part."""
 OF_ALL = {
+    "CatalogueExposure": {"k", "n_shown", "n_lists", "n_items"},
     "AttributeSummary": {"n_values", "n_values_below_support"},
     "AuditSummary": {"seed", "n_users", "n_candidates", "depth", "permutations"},
     "CategoryRatios": {"n_too_few", "n_not_listed"},

@@ -62,6 +62,8 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
     usual = vars(AuditOptions())
     assert made.options == {
         "missing_lists": "zero",
+        "side": "users",
+        "unit": "",
         "by": ("gender",),
         "given": (),
         "metrics": ("ndcg@5", "mrr@3"),

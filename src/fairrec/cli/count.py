@@ -16,7 +16,7 @@ from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.kinds import FILE
 from fairrec.core.options import OUTPUT, Option
 from fairrec.counts.options import CountOptions
-from fairrec.inputs.table_options import OTHER_LISTS, TableOptions
+from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, TableOptions
 
 
 @takes_options
@@ -26,7 +26,7 @@ def count_command(
         Path | None,
         typer.Argument(help="Recommendations (with --test), or scored candidates with labels."),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=OTHER_LISTS)],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=(*ITEM_SIDE, *OTHER_LISTS))],
     load: Load = (),
     counting: Annotated[Given, FieldsOf(CountOptions)],
     where: Annotated[Given, FieldsOf(EngineOptions)],

@@ -34,7 +34,7 @@ def schema_command(
 @takes_options
 def metrics_command(*, debug: DebugOption = False) -> None:
     """List the metrics with their definitions."""
-    from fairrec.metrics import METRICS
+    from fairrec.metrics import ITEM_METRICS, METRICS
     from fairrec.metrics.registry import TABLE_OF_NEED
 
     console = stdout()
@@ -43,6 +43,10 @@ def metrics_command(*, debug: DebugOption = False) -> None:
         tables = {TABLE_OF_NEED[need] for need in entry.needs if need in TABLE_OF_NEED}
         needs = "".join(f" (needs --{table})" for table in sorted(tables))
         console.print(Text.assemble((f"{entry.written:<22}", "bold"), entry.definition, needs))
+    for name in ITEM_METRICS:
+        entry = ITEM_METRICS[name]
+        side = " (needs --side items)"
+        console.print(Text.assemble((f"{entry.written:<22}", "bold"), entry.definition, side))
 
 
 @takes_options

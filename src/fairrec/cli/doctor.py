@@ -18,7 +18,14 @@ from fairrec.cli.model_options import (
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
 from fairrec.cli.shared import DebugOption, stdout
 from fairrec.core.errors import InputError, plain
-from fairrec.inputs.table_options import GROUPED, HELD_OUT, OTHER_LISTS, VALUES, TableOptions
+from fairrec.inputs.table_options import (
+    GROUPED,
+    HELD_OUT,
+    ITEM_SIDE,
+    OTHER_LISTS,
+    VALUES,
+    TableOptions,
+)
 
 if TYPE_CHECKING:
     from fairrec.scoring.examination import Examination
@@ -35,7 +42,10 @@ def doctor_command(
     predictions: Annotated[Path, typer.Argument(help="Candidates: Parquet, CSV or Arrow.")],
     tables: Annotated[
         Given,
-        FieldsOf(TableOptions, without=("history", *GROUPED, *HELD_OUT, *VALUES, *OTHER_LISTS)),
+        FieldsOf(
+            TableOptions,
+            without=("history", *GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS),
+        ),
     ],
     scorer: ScorerOption = None,
     endpoint: EndpointOption = None,

@@ -31,7 +31,14 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions, Threads
 from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, FOLDER
 from fairrec.core.options import OUTPUT, Option
-from fairrec.inputs.table_options import GROUPED, HELD_OUT, OTHER_LISTS, VALUES, TableOptions
+from fairrec.inputs.table_options import (
+    GROUPED,
+    HELD_OUT,
+    ITEM_SIDE,
+    OTHER_LISTS,
+    VALUES,
+    TableOptions,
+)
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
 if TYPE_CHECKING:
@@ -51,7 +58,8 @@ def mitigate_command(
     plan: Annotated[Given, FieldsOf(MitigationOptions)],
     validation: Annotated[Validation, Here(default="the run's, or {}")] = None,
     tables: Annotated[
-        Given, FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *OTHER_LISTS))
+        Given,
+        FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
     ],
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
@@ -121,7 +129,8 @@ def rerank_command(
     reranker: Annotated[Path, typer.Argument(help="reranker.json of fairrec mitigate.")],
     predictions: Annotated[Path, typer.Argument(help="Scored candidates, with labels or without.")],
     tables: Annotated[
-        Given, FieldsOf(TableOptions, without=(*GROUPED, *HELD_OUT, *VALUES, *OTHER_LISTS))
+        Given,
+        FieldsOf(TableOptions, without=(*GROUPED, *HELD_OUT, *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
     ],
     threads: Threads = None,
     out: Annotated[Path, Option(FILE, "File to write: Parquet, or CSV by its ending", OUTPUT)],

@@ -27,7 +27,7 @@ from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FOLDER, NAME
 from fairrec.core.options import OUTPUT, TABLES, Option, spelled
 from fairrec.datasets.shapes import SHAPES, shaped_like
-from fairrec.inputs.table_options import HELD_OUT, OTHER_LISTS, VALUES, TableOptions
+from fairrec.inputs.table_options import HELD_OUT, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 from fairrec.search.bench_options import SearchBenchOptions
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def search_bench_command(
             TABLES,
         ),
     ] = None,
-    tables: Annotated[Given, FieldsOf(TableOptions, without=("given", *VALUES, *OTHER_LISTS))],
+    tables: Annotated[
+        Given, FieldsOf(TableOptions, without=("given", *VALUES, *ITEM_SIDE, *OTHER_LISTS))
+    ],
     bench_options: Annotated[Given, FieldsOf(SearchBenchOptions, without=("threads",))],
     out: Annotated[Path | None, Option(FOLDER, "Folder for the figures and tables", OUTPUT)] = None,
     quiet: QuietOption = False,

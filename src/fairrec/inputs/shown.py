@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -53,6 +53,7 @@ class Shown:
     is_of_all : whether the lists were chosen from the whole catalogue; else from their candidates
     wanted : None without held-out interactions
     seen : what users had before and were neither shown nor held out; None without a history
+    made : what metrics have made of it and use again, by name and depth
     """
 
     candidates: CandidateLists
@@ -62,6 +63,7 @@ class Shown:
     wanted: Wanted | None
     seen: Rows | None
     notes: Notes
+    made: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
 
     @property
     def n_lists(self) -> int:

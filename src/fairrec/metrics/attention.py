@@ -82,34 +82,41 @@ class Share:
         block_of_list: IntArray,
         n_blocks: int,
     ) -> FloatArray:
-        """(n_blocks, n_cells), by how much the sum of values in a cell grows with each block.
+        """(n_blocks, n_cells), what the sum of values in a cell owes to each block of lists.
 
-        A block of users counted once more adds to what items receive and to what they are due; to
-        first order their values change by what it adds, less their value times what is due to
-        them, over what is due in all. Over all blocks this is 0.
+        Without a block a value is what is left of both sums, one over the other, so that the block
+        is the reason of what it received beyond its value times what was due, over what is due
+        without it (the jackknife). Where one block has more than half of what is due, half counts,
+        for nothing would be left. The mean over blocks is taken off.
         """
         received, due = self.per_unit(catalogue)
-        scale = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
-        value = received * scale
-        grown = np.zeros((n_blocks, n_cells + 1))
-        for parts, factor in ((self.received, scale), (self.due, -value * scale)):
-            of_item = np.append(factor[catalogue.unit_of_item], 0.0)
-            cell_of_item = np.append(cell_of_unit[catalogue.unit_of_item], n_cells)
-            per_cell = np.bincount(cell_of_item, of_item, minlength=n_cells + 1)
-            for part in parts:
-                _add_by_block(
-                    part.offsets,
-                    part.items,
-                    part.amounts,
-                    block_of_list,
-                    of_item,
-                    cell_of_item,
-                    grown,
-                )
-                if part.everywhere is not None:
-                    per_block = np.bincount(block_of_list, part.everywhere, minlength=n_blocks)
-                    grown += np.outer(per_block, per_cell)
-        return grown[:, :n_cells]
+        value = np.divide(received, due, out=np.zeros(len(due)), where=due > 0)
+        order = np.argsort(block_of_list, kind="stable")
+        bounds = np.searchsorted(block_of_list[order], np.arange(n_blocks + 1))
+        owes = np.empty((n_blocks, n_cells))
+        for block in range(n_blocks):
+            lists = order[bounds[block] : bounds[block + 1]]
+            got, owed = (_of_block(parts, lists, catalogue) for parts in (self.received, self.due))
+            beyond = np.divide(
+                got - value * owed,
+                np.maximum(due - owed, due / 2),
+                out=np.zeros(len(due)),
+                where=due > 0,
+            )
+            owes[block] = np.bincount(cell_of_unit, beyond, minlength=n_cells)
+        centred: FloatArray = owes - owes.mean(axis=0)
+        return centred
+
+
+def _of_block(parts: Sequence[Amounts], lists: IntArray, catalogue: Catalogue) -> FloatArray:
+    """(n_units,), from some lists alone."""
+    total = np.zeros(len(catalogue.item_keys) + 1)
+    for part in parts:
+        _add(part.offsets, part.items, part.amounts, lists, total)
+        if part.everywhere is not None:
+            total += part.everywhere[lists].sum()
+    of_units = np.bincount(catalogue.unit_of_item, total[:-1], minlength=catalogue.n_units)
+    return of_units.astype(np.float64, copy=False)
 
 
 def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
@@ -120,17 +127,9 @@ def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
 
 
 @kernel
-def _add_by_block(
-    offsets: IntArray,
-    items: IntArray,
-    amounts: FloatArray,
-    block_of_list: IntArray,
-    of_item: FloatArray,
-    cell_of_item: IntArray,
-    grown: FloatArray,
+def _add(
+    offsets: IntArray, items: IntArray, amounts: FloatArray, lists: IntArray, total: FloatArray
 ) -> None:
-    for one in range(len(offsets) - 1):
-        block = block_of_list[one]
+    for one in lists:
         for row in range(offsets[one], offsets[one + 1]):
-            item = items[row]
-            grown[block, cell_of_item[item]] += amounts[row] * of_item[item]
+            total[items[row]] += amounts[row]

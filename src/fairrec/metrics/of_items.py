@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.shown import Shown
+from fairrec.core.threads import available_threads
+from fairrec.inputs.shown import Rows, Shown
 from fairrec.inputs.side import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
 from fairrec.metrics.ranked import RankedLists
@@ -55,14 +58,23 @@ def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = 
     is_counted : (n_lists,), 0 for lists that give nothing; None where all count
     """
     k = len(per_place)
-    first = RankedLists(shown.candidates, k, SideData()).items(k)
-    n_items = len(shown.catalogue.item_keys)
-    # the last one stands for no item
-    items = np.append(shown.items, n_items)[first].ravel()
+    items = first_items(shown, k)
     amounts = np.tile(per_place, shown.n_lists)
     if is_counted is not None:
         amounts *= np.repeat(is_counted, k)
     return Amounts(np.arange(shown.n_lists + 1) * k, items, amounts)
+
+
+def first_items(shown: Shown, k: int) -> IntArray:
+    """(n_lists * k,), the first items, by place in the catalogue; their number for none."""
+    if ("first", k) not in shown.made:
+        threads = available_threads()
+        first = RankedLists(shown.candidates, k, SideData(), threads).items(k)
+        # the last one stands for no item
+        items = np.append(shown.items, len(shown.catalogue.item_keys))
+        shown.made["first", k] = items[first].ravel()
+    found: IntArray = shown.made["first", k]
+    return found
 
 
 def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
@@ -83,29 +95,56 @@ def knows_relevance(shown: Shown) -> FloatArray:
     return (lists.n_relevant > 0).astype(np.float64)
 
 
-def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
-    """What each item would get if the places of each list went to what its user wanted."""
-    n_places = np.minimum(np.diff(shown.candidates.offsets), k)
+class Ideal(NamedTuple):
+    """What each list would give if its places went to what its user wanted.
+
+    Parameters
+    ----------
+    rows : items of a catalogue list by list: what was wanted, or all candidates
+    due : (n_rows,), to each of them
+    to_others : (n_lists,), to each other item that could have stood there
+    n_others : (n_lists,), how many these are
+    """
+
+    rows: Rows
+    due: FloatArray
+    to_others: FloatArray
+    n_others: IntArray
+
+
+def ideal_of(shown: Shown, k: int) -> Ideal:
+    """The first k places of lists in the ideal order, where those wanted alike share theirs."""
+    if ("ideal", k) not in shown.made:
+        shown.made["ideal", k] = _ideal(shown, k)
+    found: Ideal = shown.made["ideal", k]
+    return found
+
+
+def _ideal(shown: Shown, k: int) -> Ideal:
+    candidates = shown.candidates
+    n_places = np.minimum(np.diff(candidates.offsets), k)
+    n_places = np.where(knows_relevance(shown) > 0, n_places, 0)
     up_to = np.concatenate([[0.0], np.cumsum(discounts(k))])
-    is_known = knows_relevance(shown) > 0
-    n_places = np.where(is_known, n_places, 0)
-    if not shown.is_of_all:
-        candidates = shown.candidates
+    to_others, none = np.zeros(shown.n_lists), np.zeros(shown.n_lists, dtype=np.int64)
+    if shown.wanted is None:
         assert candidates.labels is not None
         due = np.zeros(len(candidates.items))
         _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
-        return (Amounts(candidates.offsets, shown.items[candidates.items], due),)
-    assert shown.wanted is not None
+        rows = Rows(candidates.offsets, shown.items[candidates.items])
+        return Ideal(rows, due, to_others, none)
     rows, gains = shown.wanted
-    n_seen = np.zeros(shown.n_lists, dtype=np.int64)
-    if shown.seen is not None:
-        n_seen = np.diff(shown.seen.offsets)
-    n_left = len(shown.catalogue.item_keys) - n_seen - np.diff(rows.offsets)
+    n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
+    n_others = len(shown.catalogue.item_keys) - n_seen - np.diff(rows.offsets)
     due = np.zeros(len(gains))
-    to_others = np.zeros(shown.n_lists)
-    _share_wanted(rows.offsets, gains, n_places, n_left, up_to, due, to_others)
-    wanted = Amounts(rows.offsets, rows.items, due - np.repeat(to_others, np.diff(rows.offsets)))
-    return (wanted, *_everywhere(shown, to_others))
+    _share_wanted(rows.offsets, gains, n_places, n_others, up_to, due, to_others)
+    return Ideal(rows, due, to_others, n_others)
+
+
+def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
+    """What each item would get if the places of each list went to what its user wanted."""
+    rows, due, to_others, _ = ideal_of(shown, k)
+    beyond = due - np.repeat(to_others, np.diff(rows.offsets))
+    return (Amounts(*rows, beyond), *_everywhere(shown, to_others))
 
 
 def _everywhere(shown: Shown, per_list: FloatArray) -> tuple[Amounts, ...]:
@@ -162,6 +201,21 @@ def _share_candidates(
     """The same for lists chosen from their candidates."""
     for one in range(len(offsets) - 1):
         first, end = offsets[one], offsets[one + 1]
+        n_wanted, highest, is_graded = 0, 0.0, False
+        for row in range(first, end):
+            if labels[row] > 0:
+                is_graded = is_graded or (n_wanted > 0 and labels[row] != highest)
+                highest = max(highest, labels[row])
+                n_wanted += 1
+        if not is_graded:
+            of_wanted = up_to[min(n_wanted, n_places[one])]
+            of_others = up_to[n_places[one]] - of_wanted
+            for row in range(first, end):
+                if labels[row] > 0:
+                    due[row] = of_wanted / n_wanted
+                else:
+                    due[row] = of_others / (end - first - n_wanted)
+            continue
         order = np.argsort(-labels[first:end])
         shared = np.zeros(end - first)
         _share_ties(labels[first:end][order], n_places[one], up_to, shared)

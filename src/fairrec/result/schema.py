@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.described import MeasuredBy
 from fairrec.inputs.users import Value
+from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.circumstances_schema import DifferingCircumstance, Given
 from fairrec.result.parts import GroupValue, Part
 from fairrec.result.ratios_schema import Ratios
@@ -574,6 +575,10 @@ class AuditSummary(Part):
         default=None,
         description="ratios between groups and inequality among users; null in "
         "results from before they were computed",
+    )
+    catalogue: CatalogueExposure | None = Field(
+        default=None,
+        description="how places are spread over all items; null where users are compared",
     )
     hidden: Hidden | None = Field(
         default=None,

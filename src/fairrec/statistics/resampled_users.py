@@ -3,8 +3,7 @@
 Items compete for the places of lists, so that their values depend on each other and no sample of
 items says how far a difference may be off. The users are the sample: one counted more or less often
 changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
-replacement; what each adds to the sum of values in each cell is known to first order, which is all
-of it where every list could have held every item.
+replacement; what the values in each cell owe to each of them is found by leaving it out.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from fairrec.statistics.scores import student_scale
 from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
 
 N_DRAWS = 1000
-MOST_BLOCKS, FEWEST_BLOCKS = 1000, 100
+MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 20_000_000
 """Numbers that blocks and cells may take together, of one metric."""
 _AT_ONCE = 50
@@ -36,18 +35,18 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class UserBlocks:
-    """What blocks of users add to the values of items.
+    """What the values of items owe to blocks of users.
 
     Parameters
     ----------
-    grown : (n_metrics, n_blocks, n_cells), by how much the sum of values in a cell grows if a block
-        is counted once more; 0 over all blocks
+    owes : (n_metrics, n_blocks, n_cells), what the sum of values in a cell owes to each block; 0
+        over all blocks
     due : (n_metrics, n_cells), what is due to the items of a cell, which their values are shares of
     largest : (n_metrics,), the most that one list gives to one item
     n_lists : lists that are not empty
     """
 
-    grown: FloatArray
+    owes: FloatArray
     due: FloatArray
     largest: FloatArray
     n_lists: int
@@ -55,7 +54,7 @@ class UserBlocks:
     @property
     def n_blocks(self) -> int:
         """How many."""
-        return int(self.grown.shape[1])
+        return int(self.owes.shape[1])
 
 
 def user_blocks(
@@ -64,6 +63,7 @@ def user_blocks(
     grouping: Grouping,
     lengths: IntArray,
     seed: int,
+    threads: int = 1,
 ) -> UserBlocks:
     """The users of lists in blocks of about one size, at random.
 
@@ -79,10 +79,14 @@ def user_blocks(
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
     block[lengths > 0] = order % n_blocks
     of_unit = cells.of_user.astype(np.int64)
-    grown = [share.influence(catalogue, of_unit, len(cells), block, n_blocks) for share in shares]
+    owes = map_in_threads(
+        lambda share: share.influence(catalogue, of_unit, len(cells), block, n_blocks),
+        shares,
+        threads,
+    )
     due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
     largest = [share.largest for share in shares]
-    return UserBlocks(np.array(grown), np.array(due), np.array(largest), n_lists)
+    return UserBlocks(np.array([*owes]), np.array(due), np.array(largest), n_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,8 @@ class ResampledUsers:
 
     Parameters
     ----------
-    value_error, error : (n_metrics, n_groups), standard errors of the mean of a group and of its
-        difference from all others
+    value_error, others_error, error : (n_metrics, n_groups), standard errors of the mean of a
+        group, of that of all others, and of their difference
     cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
         others, would grow if every list gave its best place to one of them, as a share of lists
@@ -101,6 +105,7 @@ class ResampledUsers:
     """
 
     value_error: FloatArray
+    others_error: FloatArray
     error: FloatArray
     cut_off: FloatArray
     unseen: FloatArray
@@ -111,31 +116,52 @@ class ResampledUsers:
         """The same with the intervals of users drawn again."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
-        differences = self._of_differences(found.difference, one)
+        differences = self._of_differences(found, one)
+        above = one * self.value_error * skewed(one, self.value_error, found.value)
         return replace(
             found,
             value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
             value_high=np.clip(
-                found.value + one * self.value_error + self._share(one) * self.unseen, None, high
+                found.value + np.maximum(above, self._share(one) * self.unseen), None, high
             ),
             difference_low=differences.low,
             difference_high=differences.high,
-            simultaneous=self._of_differences(found.difference, self.cut_off),
+            simultaneous=self._of_differences(found, self.cut_off),
         )
 
-    def _of_differences(self, difference: FloatArray, cut_off: FloatArray) -> Interval:
-        share = self._share(cut_off)
+    def _of_differences(self, found: Estimates, cut_off: FloatArray) -> Interval:
+        share, difference = self._share(cut_off), found.difference
+        others = found.value - difference
         with np.errstate(invalid="ignore"):
             margin = np.where(np.isfinite(cut_off), cut_off * self.error, np.inf)
+            # a group may have more than was seen, and so may all others
+            up = margin * skewed(cut_off, self.value_error, found.value)
+            down = margin * skewed(cut_off, self.others_error, others)
             return Interval(
-                np.minimum(difference - margin, difference - share * self.unseen_others),
-                np.maximum(difference + margin, difference + share * self.unseen),
+                difference - np.maximum(down, share * self.unseen_others),
+                difference + np.maximum(up, share * self.unseen),
             )
 
     def _share(self, cut_off: FloatArray) -> FloatArray:
         """Of lists, of which none is seen as rarely as a normal score is beyond the cut-off."""
         share: FloatArray = 1 - np.exp(log_ndtr(-cut_off) / max(1, self.n_lists))
         return share
+
+
+def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
+    """By how much the upper end of a value is further away than so many standard errors.
+
+    What few lists show varies as a count does, and where too few showed it by luck, its error is
+    too small as well. If the variance grows with the value, the values from which the observed one
+    is so many errors away reach this much further (Wilson's interval).
+
+    >>> skewed(np.array(2.0), np.array(0.1), np.array([1.0, 0.1])).round(2).tolist()
+    [1.1, 2.41]
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.where(np.isfinite(cut_off) & (value > 0), cut_off * error / value / 2, 0.0)
+    further: FloatArray = half + np.sqrt(1 + half**2)
+    return further
 
 
 def resample_users(
@@ -150,27 +176,28 @@ def resample_users(
     n, n_others = moments.n, moments.n_others
     with np.errstate(divide="ignore"):
         per_own, per_other = (np.where(size > 0, 1 / size, np.nan) for size in (n, n_others))
-    n_metrics, n_blocks, _ = blocks.grown.shape
+    n_metrics, n_blocks, _ = blocks.owes.shape
     lattice = grouping.lattice
 
     def sums(draw: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, draw])
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
-        own, both = np.empty((2, _AT_ONCE, *n.shape))
+        own, others = np.empty((2, _AT_ONCE, *n.shape))
         for i in range(n_metrics):
-            in_cells = times @ blocks.grown[i]
+            in_cells = times @ blocks.owes[i]
             in_groups = lattice.sums(np.ascontiguousarray(in_cells))
-            rest = in_cells.sum(axis=1)[:, None] - in_groups
             own[:, i] = in_groups * per_own[i]
-            both[:, i] = own[:, i] - rest * per_other[i]
-        return own, both
+            others[:, i] = (in_cells.sum(axis=1)[:, None] - in_groups) * per_other[i]
+        return own, others
 
     rounds = [*map_in_threads(sums, range(N_DRAWS // _AT_ONCE), threads)]
-    own = np.concatenate([one for one, _ in rounds])
-    both = np.concatenate([one for _, one in rounds])
-    # as many blocks as tell, less the one that is fixed by the sum of all
-    known = np.sqrt(n_blocks / (n_blocks - 1))
-    value_error, error = (known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, both))
+    own, others = (np.concatenate(drawn) for drawn in zip(*rounds, strict=True))
+    # as the jackknife has it
+    known = np.sqrt((n_blocks - 1) / n_blocks)
+    both = own - others
+    value_error, others_error, error = (
+        known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, others, both)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = np.abs(np.nan_to_num(both / error, posinf=0.0, neginf=0.0))
     is_tested = n >= grouping.min_users
@@ -189,4 +216,6 @@ def resample_users(
     whole = (blocks.largest * blocks.n_lists)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
-    return ResampledUsers(value_error, error, cut_off, unseen, unseen_others, blocks.n_lists)
+    return ResampledUsers(
+        value_error, others_error, error, cut_off, unseen, unseen_others, blocks.n_lists
+    )

@@ -19,8 +19,10 @@ from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
 from fairrec.statistics.analysis import Analysis, analyse
+from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.resampled_users import user_blocks
 from fairrec.statistics.standing import expected_of
@@ -35,7 +37,7 @@ def refuse_for_items(predictions: Any, **beside: object) -> None:
     ----------
     beside : options by their names, and what was given for each
     """
-    given = {name: value for name, value in beside.items() if value not in (None, (), "local")}
+    given = {name: value for name, value in beside.items() if not _is_usual(value)}
     if isinstance(predictions, LoadingRun):
         given["run"] = predictions
     for name in given:
@@ -43,6 +45,12 @@ def refuse_for_items(predictions: Any, **beside: object) -> None:
             f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
             f"Leave out {spelled(name)}, and give the recommendations as a table."
         )
+
+
+def _is_usual(value: object) -> bool:
+    """Whether an option has the value it has where nothing is said."""
+    # it may be counts, which hold tables and cannot be compared
+    return value is None or (isinstance(value, str | tuple) and value in ((), "", "local"))
 
 
 def audit_items(
@@ -65,7 +73,7 @@ def audit_items(
     missing = analyse_missing(measured, inputs, grouping, options)
     progress("reporting", 0, 0)
     said = said_of_tables(tables, [metric.name for metric in wanted])
-    return named_result(
+    result = named_result(
         analysis,
         missing,
         expected_of(measured, inputs),
@@ -76,6 +84,9 @@ def audit_items(
         about=about,
         started=started,
     )
+    k = max((metric.k or 0 for metric in wanted), default=0)
+    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes))
+    return replace(result, summary=result.summary.model_copy(update={"catalogue": catalogue}))
 
 
 def analyse_items(
@@ -90,5 +101,7 @@ def analyse_items(
     refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.matters, measured)
     lengths = np.diff(shown.candidates.offsets)
-    blocks = user_blocks(read.shares, shown.catalogue, grouping, lengths, options.seed)
+    blocks = user_blocks(
+        read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
+    )
     return analyse(measured, grouping, options, progress, blocks=blocks)

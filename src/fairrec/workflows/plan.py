@@ -85,6 +85,11 @@ def plan(
     tables = TableOptions.of(**_of(TableOptions, given))
     how = AuditOptions.of(**_of(AuditOptions, given))
     assumed = PlanOptions.of(**_of(PlanOptions, given))
+    if tables.side == "items":
+        raise InputError(
+            f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "
+            "audited without one."
+        )
     for name in ("users", "by", "metrics"):
         if name not in given:
             raise InputError(f"{spelled(name)} is missing: a plan says whom and what it tests.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.report.text.catalogue import catalogue_lines
 from fairrec.report.text.circumstances import (
     circumstance_lines,
     compared_with,
@@ -283,4 +284,4 @@ def _coverage(summary: AuditSummary) -> tuple[str, ...]:
             n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
             rest = f" and {n_more:,} more" if n_more else ""
             lines.append(f"{plain(name)}: too few {many} with value {named}{rest}.")
-    return (*lines, *unknown_lines(summary))
+    return (*catalogue_lines(summary), *lines, *unknown_lines(summary))

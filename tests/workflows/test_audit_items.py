@@ -1,0 +1,103 @@
+"""Audits of items from tables to results, and what stands in their way."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairrec
+from fairrec.core.errors import InputError
+from fairrec.metrics.reading import read_inputs
+from tests.metrics.item_world import random_world
+
+
+def market(seed: int = 0, less: float = 0.0, n_users: int = 400, n_items: int = 120):
+    """Lists of 5 drawn by popularity; items of kind b are less popular by so much."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["a", "b", "c"], n_items)
+    popularity = rng.normal(size=n_items) - less * (kind == "b")
+    lists = np.argsort(-(popularity + rng.gumbel(size=(n_users, n_items))), axis=1)[:, :5]
+    recommended = pl.DataFrame({"user_id": np.arange(n_users), "item_id": lists.tolist()})
+    items = pl.DataFrame(
+        {"item_id": np.arange(n_items), "kind": kind, "who": np.arange(n_items) % 9}
+    )
+    return recommended, items
+
+
+def test_a_kind_that_is_shown_less_is_found():
+    recommended, items = market(less=2.5)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind")
+    assert result.metrics["exposure@5"].findings[0].group == {"kind": "b"}
+    assert result.summary.catalogue.n_items == 120
+    assert result.per_user.height == 120
+
+
+def test_without_an_effect_attributes_are_rarely_found():
+    """30 worlds in which a few items take most places; 5% of them may have a finding."""
+    n_found = 0
+    for seed in range(30):
+        recommended, items = market(seed, n_users=60, n_items=60)
+        result = fairrec.audit(
+            recommended, items=items, side="items", by="kind", permutations=199, seed=seed
+        )
+        n_found += bool(result.metrics["exposure@5"].findings)
+    assert n_found <= 5
+
+
+def test_the_seed_alone_decides_whatever_the_threads():
+    recommended, items = market(1, less=1.0)
+    given = {"items": items, "side": "items", "by": "kind", "permutations": 99}
+    one, two = (fairrec.audit(recommended, threads=n, **given) for n in (1, 2))
+    assert one.group_table.equals(two.group_table)
+
+
+def test_a_saved_result_is_the_same_again(tmp_path):
+    recommended, items = market(2, less=2.0)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    result.save(tmp_path / "audit")
+    again = fairrec.load(tmp_path / "audit")
+    assert again.summary == result.summary
+    assert "120 items" in (tmp_path / "audit" / "report.html").read_text()
+
+
+def test_the_call_that_repeats_it_says_the_side():
+    world = random_world(1).tables()
+    result = fairrec.audit(
+        world["predictions"],
+        test=world["test"],
+        items=world["items"],
+        side="items",
+        by="kind",
+        min_support=1,
+        permutations=0,
+    )
+    assert "side='items'" in result.summary.command
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"counts": "counts.parquet"},
+        {"search": "adaptive"},
+        {"scorer": lambda users, items: None},
+        {"engine": "ray"},
+    ],
+)
+def test_what_does_not_have_all_lists_is_refused(beside):
+    recommended, items = market()
+    with pytest.raises(InputError, match=f"Leave out {next(iter(beside))}"):
+        fairrec.audit(recommended, items=items, side="items", by="kind", **beside)
+
+
+def test_a_plan_is_about_users():
+    with pytest.raises(InputError, match="A plan is about users"):
+        fairrec.plan(items=market()[1], side="items", by="kind")
+
+
+def test_what_reads_users_has_no_side_of_items():
+    """Commands that do not offer the side, such as counting, refuse it from a settings file too."""
+    recommended, items = market()
+    users = pl.DataFrame({"user_id": range(400), "age": range(400)})
+    with pytest.raises(InputError, match="side='items'"):
+        read_inputs(recommended, users=users, items=items, side="items", by="age")
