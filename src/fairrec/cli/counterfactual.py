@@ -38,7 +38,7 @@ from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FOLDER
 from fairrec.core.options import OUTPUT, Option
-from fairrec.inputs.table_options import OTHER_LISTS, VALUES, TableOptions
+from fairrec.inputs.table_options import ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 from fairrec.scoring.models.scorer_options import ScorerIdentity
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 
@@ -54,7 +54,7 @@ def counterfactual_command(
     ] = None,
     run: RunOption = None,
     what: Annotated[Given, FieldsOf(CounterfactualOptions)],
-    tables: Annotated[Given, FieldsOf(TableOptions, without=(*VALUES, *OTHER_LISTS))],
+    tables: Annotated[Given, FieldsOf(TableOptions, without=(*ITEM_SIDE, *VALUES, *OTHER_LISTS))],
     options: Annotated[Given, FieldsOf(AuditOptions)],
     load: Load = (),
     scorer: ScorerOption = None,
