@@ -20,11 +20,12 @@ from reproduction_claims import claims
 from reproduction_figures import TABLES as FIGURES
 from reproduction_files import FILES, read
 from reproduction_tables import TABLES
+from reproduction_trainings import TABLES as TRAININGS
 
 DOCS = Path(__file__).parent
 PAGES = (DOCS / "reproduction.md", DOCS / "results.md")
 MARKED = re.compile(r"(<!-- from ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
-MAKERS = {**TABLES, **FIGURES, "claims": claims}
+MAKERS = {**TABLES, **TRAININGS, **FIGURES, "claims": claims}
 KEPT = (
     "*/table1/*.csv",
     "*/table2/*.csv",
