@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fairrec
-from fairrec.core.errors import OutputError
+from fairrec.core.errors import InputError, OutputError
 from tests.workflows.flipped_world import (
     direct,
     flipped,
@@ -30,3 +30,11 @@ def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path
     found.save(folder, report=False)
     with pytest.raises(OutputError, match="holds a counterfactual, which an audit would replace"):
         found.audit.save(folder)
+
+
+def test_one_of_another_audit_is_refused(tmp_path: Path):
+    one = flipped(direct).save(tmp_path / "one", report=False)
+    other = flipped(direct, permutations=7).save(tmp_path / "other", report=False)
+    (one / "counterfactual.json").replace(other / "counterfactual.json")
+    with pytest.raises(InputError, match="is not the file that was written"):
+        fairrec.load(other)
