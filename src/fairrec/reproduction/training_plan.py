@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.kinds import as_data
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.training_options import TrainingOptions
-from fairrec.reproduction.protocol import OURS, PAPER, Protocol
+from fairrec.reproduction.options import OURS, PAPER
+from fairrec.reproduction.protocol import Protocol
 
 if TYPE_CHECKING:
     from fairrec.models.runs.record import RunRecord
