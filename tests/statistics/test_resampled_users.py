@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.statistics.items import ALL_HELD, FULL, ONE_HELD, WORSE, coverage
 
+import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
@@ -16,6 +17,7 @@ from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
 from fairrec.workflows.audit_items import analyse_items
 from tests.metrics.item_world import ItemWorld, random_world
+from tests.workflows.test_audit_items import market
 
 OPTIONS = AuditOptions.of(min_support=1, permutations=0)
 
@@ -103,3 +105,14 @@ def test_intervals_hold_for_items_that_compete(market):
     assert sum(one[ALL_HELD][0] for one in found) >= 10
     alone = sum(one[ONE_HELD][0] for one in found) / sum(one[ONE_HELD][1] for one in found)
     assert alone > 0.85
+
+
+def test_differences_shrink_by_what_other_users_would_change():
+    """A shrunken difference beyond its own interval would say two things at once."""
+    recommended, items = market(less=2.5, n_users=2000)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    findings = result.metrics["exposure@5"].findings
+    assert findings
+    for finding in findings:
+        low, high = finding.simultaneous
+        assert low <= finding.shrunken_difference <= high

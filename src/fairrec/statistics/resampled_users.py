@@ -19,7 +19,7 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
-from fairrec.statistics.estimates import Estimates
+from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import student_scale
@@ -125,7 +125,8 @@ class ResampledUsers:
             [kept_shares(*row) for row in zip(found.difference, errors, strict=True)]
         ).reshape(found.difference.shape)
         return replace(
-            found,
+            # what is off by other users is all that there is to shrink: the items stay
+            shrunken_by(found, raw, self.error),
             value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
             value_high=np.clip(
                 found.value + np.maximum(above, self._share(one) * self.unseen), None, high
