@@ -15,6 +15,7 @@ from reproduction_files import (
     THEMIS,
     TITLES,
     mean,
+    of_taste,
     places,
     read,
     share,
@@ -312,7 +313,7 @@ def _swarms() -> list[list[str]]:
 
 
 def _rest() -> list[list[str]]:
-    grid = read("ours/figure-efficiency/efficiency")
+    grid = of_taste(read("ours/figure-efficiency/efficiency"))
     both = grid.filter(method=FAIRREC).join(
         grid.filter(method=THEMIS), on=["users", "groups"], suffix="_themis"
     )

@@ -12,6 +12,7 @@ from reproduction_files import (
     SHAPE,
     SONGS,
     TITLES,
+    of_taste,
     places,
     read,
     share,
@@ -107,13 +108,13 @@ def figure4_costs() -> str:
 def figure5() -> str:
     """Seconds and users at both ends of the grid."""
     rows = []
-    ends = read("ours/figure-efficiency/ends")
+    ends = of_taste(read("ours/figure-efficiency/ends"))
     for (method,), own in ends.group_by("method", maintain_order=True):
         line = [str(method)]
         for row in own.iter_rows(named=True):
             line += [
                 f"{row['seconds']:.2f} s",
-                f"{row['users_together']:,}",
+                f"{row['users_together']:,.0f}",
                 share(row["accuracy"]),
             ]
             line.append("" if row["published"] is None else f"{row['published']:,.0f} s")

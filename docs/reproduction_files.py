@@ -53,3 +53,8 @@ def places(metric: str) -> int:
 def mean(rows: pl.DataFrame, column: str) -> float:
     """The mean of a column."""
     return float(rows[column].to_numpy().mean())
+
+
+def of_taste(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of popularity and taste, where there are other models beside it."""
+    return rows.filter(model="taste") if "model" in rows.columns else rows

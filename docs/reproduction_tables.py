@@ -202,33 +202,22 @@ def table3_combinations() -> str:
 
 def _mitigation(dataset: str) -> str:
     each = read(f"ours/table-mitigation/gaps-{dataset}")
-    rows, pair = [], "{:.{d}f} to {:.{d}f}"
+    pairs = ("published_", ""), ("", "gap_"), ("published_", "gap_")
+    rows = []
     for (metric, way, reranker), own in each.group_by(
         "metric", "way", "reranker", maintain_order=True
     ):
         d = places(str(metric))
         levels = [f"{mean(own, name):.{d}f}" for name in ("chosen_by", "before", "after")]
-        groups, gaps, gaps_published = (
-            pair.format(mean(own, first), mean(own, second), d=d)
-            for first, second in (
-                ("published_before", "published_after"),
-                ("gap_before", "gap_after"),
-                ("published_gap_before", "published_gap_after"),
-            )
-        )
-        is_better = (own["p_change"] <= 0.05).sum()
-        rows.append(
-            [
-                str(metric),
-                f"{way}",
-                f"`{reranker}`",
-                *levels,
-                f"{is_better} of {own.height}",
-                groups,
-                gaps,
-                gaps_published,
-            ]
-        )
+        changes = []
+        for whose, of in pairs:
+            columns = [f"{whose}{of}{when}" for when in ("before", "after")]
+            known = all(own[name].null_count() == 0 for name in columns)
+            ends = [f"{mean(own, name):.{d}f}" for name in columns if known]
+            changes.append(" to ".join(ends))
+        is_better = f"{(own['p_change'] <= 0.05).sum()} of {own.height}"
+        chosen_on = str(way).removeprefix("chosen on ")
+        rows.append([str(metric), chosen_on, f"`{reranker}`", *levels, is_better, *changes])
     header = [
         "metric",
         "chosen on",
@@ -241,7 +230,6 @@ def _mitigation(dataset: str) -> str:
         "gap",
         "published",
     ]
-    rows = [[row[0], row[1].removeprefix("chosen on "), *row[2:]] for row in rows]
     return table(header, rows, 3)
 
 
