@@ -69,7 +69,9 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         f"the mean). '{ORACLE}': an upper bound that no recommender can reach.",
         f"'{URP}' of groups is the mean absolute distance of a user, as the paper's text has it; "
         f"'{SIGNED}' is the mean of its equation and of its code, with the groups of the highest "
-        "means chosen: the published one stands beside this. The gap is of the signed one in both, "
+        "means chosen: the published one stands beside this. Where it is below 0, lists are less "
+        "popular than what users chose before, and to lower it takes them further away: that is "
+        "what 'lower is better' asks for, not what helps. The gap is of the signed one in both, "
         "as in the paper's Table 2.",
         "The paper re-ranks by a method of Gomez et al. (The winner takes it all, SIGIR 2021) and "
         "says no more of it than that it is simple. As published, that method divides places among "
