@@ -48,7 +48,7 @@ def level_edges(seconds: FloatArray) -> list[float]:
 
 def efficiency_contour(
     times: pl.DataFrame, title: str, edges: Sequence[float], size: int = 340, unit: str = "seconds"
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """Bands of equal time, between what was measured by interpolation; dots are measured.
 
     Parameters
