@@ -15,6 +15,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
+from fairrec.workflows.audit_items import analyse_items
 from tests.metrics.item_world import ItemWorld, random_world
 from tests.workflows.test_audit_items import market
 
@@ -47,6 +48,27 @@ def test_the_error_is_that_of_means_over_users():
     assert moments.difference[0, 0] == pytest.approx(np.mean(per_list))
     expected = np.std(per_list, ddof=1) / np.sqrt(len(per_list))
     assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_of_a_difference_lies_in_its_interval(seed):
+    """Also of a group that no list showed, of which no spread is known."""
+    world = random_world(seed, n_users=200)
+    hidden = {i for i, about in world.items.items() if about["kind"] == "b"} if seed % 2 else set()
+    lists = {
+        user: [item for item in shown if item not in hidden] or [0]
+        for user, shown in world.lists.items()
+    }
+    read = ItemWorld(world.items, lists, world.held_out, world.seen).read("exposure@3")
+    analysis = analyse_items(read, replace(OPTIONS, permutations=99))
+    found, tested = analysis.estimates, analysis.is_tested
+    low, high = found.simultaneous
+    left = found.shrunken_difference
+    assert ((low <= left) & (left <= high))[tested].all()
+    assert (np.abs(left) <= np.abs(found.difference))[tested].all()
+    if hidden:
+        worst = int(np.argmin(found.difference[0]))
+        assert left[0, worst] == pytest.approx(found.difference[0, worst], rel=0.2)
 
 
 def test_threads_change_no_digit():

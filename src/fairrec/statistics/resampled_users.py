@@ -23,6 +23,7 @@ from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import student_scale
+from fairrec.statistics.shrinkage import kept_shares
 from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
 
 N_DRAWS = 1000
@@ -113,11 +114,16 @@ class ResampledUsers:
     n_lists: int
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
-        """The same with the intervals of users drawn again."""
+        """The same with the intervals of users drawn again, and shrunken by the same errors."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
         differences = self._of_differences(found, one)
         above = one * self.value_error * skewed(one, self.value_error, found.value)
+        # what other users would show of these items, so by the errors of their intervals
+        errors = np.maximum(self.error, self._share(one) * self.unseen / one)
+        kept = np.array(
+            [kept_shares(*row) for row in zip(found.difference, errors, strict=True)]
+        ).reshape(found.difference.shape)
         return replace(
             # what is off by other users is all that there is to shrink: the items stay
             shrunken_by(found, raw, self.error),
@@ -128,6 +134,8 @@ class ResampledUsers:
             difference_low=differences.low,
             difference_high=differences.high,
             simultaneous=self._of_differences(found, self.cut_off),
+            shrunken=raw.mean[:, None] + raw.deviation * kept,
+            shrunken_difference=found.difference * kept,
         )
 
     def _of_differences(self, found: Estimates, cut_off: FloatArray) -> Interval:
