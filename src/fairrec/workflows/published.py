@@ -69,13 +69,18 @@ def published_groups(
             _is_looked_for("support base", "support", candidate),
         )
         before, after = (
-            _published(both, which, audit.summary.alpha, audit.metrics[name].sd)
+            _published(both, which, audit.summary.alpha, _least_sd(audit, name))
             for which, audit in ((" base", base), ("", candidate))
         )
         conditions = both.select(*on, "depth")
         conditions.columns = [*common.attributes, "depth"]
         found[name] = PublishedGroups(conditions, before, after)
     return found
+
+
+def _least_sd(audit: AuditResult, metric: str) -> float | None:
+    """No group varies less than all users do; of items, whose users are drawn again, it may."""
+    return audit.metrics[metric].sd if audit.summary.unit.is_users else None
 
 
 def _is_looked_for(mine: str, other: str, audit: AuditResult) -> pl.Expr:
