@@ -119,6 +119,27 @@ def level(seed: int, market: Market) -> dict[str, Outcome]:
     return {LEVEL: happened(bool(analysis.is_significant.any()))}
 
 
+def level_of_tastes(
+    seed: int, n_users: int = 1000, n_items: int = 200, taste: float = 2.0
+) -> dict[str, Outcome]:
+    """Every user likes one kind of items, and as many would like any other: no kind differs.
+
+    Which kind is liked by most of the users who came is luck, and all of its items share it.
+    """
+    rng = np.random.default_rng(seed)
+    kind = np.arange(n_items) % 4
+    liking = taste * (kind == rng.integers(0, 4, n_users)[:, None])
+    ranked = np.argsort(-(liking + rng.gumbel(size=liking.shape)), axis=1)[:, :K]
+    tables = {
+        "predictions": pl.DataFrame({"user_id": np.arange(n_users), "item_id": ranked.tolist()}),
+        "items": pl.DataFrame(
+            {"item_id": np.arange(n_items), "kind": kind, "origin": rng.integers(0, 3, n_items)}
+        ),
+    }
+    analysis = analysed(looked_at(tables, f"exposure@{K}"), seed=seed)
+    return {LEVEL: happened(bool(analysis.is_significant.any()))}
+
+
 def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Outcome]:
     items, true = truth(market, seed % 2, metrics)
     rng = np.random.default_rng(seed)
@@ -157,6 +178,7 @@ STUDIES = (
         )
         for market in (FULL, SHORT, SKEWED)
     ),
+    Study("items, no effect, users like kinds", level_of_tastes, (Claim(LEVEL, None, ALPHA),)),
     *(
         Study(
             f"items, {market.name}",

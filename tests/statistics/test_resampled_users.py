@@ -7,11 +7,20 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmarks.statistics.items import ALL_HELD, FULL, ONE_HELD, WORSE, coverage
+from benchmarks.statistics.items import (
+    ALL_HELD,
+    FULL,
+    LEVEL,
+    ONE_HELD,
+    WORSE,
+    coverage,
+    level_of_tastes,
+)
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
+from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
 from tests.metrics.item_world import ItemWorld, random_world
@@ -81,3 +90,24 @@ def test_intervals_hold_for_items_that_compete(market):
     assert sum(one[ALL_HELD][0] for one in found) >= 10
     alone = sum(one[ONE_HELD][0] for one in found) / sum(one[ONE_HELD][1] for one in found)
     assert alone > 0.85
+
+
+def test_a_p_value_says_which_intervals_leave_out_zero():
+    n_out = 0
+    for seed in range(8):
+        world = random_world(seed, n_users=40)
+        found, moments, _ = resampled(world, "exposure@3,recommended@1", seed=seed)
+        ends = found.intervals(estimate(moments, 0.05), moments, 0.05)
+        low, high = ends.simultaneous
+        is_out = (low > 0) | (high < 0)
+        assert ((found.adjusted_p_values <= 0.05) == is_out).all()
+        alone = (ends.difference_low > 0) | (ends.difference_high < 0)
+        assert ((found.p_values <= 0.05) == alone).all()
+        n_out += alone.sum()
+    assert n_out
+
+
+def test_what_the_users_who_came_like_together_is_no_finding():
+    """Dealing out attributes cannot tell that as many would like another kind next time."""
+    found = [level_of_tastes(seed, n_users=300, taste=4.0)[LEVEL][0] for seed in range(12)]
+    assert sum(found) <= 2

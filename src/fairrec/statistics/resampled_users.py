@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
@@ -22,8 +22,13 @@ from fairrec.metrics.attention import Share
 from fairrec.statistics.estimates import Estimates
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.scores import student_scale
-from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
+from fairrec.statistics.scores import normal_scale, student_scale
+from fairrec.statistics.simultaneous import (
+    N_CLASSES,
+    balanced_cut_offs,
+    balanced_p_values,
+    size_classes,
+)
 
 N_DRAWS = 1000
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
@@ -102,6 +107,9 @@ class ResampledUsers:
         others, would grow if every list gave its best place to one of them, as a share of lists
         may do unseen
     n_lists : lists of users
+    p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
+        interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
+        not tested
     """
 
     value_error: FloatArray
@@ -111,6 +119,8 @@ class ResampledUsers:
     unseen: FloatArray
     unseen_others: FloatArray
     n_lists: int
+    p_values: FloatArray
+    adjusted_p_values: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
         """The same with the intervals of users drawn again."""
@@ -162,6 +172,34 @@ def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatAr
         half = np.where(np.isfinite(cut_off) & (value > 0), cut_off * error / value / 2, 0.0)
     further: FloatArray = half + np.sqrt(1 + half**2)
     return further
+
+
+def standard_errors_away(
+    difference: FloatArray,
+    error: FloatArray,
+    lower: FloatArray,
+    lower_error: FloatArray,
+    unseen: FloatArray,
+    n_lists: int,
+) -> FloatArray:
+    """The cut-off at which the interval of a difference reaches 0; 0 where it is undefined.
+
+    Parameters
+    ----------
+    lower, lower_error : the lower of the values of a group and of all others, which may be larger
+        than it was seen, and its standard error
+    unseen : as of `ResampledUsers`, of the same
+    """
+    size = np.abs(difference)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # the inverse of `skewed`
+        further = np.where(lower > 0, size / error * lower_error / lower, 0.0)
+        by_error = size / error / np.sqrt(1 + further)
+        # and of the share of lists that go unseen
+        share = np.minimum(size / unseen, 1.0)
+        by_unseen = -ndtri_exp(max(1, n_lists) * np.log1p(-share))
+    away = np.where(size > 0, np.fmax(0.0, np.fmin(by_error, by_unseen)), 0.0)
+    return np.asarray(away)
 
 
 def resample_users(
@@ -216,6 +254,28 @@ def resample_users(
     whole = (blocks.largest * blocks.n_lists)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
+    own_value, others_value = (
+        moments.mean[:, None] + apart for apart in (moments.deviation, moments.others_deviation)
+    )
+    is_less = moments.difference < 0
+    away = standard_errors_away(
+        moments.difference,
+        error,
+        np.where(is_less, own_value, others_value),
+        np.where(is_less, value_error, others_error),
+        np.where(is_less, unseen, unseen_others),
+        blocks.n_lists,
+    )
     return ResampledUsers(
-        value_error, others_error, error, cut_off, unseen, unseen_others, blocks.n_lists
+        value_error,
+        others_error,
+        error,
+        cut_off,
+        unseen,
+        unseen_others,
+        blocks.n_lists,
+        p_values=2 * ndtr(-away),
+        adjusted_p_values=balanced_p_values(
+            normal_scale(away, np.full(away.shape, n_blocks - 1.0)), maxima, classes
+        ),
     )
