@@ -15,6 +15,7 @@ from benchmarks.statistics.items import (
     WORSE,
     coverage,
     level_of_tastes,
+    of_little_known,
 )
 
 from fairrec.core.audit_options import AuditOptions
@@ -111,3 +112,16 @@ def test_what_the_users_who_came_like_together_is_no_finding():
     """Dealing out attributes cannot tell that as many would like another kind next time."""
     found = [level_of_tastes(seed, n_users=300, taste=4.0)[LEVEL][0] for seed in range(12)]
     assert sum(found) <= 2
+
+
+def test_a_ratio_to_what_few_users_wanted_may_be_off_on_average():
+    """The value of an item nobody or one user wanted is far from what many users would show."""
+    found, _, _ = resampled(random_world(3, n_users=40), "exposure@3,exposure_to_relevance@2")
+    assert found.bias[0] == pytest.approx(0, abs=1e-9)
+    assert (found.bias[1] > 0.01).all()
+
+
+def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
+    found = [of_little_known(seed) for seed in range(8)]
+    assert sum(one[LEVEL][0] for one in found) <= 1
+    assert sum(one[ALL_HELD][0] for one in found) >= 7
