@@ -7,12 +7,22 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmarks.statistics.items import ALL_HELD, FULL, ONE_HELD, WORSE, coverage
+from benchmarks.statistics.items import (
+    ALL_HELD,
+    FULL,
+    LEVEL,
+    ONE_HELD,
+    WORSE,
+    coverage,
+    level_of_tastes,
+    of_little_known,
+)
 
 import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
+from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
 from fairrec.workflows.audit_items import analyse_items
@@ -116,3 +126,37 @@ def test_differences_shrink_by_what_other_users_would_change():
     for finding in findings:
         low, high = finding.simultaneous
         assert low <= finding.shrunken_difference <= high
+
+
+def test_a_p_value_says_which_intervals_leave_out_zero():
+    n_out = 0
+    for seed in range(8):
+        world = random_world(seed, n_users=40)
+        found, moments, _ = resampled(world, "exposure@3,recommended@1", seed=seed)
+        ends = found.intervals(estimate(moments, 0.05), moments, 0.05)
+        low, high = ends.simultaneous
+        is_out = (low > 0) | (high < 0)
+        assert ((found.adjusted_p_values <= 0.05) == is_out).all()
+        alone = (ends.difference_low > 0) | (ends.difference_high < 0)
+        assert ((found.p_values <= 0.05) == alone).all()
+        n_out += alone.sum()
+    assert n_out
+
+
+def test_what_the_users_who_came_like_together_is_no_finding():
+    """Dealing out attributes cannot tell that as many would like another kind next time."""
+    found = [level_of_tastes(seed, n_users=300, taste=4.0)[LEVEL][0] for seed in range(12)]
+    assert sum(found) <= 2
+
+
+def test_a_ratio_to_what_few_users_wanted_may_be_off_on_average():
+    """The value of an item nobody or one user wanted is far from what many users would show."""
+    found, _, _ = resampled(random_world(3, n_users=40), "exposure@3,exposure_to_relevance@2")
+    assert found.bias[0] == pytest.approx(0, abs=1e-9)
+    assert (found.bias[1] > 0.01).all()
+
+
+def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
+    found = [of_little_known(seed) for seed in range(8)]
+    assert sum(one[LEVEL][0] for one in found) <= 1
+    assert sum(one[ALL_HELD][0] for one in found) >= 7
