@@ -88,9 +88,9 @@ class Market:
         }
 
 
-def looked_at(tables: dict[str, pl.DataFrame], metrics: str) -> ItemsRead:
+def looked_at(tables: dict[str, pl.DataFrame], metrics: str, by: str = "kind,origin") -> ItemsRead:
     beside = {name: table for name, table in tables.items() if name != "predictions"}
-    given = TableOptions.of(**beside, side="items", by="kind,origin", metrics=metrics)
+    given = TableOptions.of(**beside, side="items", by=by, metrics=metrics)
     return read_items(tables["predictions"], given)
 
 
@@ -117,6 +117,54 @@ def level(seed: int, market: Market) -> dict[str, Outcome]:
     tables["items"] = pl.concat([tables["items"].select("item_id"), attributes], how="horizontal")
     analysis = analysed(looked_at(tables, METRICS))
     return {LEVEL: happened(bool(analysis.is_significant.any()))}
+
+
+def level_of_tastes(
+    seed: int, n_users: int = 1000, n_items: int = 200, taste: float = 2.0
+) -> dict[str, Outcome]:
+    """Every user likes one kind of items, and as many would like any other: no kind differs.
+
+    Which kind is liked by most of the users who came is luck, and all of its items share it.
+    """
+    rng = np.random.default_rng(seed)
+    kind = np.arange(n_items) % 4
+    liking = taste * (kind == rng.integers(0, 4, n_users)[:, None])
+    ranked = np.argsort(-(liking + rng.gumbel(size=liking.shape)), axis=1)[:, :K]
+    tables = {
+        "predictions": pl.DataFrame({"user_id": np.arange(n_users), "item_id": ranked.tolist()}),
+        "items": pl.DataFrame({"item_id": np.arange(n_items), "kind": kind}),
+    }
+    analysis = analysed(looked_at(tables, f"exposure@{K}", "kind"), seed=seed)
+    return {LEVEL: happened(bool(analysis.is_significant.any()))}
+
+
+def of_little_known(
+    seed: int, n_users: int = 1000, n_items: int = 500, k: int = 1
+) -> dict[str, Outcome]:
+    """Items are shown as they are wanted, and most of them are hardly ever: all ratios are 1.
+
+    All places are due to what users wanted, so that what nobody wanted is due nothing, and what
+    one user wanted is due more than very many users would say.
+    """
+    rng = np.random.default_rng(seed)
+    kind = (np.arange(n_items) < 0.3 * n_items).astype(np.int64)
+    popularity = np.log(10) * kind + rng.normal(scale=0.3, size=n_items)
+    ranked, wanted = (
+        np.argsort(-(popularity + rng.gumbel(size=(n_users, n_items))), axis=1)[:, :k].tolist()
+        for _ in range(2)
+    )
+    users = np.arange(n_users)
+    tables = {
+        "predictions": pl.DataFrame({"user_id": users, "item_id": ranked}),
+        "test": pl.DataFrame({"user_id": users, "item_id": wanted}).explode("item_id"),
+        "items": pl.DataFrame({"item_id": np.arange(n_items), "kind": kind}),
+    }
+    analysis = analysed(looked_at(tables, f"exposure_to_relevance@{k}", "kind"), seed=seed)
+    low, high = analysis.estimates.simultaneous
+    return {
+        LEVEL: happened(bool(analysis.is_significant.any())),
+        ALL_HELD: happened(bool(((low <= 0) & (high >= 0)).all())),
+    }
 
 
 def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Outcome]:
@@ -156,6 +204,12 @@ STUDIES = (
             (Claim(LEVEL, None, ALPHA),),
         )
         for market in (FULL, SHORT, SKEWED)
+    ),
+    Study("items, no effect, users like kinds", level_of_tastes, (Claim(LEVEL, None, ALPHA),)),
+    Study(
+        "items, shown as they are wanted by few",
+        of_little_known,
+        (Claim(LEVEL, None, ALPHA), Claim(ALL_HELD, 0.93)),
     ),
     *(
         Study(

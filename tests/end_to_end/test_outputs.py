@@ -41,7 +41,7 @@ def ended(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
         preexec_fn=before,
     )
 

@@ -7,14 +7,27 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmarks.statistics.items import ALL_HELD, FULL, ONE_HELD, WORSE, coverage
+from benchmarks.statistics.items import (
+    ALL_HELD,
+    FULL,
+    LEVEL,
+    ONE_HELD,
+    WORSE,
+    coverage,
+    level_of_tastes,
+    of_little_known,
+)
 
+import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
+from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
+from fairrec.workflows.audit_items import analyse_items
 from tests.metrics.item_world import ItemWorld, random_world
+from tests.workflows.test_audit_items import market
 
 OPTIONS = AuditOptions.of(min_support=1, permutations=0)
 
@@ -45,6 +58,27 @@ def test_the_error_is_that_of_means_over_users():
     assert moments.difference[0, 0] == pytest.approx(np.mean(per_list))
     expected = np.std(per_list, ddof=1) / np.sqrt(len(per_list))
     assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_of_a_difference_lies_in_its_interval(seed):
+    """Also of a group that no list showed, of which no spread is known."""
+    world = random_world(seed, n_users=200)
+    hidden = {i for i, about in world.items.items() if about["kind"] == "b"} if seed % 2 else set()
+    lists = {
+        user: [item for item in shown if item not in hidden] or [0]
+        for user, shown in world.lists.items()
+    }
+    read = ItemWorld(world.items, lists, world.held_out, world.seen).read("exposure@3")
+    analysis = analyse_items(read, replace(OPTIONS, permutations=99))
+    found, tested = analysis.estimates, analysis.is_tested
+    low, high = found.simultaneous
+    left = found.shrunken_difference
+    assert ((low <= left) & (left <= high))[tested].all()
+    assert (np.abs(left) <= np.abs(found.difference))[tested].all()
+    if hidden:
+        worst = int(np.argmin(found.difference[0]))
+        assert left[0, worst] == pytest.approx(found.difference[0, worst], rel=0.2)
 
 
 def test_threads_change_no_digit():
@@ -81,3 +115,48 @@ def test_intervals_hold_for_items_that_compete(market):
     assert sum(one[ALL_HELD][0] for one in found) >= 10
     alone = sum(one[ONE_HELD][0] for one in found) / sum(one[ONE_HELD][1] for one in found)
     assert alone > 0.85
+
+
+def test_differences_shrink_by_what_other_users_would_change():
+    """A shrunken difference beyond its own interval would say two things at once."""
+    recommended, items = market(less=2.5, n_users=2000)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    findings = result.metrics["exposure@5"].findings
+    assert findings
+    for finding in findings:
+        low, high = finding.simultaneous
+        assert low <= finding.shrunken_difference <= high
+
+
+def test_a_p_value_says_which_intervals_leave_out_zero():
+    n_out = 0
+    for seed in range(8):
+        world = random_world(seed, n_users=40)
+        found, moments, _ = resampled(world, "exposure@3,recommended@1", seed=seed)
+        ends = found.intervals(estimate(moments, 0.05), moments, 0.05)
+        low, high = ends.simultaneous
+        is_out = (low > 0) | (high < 0)
+        assert ((found.adjusted_p_values <= 0.05) == is_out).all()
+        alone = (ends.difference_low > 0) | (ends.difference_high < 0)
+        assert ((found.p_values <= 0.05) == alone).all()
+        n_out += alone.sum()
+    assert n_out
+
+
+def test_what_the_users_who_came_like_together_is_no_finding():
+    """Dealing out attributes cannot tell that as many would like another kind next time."""
+    found = [level_of_tastes(seed, n_users=300, taste=4.0)[LEVEL][0] for seed in range(12)]
+    assert sum(found) <= 2
+
+
+def test_a_ratio_to_what_few_users_wanted_may_be_off_on_average():
+    """The value of an item nobody or one user wanted is far from what many users would show."""
+    found, _, _ = resampled(random_world(3, n_users=40), "exposure@3,exposure_to_relevance@2")
+    assert found.bias[0] == pytest.approx(0, abs=1e-9)
+    assert (found.bias[1] > 0.01).all()
+
+
+def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
+    found = [of_little_known(seed) for seed in range(8)]
+    assert sum(one[LEVEL][0] for one in found) <= 1
+    assert sum(one[ALL_HELD][0] for one in found) >= 7

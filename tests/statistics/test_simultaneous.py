@@ -9,6 +9,7 @@ from scipy.stats import norm
 from fairrec.statistics.simultaneous import (
     N_CLASSES,
     balanced_cut_offs,
+    balanced_p_values,
     has_enough_draws,
     normal_cut_offs,
     size_classes,
@@ -73,3 +74,22 @@ def test_too_few_draws_exclude_nothing(n_draws, is_enough):
     found = balanced_cut_offs(np.zeros((n_draws, 2, N_CLASSES)), np.zeros((1, 1), int), 0.05)
     assert has_enough_draws(n_draws, 0.05) == is_enough
     assert np.isfinite(found[:, 0]).all() == is_enough
+
+
+def test_a_p_value_is_the_smallest_alpha_whose_cut_off_is_reached():
+    maxima = some_maxima(999)
+    maxima[:, 1] = maxima[:, 0] = maxima[:, 0] - 5
+    classes = np.repeat(np.arange(N_CLASSES), 40)[None]
+    scores = np.random.default_rng(1).uniform(0, 6, classes.shape) * (1 + 3 * (classes == 0))
+    p_values = balanced_p_values(scores, maxima, classes)
+    for alpha in (0.01, 0.05, 0.2):
+        is_reached = scores >= balanced_cut_offs(maxima, classes, alpha)[0][classes]
+        assert is_reached.any() and not is_reached.all()
+        assert ((p_values <= alpha) == is_reached).all()
+
+
+def test_a_group_that_is_not_tested_has_a_p_value_of_one():
+    p_values = balanced_p_values(np.array([[99.0, 99.0]]), some_maxima(99), np.array([[0, -1]]))
+    assert p_values[0, 0] < 0.05 and p_values[0, 1] == 1
+    nothing = balanced_p_values(np.array([[9.0]]), some_maxima(99), np.array([[-1]]))
+    assert nothing.tolist() == [[1.0]]

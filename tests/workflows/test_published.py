@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import fairrec
 from fairrec.workflows.pairing import in_common
 from fairrec.workflows.published import published_groups
 from tests.compared_audits import audited, users_table
@@ -53,3 +54,24 @@ def test_groups_that_the_other_audit_did_not_look_for_are_left_out(both):
     for pair in ((base, 150), (150, base)):
         sides = [audited(USERS, seed=2, min_support=a) if a == 150 else a for a in pair]
         assert {*told_of(*sides).conditions["depth"]} == {1}
+
+
+def test_items_that_vary_hide_no_change_that_other_users_show():
+    """Items are the same in both audits, so that how much they differ is no noise."""
+
+    def shown(seed, less):
+        rng = np.random.default_rng(seed)
+        popularity = np.linspace(-3, 3, 60) - less * (np.arange(60) % 2 == 0)
+        ranked = np.argsort(-(popularity + rng.gumbel(size=(400, 60))), axis=1)[:, :5]
+        lists = pl.DataFrame({"user_id": range(400), "item_id": ranked.tolist()})
+        items = pl.DataFrame({"item_id": range(60), "made": ["here", "abroad"] * 30})
+        return fairrec.audit(lists, items=items, side="items", by="made", permutations=20)
+
+    before, same, less = shown(1, 0), shown(2, 0), shown(3, 1.5)
+    told = published_groups(in_common(before, less), before, less)["exposure@5"]
+    assert told.before.sd == told.after.sd == 0
+    changes = [fairrec.compare(before, one).groups() for one in (same, less)]
+    found = [
+        table.filter(pl.col("made") == "here")["is_beyond_chance"].to_list() for table in changes
+    ]
+    assert found == [[False], [True]]

@@ -87,7 +87,7 @@ class Share:
         Without a block a value is what is left of both sums, one over the other, so that the block
         is the reason of what it received beyond its value times what was due, over what is due
         without it (the jackknife). Where one block has more than half of what is due, half counts,
-        for nothing would be left. The mean over blocks is taken off.
+        for nothing would be left.
         """
         received, due = self.per_unit(catalogue)
         value = np.divide(received, due, out=np.zeros(len(due)), where=due > 0)
@@ -104,8 +104,7 @@ class Share:
                 where=due > 0,
             )
             owes[block] = np.bincount(cell_of_unit, beyond, minlength=n_cells)
-        centred: FloatArray = owes - owes.mean(axis=0)
-        return centred
+        return owes
 
 
 def _of_block(parts: Sequence[Amounts], lists: IntArray, catalogue: Catalogue) -> FloatArray:

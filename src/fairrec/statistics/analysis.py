@@ -151,7 +151,11 @@ class Analysis:
     @cached_property
     def p_values(self) -> FloatArray:
         """(n_metrics, n_groups), for each group by itself; NaN where nothing was permuted."""
-        return np.full(self.is_tested.shape, np.nan) if self.test is None else self.test.p_values
+        if self.test is None:
+            return np.full(self.is_tested.shape, np.nan)
+        if self.resampled is None:
+            return self.test.p_values
+        return np.maximum(self.test.p_values, self.resampled.p_values)
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
@@ -160,10 +164,23 @@ class Analysis:
         if self.test is None:
             return adjusted
         if self.options.correction == "max":
-            adjusted[self.is_tested] = self.test.adjusted_p_values[self.is_tested]
+            adjusted[self.is_tested] = self._adjusted_by_max[self.is_tested]
         else:
-            adjusted[self.is_tested] = benjamini_hochberg(self.test.p_values[self.is_tested])
+            adjusted[self.is_tested] = benjamini_hochberg(self.p_values[self.is_tested])
         return adjusted
+
+    @property
+    def _adjusted_by_max(self) -> FloatArray:
+        """(n_metrics, n_groups), of the test; of items the larger of that and of users drawn again.
+
+        Attributes dealt out over items say nothing of which users came, who may like some items
+        together; users drawn again say nothing of which items have an attribute.
+        """
+        assert self.test is not None
+        by_chance = self.test.adjusted_p_values
+        if self.resampled is None:
+            return by_chance
+        return np.maximum(by_chance, self.resampled.adjusted_p_values)
 
     @cached_property
     def is_significant(self) -> BoolArray:
@@ -175,7 +192,7 @@ class Analysis:
         """(n_metrics, n_groups), the same whatever the correction: what verdicts rest on."""
         if self.test is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
-        return self.is_tested & (self.test.adjusted_p_values <= self.options.alpha)
+        return self.is_tested & (self._adjusted_by_max <= self.options.alpha)
 
     @cached_property
     def only_varies(self) -> BoolArray:
@@ -184,7 +201,8 @@ class Analysis:
             return np.zeros(self.is_tested.shape, dtype=bool)
         by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
         spread = own_spread(self.moments).variance > self.moments.variance[:, None]
-        return self.is_tested & by_chance & spread & ~self.is_beyond_chance
+        by_both = self.test.adjusted_p_values <= self.options.alpha
+        return self.is_tested & by_chance & spread & ~by_both
 
     @cached_property
     def critical(self) -> FloatArray:

@@ -12,18 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
-from fairrec.statistics.estimates import Estimates
+from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.scores import student_scale
-from fairrec.statistics.simultaneous import N_CLASSES, balanced_cut_offs, size_classes
+from fairrec.statistics.scores import normal_scale, student_scale
+from fairrec.statistics.simultaneous import (
+    N_CLASSES,
+    balanced_cut_offs,
+    balanced_p_values,
+    size_classes,
+)
 
 N_DRAWS = 1000
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
@@ -41,12 +46,15 @@ class UserBlocks:
     ----------
     owes : (n_metrics, n_blocks, n_cells), what the sum of values in a cell owes to each block; 0
         over all blocks
+    bias : (n_metrics, n_cells), by how much the sum of values in a cell would fall with very many
+        users, as leaving out blocks tells it (the jackknife); 0 where the same is due whoever comes
     due : (n_metrics, n_cells), what is due to the items of a cell, which their values are shares of
     largest : (n_metrics,), the most that one list gives to one item
     n_lists : lists that are not empty
     """
 
     owes: FloatArray
+    bias: FloatArray
     due: FloatArray
     largest: FloatArray
     n_lists: int
@@ -79,14 +87,21 @@ def user_blocks(
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
     block[lengths > 0] = order % n_blocks
     of_unit = cells.of_user.astype(np.int64)
-    owes = map_in_threads(
-        lambda share: share.influence(catalogue, of_unit, len(cells), block, n_blocks),
-        shares,
-        threads,
+    owes = np.array(
+        [
+            *map_in_threads(
+                lambda share: share.influence(catalogue, of_unit, len(cells), block, n_blocks),
+                shares,
+                threads,
+            )
+        ]
     )
+    mean = owes.mean(axis=1, keepdims=True)
     due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
     largest = [share.largest for share in shares]
-    return UserBlocks(np.array([*owes]), np.array(due), np.array(largest), n_lists)
+    return UserBlocks(
+        owes - mean, (1 - n_blocks) * mean[:, 0], np.array(due), np.array(largest), n_lists
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,12 @@ class ResampledUsers:
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
         others, would grow if every list gave its best place to one of them, as a share of lists
         may do unseen
+    value_bias, bias : (n_metrics, n_groups), by how much the mean of a group, or a difference, may
+        be off on average, because what is due is known from few users
     n_lists : lists of users
+    p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
+        interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
+        not tested
     """
 
     value_error: FloatArray
@@ -110,19 +130,30 @@ class ResampledUsers:
     cut_off: FloatArray
     unseen: FloatArray
     unseen_others: FloatArray
+    value_bias: FloatArray
+    bias: FloatArray
     n_lists: int
+    p_values: FloatArray
+    adjusted_p_values: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
-        """The same with the intervals of users drawn again."""
+        """The same with the intervals of users drawn again, and shrunken by the same errors."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
         differences = self._of_differences(found, one)
         above = one * self.value_error * skewed(one, self.value_error, found.value)
+        # what is off by other users is all that there is to shrink: the items stay; and where no
+        # list showed a group, no error is seen
+        error = np.maximum(self.error, self._share(one) * self.unseen / one)
         return replace(
-            found,
-            value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
+            shrunken_by(found, raw, error),
+            value_low=np.clip(
+                found.value - one * self.value_error - self.value_bias, np.maximum(low, 0.0), None
+            ),
             value_high=np.clip(
-                found.value + np.maximum(above, self._share(one) * self.unseen), None, high
+                found.value + np.maximum(above, self._share(one) * self.unseen) + self.value_bias,
+                None,
+                high,
             ),
             difference_low=differences.low,
             difference_high=differences.high,
@@ -138,8 +169,8 @@ class ResampledUsers:
             up = margin * skewed(cut_off, self.value_error, found.value)
             down = margin * skewed(cut_off, self.others_error, others)
             return Interval(
-                difference - np.maximum(down, share * self.unseen_others),
-                difference + np.maximum(up, share * self.unseen),
+                difference - np.maximum(down, share * self.unseen_others) - self.bias,
+                difference + np.maximum(up, share * self.unseen) + self.bias,
             )
 
     def _share(self, cut_off: FloatArray) -> FloatArray:
@@ -162,6 +193,34 @@ def skewed(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatAr
         half = np.where(np.isfinite(cut_off) & (value > 0), cut_off * error / value / 2, 0.0)
     further: FloatArray = half + np.sqrt(1 + half**2)
     return further
+
+
+def standard_errors_away(
+    size: FloatArray,
+    error: FloatArray,
+    lower: FloatArray,
+    lower_error: FloatArray,
+    unseen: FloatArray,
+    n_lists: int,
+) -> FloatArray:
+    """The cut-off at which the interval of a difference reaches 0; 0 where it is undefined.
+
+    Parameters
+    ----------
+    size : of the difference, less what it may be off on average
+    lower, lower_error : the lower of the values of a group and of all others, which may be larger
+        than it was seen, and its standard error
+    unseen : as of `ResampledUsers`, of the same
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # the inverse of `skewed`
+        further = np.where(lower > 0, size / error * lower_error / lower, 0.0)
+        by_error = size / error / np.sqrt(1 + further)
+        # and of the share of lists that go unseen
+        share = np.minimum(size / unseen, 1.0)
+        by_unseen = -ndtri_exp(max(1, n_lists) * np.log1p(-share))
+    away = np.where(size > 0, np.fmax(0.0, np.fmin(by_error, by_unseen)), 0.0)
+    return np.asarray(away)
 
 
 def resample_users(
@@ -216,6 +275,39 @@ def resample_users(
     whole = (blocks.largest * blocks.n_lists)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
+    own_value, others_value = (
+        moments.mean[:, None] + apart for apart in (moments.deviation, moments.others_deviation)
+    )
+    is_less = moments.difference < 0
+    value_bias, others_bias = (
+        np.abs(of)
+        for of in (
+            lattice.sums(blocks.bias) * per_own,
+            (blocks.bias.sum(axis=1)[:, None] - lattice.sums(blocks.bias)) * per_other,
+        )
+    )
+    # those of both sides may add up, and are known too badly to take one off the other
+    bias = value_bias + others_bias
+    away = standard_errors_away(
+        np.maximum(np.abs(moments.difference) - bias, 0.0),
+        error,
+        np.where(is_less, own_value, others_value),
+        np.where(is_less, value_error, others_error),
+        np.where(is_less, unseen, unseen_others),
+        blocks.n_lists,
+    )
     return ResampledUsers(
-        value_error, others_error, error, cut_off, unseen, unseen_others, blocks.n_lists
+        value_error,
+        others_error,
+        error,
+        cut_off,
+        unseen,
+        unseen_others,
+        value_bias,
+        bias,
+        blocks.n_lists,
+        p_values=2 * ndtr(-away),
+        adjusted_p_values=balanced_p_values(
+            normal_scale(away, np.full(away.shape, n_blocks - 1.0)), maxima, classes
+        ),
     )

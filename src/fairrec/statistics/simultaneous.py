@@ -9,7 +9,7 @@ each class has its own cut-off upwards and downwards, all of them reached equall
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 
@@ -45,18 +45,49 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     allowed = n_allowed(n_draws, alpha)
     if allowed < 0 or not is_used.any():
         return cut_offs
-    columns = maxima[:, :, is_used].reshape(n_draws, -1)
-    # 0 for the largest of its column; equal ones share the best place
+    order, best = _places(maxima[:, :, is_used].reshape(n_draws, -1))
+    # how deep into every column one can go while only the draws allowed have a value beyond
+    reached = -order[best[allowed]].reshape(2, -1)
+    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
+    cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
+    return cut_offs
+
+
+def balanced_p_values(scores: FloatArray, maxima: FloatArray, classes: IntArray) -> FloatArray:
+    """(n_metrics, n_groups), the smallest alpha whose balanced cut-off a score reaches.
+
+    Parameters
+    ----------
+    scores : (n_metrics, n_groups), upwards or downwards, where both have the same maxima
+    maxima, classes : as of `balanced_cut_offs`
+    """
+    n_draws = len(maxima)
+    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
+    is_used = n_groups > 0
+    p_values = np.ones(scores.shape)
+    if not is_used.any():
+        return p_values
+    order, best = _places(maxima[:, UP, is_used])
+    for column, at in enumerate(np.flatnonzero(is_used)):
+        score = scores[classes == at]
+        n_larger = np.searchsorted(order[:, column], -score)
+        by_draws = (1 + np.searchsorted(best, n_larger)) / (1 + n_draws)
+        # the inverse of normal_cut_offs
+        by_normal = ndtr(-score) * n_groups[at] / tail_share(n_groups, 1.0)
+        p_values[classes == at] = np.minimum(np.maximum(by_draws, by_normal), 1.0)
+    return p_values
+
+
+def _places(columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Each column in falling order, its sign turned, and the best place of each draw, sorted.
+
+    0 for the largest of its column; equal ones share the best place.
+    """
     order = np.sort(-columns, axis=0)
     places = np.stack(
         [np.searchsorted(order[:, at], -columns[:, at]) for at in range(columns.shape[1])], axis=1
     )
-    # how deep into every column one can go while only the draws allowed have a value beyond
-    place = int(np.sort(places.min(axis=1))[allowed])
-    reached = -order[place].reshape(2, -1)
-    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
-    cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
-    return cut_offs
+    return order, np.sort(places.min(axis=1))
 
 
 def normal_cut_offs(n_groups: IntArray, alpha: float) -> FloatArray:

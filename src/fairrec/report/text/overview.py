@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
+from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.ends import harm_word
@@ -157,7 +159,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     label = group_label(first.group)
     n_alike = sum(group.served == first.served for group in groups)
     unit = summary.unit
-    verb = {"worse": unit.worse, "better": unit.better, "differs": "different"}
+    verb = _verbs(name, unit)
     if n_alike == 1:
         who = f"{label} is {verb[first.served]}"
     else:
@@ -193,6 +195,26 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         better = group_label(finding.because_of)
         detail += f" · they would not stand out without {better}, {unit.better} than they are"
     return headline, detail
+
+
+def _verbs(metric: str, unit: Unit) -> dict[str, str]:
+    """What groups are at either end of a metric."""
+    worse, better = {
+        "": (unit.worse, unit.better),
+        "change": ("worse off as they are", "better off as they are"),
+        "distance": ("changed more", "changed less"),
+    }[_of_two_lists(metric)]
+    return {"worse": worse, "better": better, "differs": "different"}
+
+
+def _of_two_lists(metric: str) -> Literal["", "change", "distance"]:
+    """Whether a value tells of two lists of a user: how a metric changes, or how far they are."""
+    before = metric_named(metric.removesuffix("_change"))
+    if before is None:
+        return ""
+    if metric.endswith("_change"):
+        return "change"
+    return "distance" if "against_lists" in before.needs else ""
 
 
 def _family(summary: AuditSummary) -> str:
@@ -313,7 +335,9 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         steps.append(f"{alike}: {spelled('given', [circumstance])}")
     if any(group.served == "worse" for group in groups):
         has_lists = "predictions" in summary.inputs
-        if not unit.is_users:
+        if _of_two_lists(groups[0].first[0]):
+            steps.append("look at what changes in their lists")
+        elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
         elif has_lists and summary.search.users_scored == summary.n_users:
             steps.append("look at their lists, then fairrec mitigate")
