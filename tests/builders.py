@@ -124,8 +124,8 @@ def numbers_of(result: AuditResult | Path | str) -> dict[str, Any]:
 
 
 def without_origin(summary: dict[str, Any]) -> dict[str, Any]:
-    """A result without where the tables came from and the command."""
-    origin = ("inputs", "columns", "command")
+    """A result without where the tables came from, the command, and what is beside it."""
+    origin = ("inputs", "columns", "command", "files")
     return {name: part for name, part in summary.items() if name not in origin}
 
 

@@ -67,6 +67,56 @@ def test_the_page_on_options_says_what_is_declared():
     assert made["PAGE"].read_text("utf-8") == made["page"](), "run python docs/make_options.py"
 
 
+@pytest.fixture
+def reproduction(monkeypatch):
+    # its modules lie beside it
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    return runpy.run_path(str(ROOT / "docs" / "make_reproduction.py"))
+
+
+def test_the_tables_of_the_reproduction_are_those_of_its_files(reproduction):
+    for page in reproduction["PAGES"]:
+        text = page.read_text("utf-8")
+        assert reproduction["filled"](text) == text, "run python docs/make_reproduction.py"
+        # a mark that is not well formed would be passed over
+        assert text.count("<!-- from ") == len(reproduction["MARKED"].findall(text)) > 0
+
+
+def test_another_figure_in_a_table_of_the_reproduction_is_seen(reproduction):
+    page, *_ = reproduction["PAGES"]
+    text = page.read_text("utf-8")
+    one_digit = re.compile(r"[0-8](?=[.%])")
+    other = reproduction["MARKED"].sub(lambda mark: one_digit.sub("9", mark[0], count=1), text)
+    changed = [one != two for one, two in zip(text.splitlines(), other.splitlines(), strict=True)]
+    assert sum(changed) == text.count("<!-- from ")
+    assert reproduction["filled"](other) == text
+
+
+def test_every_result_in_a_table_of_the_reproduction_is_from_its_files(reproduction):
+    page, *_ = reproduction["PAGES"]
+    by_hand = reproduction["MARKED"].sub("", page.read_text("utf-8"))
+    tables = [line for line in by_hand.splitlines() if line.startswith("|") and "](" not in line]
+    assert not [line for line in tables if re.search(r"\d", line)]
+
+
+def test_files_of_the_reproduction_name_no_folder_of_a_machine(reproduction):
+    files = [*reproduction["FILES"].rglob("*.csv")]
+    assert files
+    for file in files:
+        assert not re.search(r"(^|[\s\"'=,])/\w", file.read_text("utf-8")), file
+
+
+def test_files_of_a_new_run_replace_those_of_the_reproduction(reproduction, tmp_path):
+    copy = reproduction["copy"]
+    kept, run = tmp_path / "kept", tmp_path / "run"
+    copy.__globals__["FILES"] = kept
+    for name in ("ours/table2/claims.csv", "ours/table2/claims.parquet", "ours/table3/gaps.csv"):
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text(name)
+    assert copy(run) == 1
+    assert (kept / "ours/table2/claims.csv").read_text() == "ours/table2/claims.csv"
+
+
 def test_the_page_on_inputs_names_the_columns_of_groups():
     page = (ROOT / "docs" / "inputs.md").read_text()
     about = page[page.index("- `groups.parquet`") : page.index("- `per_user.parquet`")]

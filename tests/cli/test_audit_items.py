@@ -72,3 +72,17 @@ def test_items_have_to_be_given(tables: Path):
     ran = run_here("audit", "recs.parquet", "--side", "items", "--by", "kind")
     assert ran.code == 2
     assert "--items is missing" in ran.stderr
+
+
+def test_items_without_a_side_are_told_of_it(tables: Path):
+    ran = run_here("audit", "recs.parquet", "--items", "items.parquet", "--by", "kind")
+    assert ran.code == 2
+    assert "To compare items by columns of theirs, add --side items" in " ".join(ran.stderr.split())
+
+
+def test_what_runs_is_told_of_items(tables: Path):
+    ran = run_here(*AUDIT, "--permutations", "99", "--out", "audit")
+    assert any("measuring 120 items" in stage for stage in ran.progress)
+    page = (tables / "audit" / "report.html").read_text()
+    # narrow pages name it beside each number
+    assert 'data-unit="items"' in page and 'content: " users"' not in page

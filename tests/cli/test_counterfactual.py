@@ -20,7 +20,7 @@ def score(user_ids, item_ids, gender):
 """
 ASKED = (
     *("counterfactual", "candidates.parquet", "--users", "users.parquet", "--by", "gender,age"),
-    *("--scorer", "my_ranker:score", "--features", "users:gender", "--attribute", "gender"),
+    *("--scorer", "gendered_ranker:score", "--features", "users:gender", "--attribute", "gender"),
     *("--metrics", "changed@3,mrr@3", "--permutations", "99"),
 )
 
@@ -29,7 +29,8 @@ ASKED = (
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     people().candidates.write_parquet(tmp_path / "candidates.parquet")
     people().users.write_parquet(tmp_path / "users.parquet")
-    (tmp_path / "my_ranker.py").write_text(SCORER)
+    # a name of its own: what another test imported stays imported
+    (tmp_path / "gendered_ranker.py").write_text(SCORER)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

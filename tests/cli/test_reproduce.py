@@ -63,14 +63,18 @@ def test_an_experiment_writes_every_form_and_says_that_it_is_synthetic(name: str
     assert len(titles) == 1 + len(tables)
     assert all("ynthetic" in title for title in titles)
     captions = [line for line in latex.splitlines() if line.startswith(r"\caption{")]
-    assert len(captions) == len(tables)
-    assert all("ynthetic" in caption for caption in captions)
+    assert len(captions) == len(tables) + sum(file.endswith(".svg") for file in files)
+    assert all("ynthetic" in caption or "Published" in caption for caption in captions)
+    assert latex.count("\\end{document}") == 1
     assert "ynthetic" in page[page.index("<h1>") : page.index("</h1>")]
     drawings = [file for file in files if file.endswith(".svg")]
     assert bool(drawings) == name.startswith("figure-")
     for drawing in drawings:
         ElementTree.parse(out / name / drawing)
         assert f"({drawing})" in markdown
+        picture = drawing.replace(".svg", ".pdf")
+        assert picture in files
+        assert f"\\includegraphics{{{picture}}}" in latex
 
 
 def test_enumeration_equals_one_pass_in_every_cell(out: Path):
@@ -82,27 +86,38 @@ def test_enumeration_equals_one_pass_in_every_cell(out: Path):
             where = json.dumps(cell["about"], sort_keys=True)
             gaps[searcher] |= {(where, row["metric"]): row["gap"] for row in cell["rows"]}
     assert gaps["themis"].keys() == gaps["exact"].keys()
-    # data sets, models, seeds and metrics, without and with a limit in time; and four worlds
-    assert len(gaps["themis"]) == 2 * 2 * 2 * 2 * 5 + 4 * 5
+    # data sets, models, seeds and metrics, without and with a limit in time; and four worlds with
+    # two models and seeds
+    assert len(gaps["themis"]) == 2 * 2 * 2 * 2 * 5 + 4 * 2 * 2 * 5
     for key, gap in gaps["themis"].items():
         assert gap == pytest.approx(gaps["exact"][key], rel=0, abs=1e-12)
 
 
 def test_every_gap_has_its_cost_its_chance_level_and_the_published_one(out: Path):
     gaps = pl.read_parquet(out / "table2/gaps-movielens-1m.parquet")
-    assert gaps["method"].n_unique() == 7
+    assert gaps["method"].n_unique() == 8
     per_user = gaps.filter(pl.col("metric") != "pooled_auc")
     # methods, models, metrics
-    assert per_user.height == 7 * 2 * 5
+    assert per_user.height == 8 * 2 * 5
     for column in ("gap", "users", "share", "chance_mean", "chance_q95", "p_value"):
         assert per_user[column].null_count() == 0, column
-    paper = per_user.filter(~pl.col("method").str.starts_with("ours"))
+    # FairAS is younger than the paper
+    paper = per_user.filter(~pl.col("method").str.contains("^ours|^FairAS"))
+    assert paper["method"].n_unique() == 4
     assert paper["published"].null_count() == 0
     assert (per_user.filter(method="Themis")["accuracy"].drop_nulls() == 1).all()
     tenth = per_user.filter(method="ours: adaptive, 10% of users")
     assert (tenth["users"] <= 24).all()
     claims = (out / "table2/table2.md").read_text()
     assert "mean accuracy of FairRec | 95.6%" in claims
+    assert ",'-" not in (out / "table2/claims.csv").read_text()
+
+
+def test_table_2_is_arranged_as_in_the_paper_too(out: Path):
+    paper = pl.read_csv(out / "table2/paper-movielens-1m.csv")
+    # models and methods
+    assert paper.height == 2 * 8
+    assert {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5", "seconds"} <= {*paper.columns}
 
 
 def test_the_budget_in_users_of_table_3_is_kept(out: Path):
@@ -117,8 +132,12 @@ def test_mitigation_is_reported_beside_the_published_one(out: Path):
     rows = pl.read_parquet(out / "table-mitigation/groups-movielens-1m.parquet")
     ways = ["chosen on other targets", "chosen on the same targets", "same targets, labels seen"]
     assert rows["way"].unique(maintain_order=True).to_list() == ways
-    for column in ("before", "after", "gap_before", "gap_after", "p_before", "published_before"):
+    for column in ("before", "after", "gap_before", "gap_after", "p_before", "reranker"):
         assert rows[column].null_count() == 0, column
+    # the published URP is no absolute value
+    absolute = rows.filter(pl.col("published_before").is_null())
+    assert absolute["metric"].unique().to_list() == ["urp@5"]
+    assert rows.filter(metric="urp@5, signed").height == 1
     mrr = rows.filter(metric="mrr@5")
     assert mrr["published_before"].to_list() == [0.1783] * 3
     assert mrr["published_gap_after"].to_list() == [0.3959] * 3
@@ -135,7 +154,7 @@ def test_finished_cells_are_not_worked_out_again(out: Path):
     table = (out / "table2/gaps-amazon-electronics.csv").read_bytes()
     ran = run_here("reproduce", "table2", *SMALL, "--out", str(out))
     assert ran.code == 0
-    n_trials = 2 * 2 * (3 + 7 * 2)
+    n_trials = 2 * 2 * (3 + 8 * 2)
     assert f"({n_trials} of {n_trials} trials were there)" in ran.stderr
     assert {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()} == before
     assert {path: path.stat().st_mtime_ns for path in runs} == runs

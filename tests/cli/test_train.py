@@ -46,6 +46,19 @@ def test_three_commands_lead_from_data_to_an_audit(world):
     assert result["metrics"]["auc"]["mean"] == pytest.approx(record["test"]["auc"], abs=1e-12)
 
 
+def test_a_model_is_trained_as_the_reference_trains_it(world):
+    trained = train(
+        *QUICK,
+        *("--fixed-negatives", "--best-by", "holdout-loss", "--l2", "0.001", "--data-seed", "7"),
+    )
+    assert trained.code == 0, trained.stderr
+    record = json.loads(Path("run/run.json").read_text())
+    asked = {"fixed_negatives": True, "best_by": "holdout-loss", "l2": 0.001, "data_seed": 7}
+    assert {name: record["options"][name] for name in asked} == asked
+    losses = [epoch["holdout_loss"] for epoch in record["epochs"]]
+    assert record["best_epoch"] == 1 + losses.index(min(losses))
+
+
 def test_a_run_on_a_path_that_is_no_unicode_is_audited(world):
     home = world.parent
     assert train(*QUICK).code == 0

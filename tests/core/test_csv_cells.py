@@ -10,8 +10,20 @@ import pytest
 from fairrec.core.csv_cells import without_formulas
 from fairrec.core.files import write_table
 
-RUN = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-", "+1 2", "-1e", "--1"]
-KEPT = ["-1", "+3.5", "-.5", "-1e-3", "a=b", "", "'=1", " =1", "1-2", "u@b", None]
+RUN = [
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "+1 2",
+    "-1e",
+    "--1",
+    "@",
+    "=",
+]
+KEPT = ["-", "+", "-1", "+3.5", "-.5", "-1e-3", "a=b", "", "'=1", " =1", "1-2", "u@b", None]
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum([*RUN])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fairrec.core import parquet_footer
 from fairrec.core.errors import InputError
 from fairrec.core.parquet_footer import CheckedParquet
 from fairrec.core.thrift import read_struct
@@ -220,3 +222,40 @@ def test_a_flipped_bit_of_the_footer_never_ends_in_anything_else():
             check(bytes(damaged))
         except InputError as error:
             assert "a.parquet: cannot be read as Parquet" in str(error)
+
+
+def _fields(struct: dict[int, Any]) -> Iterator[tuple[dict[int, Any], int]]:
+    """Every field of a struct and of those within it, as its holder and number."""
+    for number, value in struct.items():
+        yield struct, number
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from _fields(inner)
+
+
+@pytest.mark.parametrize("odd", [[1], {1: 1}, b"x", True, 7])
+def test_a_field_of_another_kind_is_refused_or_not_needed(
+    odd: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """In the footer and in the headers of pages, whatever is damaged."""
+    data, n_refused = by_arrow(write_page_checksum=True), 0
+    for nth in range(1000):
+        left = nth
+
+        def read(*arguments: Any) -> tuple[dict[int, Any], int]:
+            nonlocal left
+            struct, at = read_struct(*arguments)
+            for holder, number in list(_fields(struct)):
+                left -= 1
+                if left == -1:
+                    holder[number] = odd
+            return struct, at
+
+        monkeypatch.setattr(parquet_footer, "read_struct", read)
+        try:
+            check(data)
+        except InputError:
+            n_refused += 1
+        if left >= 0:
+            break
+    assert nth > 100 and n_refused > 20

@@ -150,7 +150,7 @@ bad("edges that do not rise", "'age:40|20'", "no edges of bins", "age:18|25|40")
 bad("support nobody has", "No group has 40 users", "48 users", "Lower --min-support")(
     options("--min-support", "40")
 )
-bad("unknown metric", "No metric 'ndgc'", "Did you mean 'ndcg'?", "Known: auc")(
+bad("unknown metric", "No metric 'ndgc'", "Did you mean 'ndcg'?", "Known: affected")(
     options("--metrics", "ndgc@5")
 )
 bad("unknown attribute", "users.parquet", "'gendr'", "Did you mean 'gender'?", "Known: age")(

@@ -20,7 +20,7 @@ from tests.end_to_end.command_line import (
     run_process,
     write_tables,
 )
-from tests.torture.outputs import Versions
+from tests.torture.outputs import Parts, Versions, without_times
 
 COMMAND = (sys.executable, "-m", "fairrec.cli")
 
@@ -41,7 +41,7 @@ def ended(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
         preexec_fn=before,
     )
 
@@ -141,12 +141,50 @@ def test_calls_that_fail_and_kills_leave_no_mixture(tmp_path: Path):
 
 
 def test_a_mixture_is_told_from_old_and_new():
-    old = {"a": b"1", "b": b"1"}
-    new = {"a": b"2", "b": b"dated 1 x" + b"-" * 16}
-    again = {"a": b"2", "b": b"dated 2 x" + b"-" * 16}
-    versions = Versions(old, new, again)
-    assert versions.of(old) == "old"
-    assert versions.of(new) == versions.of(again) == "new"
+    old = {"a": b"1", "b": b"1", "same": b"0"}
+    new = {"a": b"2", "b": b"2", "same": b"0"}
+    versions = Versions(Parts({"": old}), Parts({"": new}))
+    assert versions.of(Parts({"": old})) == "old"
+    assert versions.of(Parts({"": new})) == "new"
     for mixed in ({**old, "a": b"2"}, {**new, "a": b"1"}, {"a": b"2"}, {}, {**new, "c": b""}):
-        assert versions.of(mixed) == "mixed"
-    assert versions.of({**new, "b": b"dated 1"}) == "mixed"
+        assert versions.of(Parts({"": mixed})) == "mixed"
+    assert versions.odd(Parts({"": {"a": b"1", "b": b"2", "c": b""}})) == ["a", "c", "same"]
+
+
+def test_an_output_of_two_parts_may_be_between():
+    versions = Versions(Parts(a={"x": b"1"}, b={"y": b"1"}), Parts(a={"x": b"2"}, b={"y": b"2"}))
+    assert versions.of(Parts(a={"x": b"2"}, b={"y": b"1"})) == "between"
+    assert versions.of(Parts(a={"x": b"2"}, b={"y": b"3"})) == "mixed"
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "again", "other"),
+    [
+        (
+            "run.json",
+            b'{"made_at": "2026-01-02T03:04:05Z", "seconds": 0.7, "seconds_asked": 1e-05, "n": 1}',
+            b'{"made_at": "2026-01-02T03:04:09Z", "seconds": 12.25, "seconds_asked": 0, "n": 1}',
+            b'{"made_at": "2026-01-02T03:04:05Z", "seconds": 0.7, "seconds_asked": 1e-05, "n": 2}',
+        ),
+        (
+            "convergence.csv",
+            b"seed,accuracy,ms_per_ask,asks\n1,1.0,0.0114,6\n",
+            b"seed,accuracy,ms_per_ask,asks\n1,1.0,0.2,6\n",
+            b"seed,accuracy,ms_per_ask,asks\n2,1.0,0.0114,6\n",
+        ),
+        (
+            "accuracy.csv",
+            b"seed,accuracy\n1,1.0\n",
+            b"seed,accuracy\n1,1.0\n",
+            b"seed,accuracy\n1,2.0\n",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_only_times_are_left_out_of_what_is_compared(
+    name: str, one: bytes, again: bytes, other: bytes
+):
+    kept = without_times(name, one)
+    assert without_times(name, again) == kept != without_times(name, other)
+    # one that was cut short is not whole
+    assert without_times(name, one[:-3]) != kept

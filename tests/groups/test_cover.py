@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.groups.cover import cover, padded_size
+from fairrec.groups.cover import CUBE_CELLS, FEWEST_CUBE_CELLS, cover, padded_size, room_for
 
 n_values_strategy = st.lists(st.integers(1, 40), min_size=1, max_size=9)
 
@@ -33,6 +33,12 @@ def test_few_blocks_cover_all_triples_of_24_attributes():
     n_values = [2 + i % 7 for i in range(24)]
     n_triples = 24 * 23 * 22 // 6
     assert len(cover(n_values, 3)) < n_triples / 10
+
+
+def test_no_cube_has_many_more_slots_than_there_are_cells():
+    assert [room_for(n) for n in (1, 300, 5_000, 10**6)] == [
+        *(FEWEST_CUBE_CELLS, FEWEST_CUBE_CELLS, 5_000, CUBE_CELLS)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -54,7 +54,7 @@ def test_a_metric_of_two_lists_needs_the_other_ones():
 
 
 def test_by_default_lists_are_compared_where_there_are_others():
-    assert {"changed@5", "rbo@5"} <= audited(metrics=None).metrics.keys()
+    assert {"changed@3", "rbo@3"} <= audited(metrics=None).metrics.keys()
 
 
 def test_values_have_no_lists_to_compare():
@@ -62,3 +62,16 @@ def test_values_have_no_lists_to_compare():
         fairrec.audit(
             values=USERS.with_columns(clicks=1), users=USERS, by="gender", against_lists=OTHERS
         )
+
+
+def test_by_default_whole_lists_are_compared():
+    """A change behind the fifth place is one."""
+    longer = [*range(8)]
+    lists = pl.DataFrame(
+        {"user_id": [1, 2, 3, 4], "item_id": [longer] * 4, "rank": [[*range(1, 9)]] * 4}
+    )
+    others = lists.with_columns(item_id=pl.Series([[*range(7), 99]] * 2 + [longer] * 2))
+    given = {"users": USERS, "by": "gender", "min_support": 1, "permutations": 0}
+    found = fairrec.audit(lists, against_lists=others, **given)
+    assert [*found.metrics] == ["changed@8", "rbo@8"]
+    assert found.group_table["value"].to_list()[:2] == [0.125, 0.0]

@@ -543,3 +543,15 @@ def test_numbers_that_cannot_be_reckoned_with_are_refused_where_they_stand(numbe
         table.refuse_extreme(np.array(numbers), "x")
     for fit in ([], [0.0, 0.0], [-1.0, 0.5], [1e-70, 1e60]):
         table.refuse_extreme(np.array(fit), "x")
+
+
+def test_a_damaged_name_in_a_parquet_file_is_no_matter_of_text(tmp_path: Path):
+    """Such a file cannot be saved as UTF-8."""
+    path = tmp_path / "users.parquet"
+    pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]}).write_parquet(path)
+    stored = path.read_bytes()
+    # a byte that is no UTF-8, wherever the name of the column stands
+    path.write_bytes(stored.replace(b"gender", b"gen\xffer"))
+    with pytest.raises(InputError, match="Check that the file is whole") as refused:
+        read_users(Table(path, "users"), ["gender"])
+    assert "Save the file as UTF-8" not in str(refused.value)

@@ -40,6 +40,7 @@ def test_items_stand_where_users_do():
         ({"values": pl.DataFrame({"user_id": [1]})}, (), "values are numbers of users"),
         ({"given": "list_length"}, (), "given is about circumstances of users"),
         ({"missing_lists": "drop"}, (), "missing_lists='drop' is about users"),
+        ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "compares two lists of one user"),
         ({}, ("items",), "Give them: items"),
         ({}, ("predictions",), "predictions table is missing"),
         ({"by": "knid"}, (), "Did you mean 'kind'"),

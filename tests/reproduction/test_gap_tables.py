@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from fairrec.reproduction.comparison import compared_gaps, costs
-from fairrec.reproduction.gap_tables import cost_table, gap_table
+from fairrec.reproduction.gap_tables import cost_table, gap_table, paper_table
 from fairrec.reproduction.methods import DPSO, THEMIS
 from tests.reproduction.trial_rows import chance, found
 
@@ -37,3 +38,14 @@ def test_costs_are_shown_for_each_method():
     rows = {row[1]: row for row in table.view.rows}
     assert rows[THEMIS.title][2:6] == ("100.0%", "100.0%", "90", "90%")
     assert rows[DPSO.title][2] == "75.0% \u00b135.4"
+
+
+def test_the_papers_arrangement_has_a_row_for_each_method_and_a_column_for_each_metric():
+    spent = costs(SEARCH, GAPS, [THEMIS, DPSO])
+    table = paper_table("paper", "As in the paper", GAPS, spent)
+    assert table.view.columns == ("model", "method", "auc", "pooled_auc", "time (s)")
+    themis, dpso = table.view.rows
+    assert themis[:2] == ("Wide&Deep", THEMIS.title)
+    assert themis[2:] == ("0.400 (0.254)", "0.500 (0.254)", "2.00 (141)")
+    assert dpso[2:] == ("0.300 \u00b10.141 (0.244)", "-", "2.00 (87.0)")
+    assert table.data["auc"].to_list() == pytest.approx([0.4, 0.3])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fairrec.reproduction.methods import (
     ADAPTIVE,
     DPSO,
+    FAIRAS,
     THEMIS,
     for_setting,
     large_groups,
@@ -29,8 +30,10 @@ def test_testsgd_is_compared_with_groups_of_its_own_size():
     assert large_groups(0.01).hyper == {"theta": 0.01}
 
 
-def test_only_a_quick_run_hurries_adaptive(setting):
+def test_only_a_quick_run_hurries_what_takes_long(setting):
+    assert for_setting(FAIRAS, setting).hyper == {"rounds": 4}
     assert for_setting(ADAPTIVE, setting).hyper == {"findings": 0.0, "steps": 1, "at_once": 16}
     assert for_setting(DPSO, setting) is DPSO
     slow = replace(setting, options=replace(setting.options, quick=False))
     assert for_setting(ADAPTIVE, slow) is ADAPTIVE
+    assert for_setting(FAIRAS, slow) is FAIRAS

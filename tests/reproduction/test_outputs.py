@@ -12,7 +12,7 @@ from fairrec.core.errors import OutputError
 from fairrec.report.figures.grouped_bars import grouped_bars
 from fairrec.reproduction import layout
 from fairrec.reproduction.outcome import Drawing, Outcome
-from fairrec.reproduction.outputs import as_latex, as_markdown, write_outcome
+from fairrec.reproduction.outputs import as_markdown, write_outcome
 
 EVIL = "<script>alert(1)</script> & 50% of $x_1$ {a} | b"
 
@@ -32,6 +32,7 @@ def test_every_form_is_written(tmp_path: Path):
     write_outcome(tmp_path / "out", "table2", EVIL, outcome(), "fairrec reproduce table2")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == [
+        "bars.pdf",
         "bars.svg",
         "gaps.csv",
         "gaps.parquet",
@@ -39,6 +40,7 @@ def test_every_form_is_written(tmp_path: Path):
         "table2.md",
         "table2.tex",
     ]
+    assert (tmp_path / "out/bars.pdf").read_bytes().startswith(b"%PDF-")
     for name, frame in (
         ("csv", pl.read_csv(tmp_path / "out/gaps.csv")),
         ("parquet", pl.read_parquet(tmp_path / "out/gaps.parquet")),
@@ -70,12 +72,7 @@ def test_the_page_runs_no_script_and_needs_no_network(tmp_path: Path):
     assert "<script" not in (tmp_path / "bars.svg").read_text()
 
 
-def test_latex_and_markdown_take_outside_text_as_text():
-    latex = as_latex("title", outcome())
-    assert r"\textless{}script\textgreater{}" in latex
-    assert r"50\% of \$x\_1\$ \{a\}" in latex
-    assert r"dpso & 0.123 $\pm$0.0100 \\" in latex
-    assert latex.count(r"\begin{tabular}{lr}") == latex.count(r"\end{tabular}") == 1
+def test_markdown_takes_outside_text_as_text():
     markdown = as_markdown("title", outcome(), "fairrec reproduce table2")
     assert not re.search(r"(?<!\\)<script", markdown)
     assert r"\| b |" in markdown

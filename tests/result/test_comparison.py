@@ -74,6 +74,7 @@ def test_what_is_insisted_on_is_replaced_as_a_whole(found, tmp_path):
         lambda changes: changes.drop("outcome"),
         lambda changes: changes.rename({"support": "n"}),
         lambda changes: changes.with_columns(change=pl.lit(float("nan"))),
+        lambda changes: changes.with_columns(change=pl.lit(float("inf"))),
         lambda changes: changes.with_columns(pl.col("before").cast(pl.String)),
         lambda changes: changes.with_columns(is_known=pl.lit("yes")),
         lambda changes: changes.head(2),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import fairrec
-from fairrec.core.errors import OutputError
-from tests.workflows.flipped_world import (
-    direct,
-    flipped,
-)
+from fairrec.core.errors import InputError, OutputError
+from tests.workflows.flipped_world import blind, direct, flipped
 
 
 def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path):
@@ -30,3 +28,11 @@ def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path
     found.save(folder, report=False)
     with pytest.raises(OutputError, match="holds a counterfactual, which an audit would replace"):
         found.audit.save(folder)
+
+
+def test_a_counterfactual_of_another_result_is_refused(tmp_path: Path):
+    flipped(direct, permutations=0).save(tmp_path / "mine", report=False)
+    flipped(blind, permutations=0).save(tmp_path / "other", report=False)
+    shutil.copy(tmp_path / "other" / "counterfactual.json", tmp_path / "mine")
+    with pytest.raises(InputError, match=r"counterfactual\.json: is not the file that was written"):
+        fairrec.load(tmp_path / "mine")

@@ -116,6 +116,8 @@ def test_a_summary_that_nothing_can_be_made_of_is_refused(tmp_path, part):
         {"is_fully_scored": pl.lit("yes")},
         {"value": pl.lit("0.5")},
         {"shrunken": pl.lit(float("nan"))},
+        {"p_adjusted": pl.lit(float("inf"))},
+        {"difference": pl.lit(1e308)},
     ],
     ids=lambda change: next(iter(change)),
 )

@@ -18,13 +18,16 @@ from benchmarks.statistics.items import (
     of_little_known,
 )
 
+import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import measure_everyone
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
+from fairrec.workflows.audit_items import analyse_items
 from tests.metrics.item_world import ItemWorld, random_world
+from tests.workflows.test_audit_items import market
 
 OPTIONS = AuditOptions.of(min_support=1, permutations=0)
 
@@ -55,6 +58,27 @@ def test_the_error_is_that_of_means_over_users():
     assert moments.difference[0, 0] == pytest.approx(np.mean(per_list))
     expected = np.std(per_list, ddof=1) / np.sqrt(len(per_list))
     assert found.error[0, 0] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_of_a_difference_lies_in_its_interval(seed):
+    """Also of a group that no list showed, of which no spread is known."""
+    world = random_world(seed, n_users=200)
+    hidden = {i for i, about in world.items.items() if about["kind"] == "b"} if seed % 2 else set()
+    lists = {
+        user: [item for item in shown if item not in hidden] or [0]
+        for user, shown in world.lists.items()
+    }
+    read = ItemWorld(world.items, lists, world.held_out, world.seen).read("exposure@3")
+    analysis = analyse_items(read, replace(OPTIONS, permutations=99))
+    found, tested = analysis.estimates, analysis.is_tested
+    low, high = found.simultaneous
+    left = found.shrunken_difference
+    assert ((low <= left) & (left <= high))[tested].all()
+    assert (np.abs(left) <= np.abs(found.difference))[tested].all()
+    if hidden:
+        worst = int(np.argmin(found.difference[0]))
+        assert left[0, worst] == pytest.approx(found.difference[0, worst], rel=0.2)
 
 
 def test_threads_change_no_digit():
@@ -125,3 +149,14 @@ def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
     found = [of_little_known(seed) for seed in range(8)]
     assert sum(one[LEVEL][0] for one in found) <= 1
     assert sum(one[ALL_HELD][0] for one in found) >= 7
+
+
+def test_differences_shrink_by_what_other_users_would_change():
+    """A shrunken difference beyond its own interval would say two things at once."""
+    recommended, items = market(less=2.5, n_users=2000)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    findings = result.metrics["exposure@5"].findings
+    assert findings
+    for finding in findings:
+        low, high = finding.simultaneous
+        assert low <= finding.shrunken_difference <= high

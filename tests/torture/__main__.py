@@ -79,20 +79,19 @@ class Trial:
             self._must(forked(partial(run, arguments), self.start))
         if self.command.beside:
             self.command.beside(self.start / self.command.out)
-        old, news = Parts.at(self.start / self.command.out, self.command.apart), []
-        for _ in range(2):
-            self.set_back()
-            self._must(self.once())
-            news.append(self.found())
-        self.versions = Versions(old, *news)
-        assert self.versions.of(old) == "old"
+        old = Parts.at(self.start / self.command.out, self.command.apart)
+        new = self._made(self.command.new)
+        self.versions = Versions(old, new)
+        assert (self.versions.of(old), self.versions.of(new)) == ("old", "new")
+        if unlike := self.versions.odd(self._made(self.command.new)):
+            raise RuntimeError(f"{self.command.name}: other from one run to the next: {unlike}")
         # the command that made the old one may be the later one of two
         self.two = (self.command.old, self.command.new)
-        self.other_way = Versions(news[0], old, self._made_again())
+        self.other_way = Versions(new, self._made(self.command.old))
 
-    def _made_again(self) -> Parts:
+    def _made(self, arguments: str) -> Parts:
         self.set_back()
-        self._must(forked(partial(run, self.command.old), self.here))
+        self._must(forked(partial(run, arguments), self.here))
         return self.found()
 
     @property

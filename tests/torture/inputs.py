@@ -51,7 +51,7 @@ def tampered(one: ReadFile, seed: str, start: Path, here: Path) -> Path:
     rng = random.Random(f"{one.kind} {seed}")
     for file in start.iterdir():
         target = here / file.name
-        if file.is_file() and (file.name == one.name or one.mend or not target.exists()):
+        if file.is_file() and file.name != one.name and (one.mend or not target.exists()):
             shutil.copyfile(file, target)
     data = (start / one.name).read_bytes()
     (here / one.name).write_bytes(rng.choice(one.mutations)(data, rng))

@@ -10,12 +10,14 @@ SCRATCH = re.compile(r"\..*\.[0-9a-f]{8}\.(writing|old|going|gone)")
 UNFINISHED = re.compile(r"training[.-].*")
 """What a training that was stopped goes on from; a run beside it is whole."""
 DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?")
-NUMBER = re.compile(rb"[0-9.]+")
+SECONDS = re.compile(rb'("seconds\w*": )[-+.e\d]+')
+TIMED = re.compile(rb"ms_per_.*")
+"""Columns of how long something took."""
 Files = dict[str, bytes]
 
 
 def files_below(path: Path, apart: Path | None = None) -> Files:
-    """A file, or all files of a folder, by their paths; dates and what is on its way left out.
+    """A file, or all files of a folder, by their paths; what is on its way left out.
 
     Parameters
     ----------
@@ -29,10 +31,28 @@ def files_below(path: Path, apart: Path | None = None) -> Files:
 
     files = [path] if path.is_file() else sorted(path.rglob("*"))
     return {
-        str(file.relative_to(path.parent)): DATE.sub(b"DATE", file.read_bytes())
+        str(file.relative_to(path.parent)): without_times(file.name, file.read_bytes())
         for file in files
         if is_output(file)
     }
+
+
+def without_times(name: str, content: bytes) -> bytes:
+    """A file without what differs from one run to the next: dates, and how long something took."""
+    content = DATE.sub(b"DATE", content)
+    if name.endswith(".json"):
+        return SECONDS.sub(rb"\1SECONDS", content)
+    names, *rows = content.split(b"\n")
+    timed = [at for at, one in enumerate(names.split(b",")) if TIMED.fullmatch(one)]
+    if not (name.endswith(".csv") and timed):
+        return content
+    return b"\n".join((names, *(_without(row, timed) for row in rows)))
+
+
+def _without(row: bytes, columns: list[int]) -> bytes:
+    return b",".join(
+        b"TIME" if at in columns and field else field for at, field in enumerate(row.split(b","))
+    )
 
 
 def scratch_below(folder: Path) -> list[str]:
@@ -53,58 +73,28 @@ class Parts(dict[str, Files]):
 
 @dataclass(frozen=True)
 class Versions:
-    """An output before and after a command.
-
-    Parameters
-    ----------
-    new, again : of two runs: what differs between them, as dates do, is known by its end alone
-    """
+    """An output before and after a command."""
 
     old: Parts
     new: Parts
-    again: Parts
 
     def of(self, found: Parts) -> str:
         """Which one an output is: old, new, mixed, or one part of it new and another one old."""
-        states = {self._part(name).of(files) for name, files in found.items()}
+        states = {self._of_part(name, files) for name, files in found.items()}
         if "mixed" in states:
             return "mixed"
         return states.pop() if len(states) == 1 else "between"
 
-    def odd(self, found: Parts) -> list[str]:
-        """Names that are not there, should not be, or have not the new content."""
-        return [odd for name, files in found.items() for odd in self._part(name).odd(files)]
-
-    def _part(self, name: str) -> _PartVersions:
-        return _PartVersions(self.old[name], self.new[name], self.again[name])
-
-
-@dataclass(frozen=True)
-class _PartVersions:
-    """One part before and after."""
-
-    old: Files
-    new: Files
-    again: Files
-
-    def of(self, found: Files) -> str:
-        if found == self.old:
+    def _of_part(self, name: str, files: Files) -> str:
+        if files == self.old[name]:
             return "old"
-        return "mixed" if self.odd(found) else "new"
+        return "new" if files == self.new[name] else "mixed"
 
-    def odd(self, found: Files) -> list[str]:
-        unlike = {
-            name
-            for name, text in found.items()
-            if name in self.new and not self._is_new(name, text)
-        }
-        return sorted(unlike | (found.keys() ^ self.new.keys()))
-
-    def _is_new(self, name: str, content: bytes) -> bool:
-        new = self.new[name]
-        if new == self.again[name]:
-            return content == new
-        # a table may end with how long something took
-        ends = (NUMBER.sub(b"0", text[-200:])[-8:] for text in (content, new))
-        is_whole = len({*ends}) == 1 and abs(len(content) - len(new)) < 500
-        return is_whole and content != self.old.get(name)
+    def odd(self, found: Parts) -> list[str]:
+        """Names of files that are not there, should not be, or have not the new content."""
+        return sorted(
+            file
+            for name, files in found.items()
+            for file in files.keys() | self.new[name].keys()
+            if files.get(file) != self.new[name].get(file)
+        )

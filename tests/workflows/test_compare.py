@@ -374,3 +374,21 @@ def test_audits_whose_small_groups_are_hidden_are_not_compared():
     for pair in ((whole.shown(most), whole), (whole, whole.shown(most))):
         with pytest.raises(InputError, match="users are hidden"):
             fairrec.compare(*pair)
+
+
+def shown(seed: int, less: float = 0.0, n_users: int = 2_000):
+    """An audit of 120 items of one market, by other users each time."""
+    market, rng = np.random.default_rng(0), np.random.default_rng(seed)
+    kind = market.choice(["a", "b", "c"], 120)
+    popularity = market.normal(size=120) - less * (kind == "b")
+    lists = np.argsort(-(popularity + rng.gumbel(size=(n_users, 120))), axis=1)[:, :5]
+    recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists.tolist()})
+    items = pl.DataFrame({"item_id": range(120), "kind": kind})
+    return fairrec.audit(recommended, items=items, side="items", by="kind", permutations=0)
+
+
+def test_items_are_compared_by_how_far_users_may_put_them_off():
+    """Items vary far more among each other than other users would change them."""
+    base, same, less = shown(1), shown(2), shown(3, less=0.4)
+    assert not fairrec.compare(base, same).changes["is_beyond_chance"].any()
+    assert fairrec.compare(base, less).metrics["exposure@5"].worse[0].group == {"kind": "b"}

@@ -71,3 +71,16 @@ def test_users_who_are_all_alike_have_no_interval_and_shares_end_at_their_bounds
 
     rare = flipped(one_user, features="users:gender", permutations=0).summary.changes["changed@3"]
     assert 0 == rare.low < rare.mean < rare.high
+
+
+def test_only_what_would_be_nothing_without_a_change_has_a_p_value():
+    changes = flipped(direct, metrics="changed@3,rbo@3,mrr@3").summary.changes
+    assert changes["mrr@3_change"].p_value is not None
+    # 1 if nothing changes, and no list is beyond chance because it overlaps with itself
+    assert changes["rbo@3"].p_value is None and changes["changed@3"].p_value is None
+
+
+def test_the_audit_beside_it_is_headed_by_what_was_changed():
+    found = flipped(direct)
+    assert found.audit.summary.title.startswith("Gender alone changes the first 3 places of")
+    assert flipped(direct, title="Mine").audit.summary.title == "Mine"

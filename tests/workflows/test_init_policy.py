@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+
+import polars as pl
 import pytest
 
 import fairrec
@@ -122,3 +125,21 @@ def test_without_anything_to_limit_there_is_no_policy():
     result = audit(tables.predictions, tables.users, "gender", metrics=["mrr@5"], permutations=0)
     with pytest.raises(InputError, match="nothing to limit"):
         policy_text(result)
+
+
+@pytest.mark.parametrize("unit", ["", "provider_id"])
+def test_a_policy_of_items_asks_for_items(unit):
+    items = {"item_id": range(60), "made": ["here"] * 40 + ["abroad"] * 20}
+    given = {
+        "items": pl.DataFrame({**items, "provider_id": [f"p{i // 2}" for i in range(60)]}),
+        "side": "items",
+        "by": "made",
+        "unit": unit,
+        "permutations": 99,
+    }
+    lists = [[(7 * u + r) % 40 for r in range(4)] + [40 + u % 20] for u in range(300)]
+    result = fairrec.audit(pl.DataFrame({"user_id": range(300), "item_id": lists}), **given)
+    asked = tomllib.loads(text := policy_text(result))["audit"]
+    assert asked["side"] == "items" and asked.get("unit", "") == unit
+    assert f"share of {'providers' if unit else 'items'} without a value" in text
+    assert "users" not in text

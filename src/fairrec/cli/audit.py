@@ -260,6 +260,11 @@ def _tables(
         if tables.get("side") == "items":
             need(tables, "items", "by", command="audit")
             return {"predictions": predictions, **tables}
+        if "items" in tables and "users" not in tables and predictions is not None:
+            raise InputError(
+                f"{spelled('users')} is missing: an audit compares users, by columns of their "
+                f"table. To compare items by columns of theirs, add {spelled('side', 'items')}."
+            )
         # attributes may stand beside the values
         need(tables, *(("users",) if predictions is not None else ()), "by", command="audit")
         return {"predictions": predictions, **tables}

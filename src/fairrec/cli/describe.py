@@ -41,7 +41,7 @@ def metrics_command(*, debug: DebugOption = False) -> None:
     for name in METRICS:
         entry = METRICS[name]
         tables = {TABLE_OF_NEED[need] for need in entry.needs if need in TABLE_OF_NEED}
-        needs = "".join(f" (needs --{table})" for table in sorted(tables))
+        needs = "".join(f" (needs --{table.replace('_', '-')})" for table in sorted(tables))
         console.print(Text.assemble((f"{entry.written:<22}", "bold"), entry.definition, needs))
     for name in ITEM_METRICS:
         entry = ITEM_METRICS[name]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 _FORMULA = r"^[=+\-@\t\r]"
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NO_FORMULA = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]$"
+"""A number, or a sign alone: what stands for no value in many tables."""
 _AS_TEXT = "'"
 
 
@@ -21,5 +22,5 @@ def without_formulas(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _quoted(texts: pl.Series) -> pl.Series:
-    is_run = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
+    is_run = texts.str.contains(_FORMULA) & ~texts.str.contains(_NO_FORMULA)
     return (_AS_TEXT + texts).zip_with(is_run.fill_null(False), texts).alias(texts.name)

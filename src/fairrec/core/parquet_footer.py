@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from fairrec.core.errors import InputError, plain
 from fairrec.core.packed import GZIP, LZ4, SNAPPY, ZSTD, ContradictionError, refuse_swollen
@@ -32,6 +32,7 @@ _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 0, 2, 3
 _OF_KIND = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_2: 8}
 """The field with the header of a page of each kind, which begins with its number of values."""
 
+_T = TypeVar("_T")
 _TIMES = {0: 1, 1: SNAPPY, 2: GZIP, 5: LZ4, 6: ZSTD, 7: LZ4}
 """By the number of a codec; nothing is known of others."""
 
@@ -43,7 +44,7 @@ class _Chunk(NamedTuple):
     start: int
     stop: int
     n_values: int
-    codec: int
+    codec: int | None
 
 
 class CheckedParquet:
@@ -104,7 +105,7 @@ def _footer(stream: BinaryIO) -> tuple[Struct, int]:
 
 def _chunks(footer: Struct, end: int) -> Iterator[_Chunk]:
     schema = _all(footer, _SCHEMA, dict)
-    repeated = {one.get(_NAME) for one in schema if one.get(_REPETITION) == _REPEATED}
+    repeated = {_optional(one, _NAME, bytes) for one in schema if one.get(_REPETITION) == _REPEATED}
     n_rows, n_found = _count(footer, _N_ROWS, "rows"), 0
     for group in _all(footer, _GROUPS, dict):
         n_of_group = _count(group, _GROUP_ROWS, "rows")
@@ -119,7 +120,7 @@ def _chunks(footer: Struct, end: int) -> Iterator[_Chunk]:
         )
 
 
-def _chunk(meta: Struct, end: int, n_rows: int, repeated: Collection[bytes]) -> _Chunk:
+def _chunk(meta: Struct, end: int, n_rows: int, repeated: Collection[bytes | None]) -> _Chunk:
     path = _all(meta, _PATH, bytes)
     name = path[0].decode("utf-8", "replace") if path else ""
     n_values = _count(meta, _N_VALUES, "values")
@@ -134,7 +135,7 @@ def _chunk(meta: Struct, end: int, n_rows: int, repeated: Collection[bytes]) -> 
     stop = start + _count(meta, _PACKED, "bytes")
     if stop > end:
         raise ContradictionError(f"values are said to be beyond its end{_of_column(name)}")
-    return _Chunk(name, start, stop, n_values, meta.get(_CODEC, -1))
+    return _Chunk(name, start, stop, n_values, _optional(meta, _CODEC, int))
 
 
 def _of_column(name: str) -> str:
@@ -149,16 +150,17 @@ def _check_pages(stream: BinaryIO, chunk: _Chunk, end: int) -> None:
         unpacked = _count(header, _UNPACKED_SIZE, "bytes")
         if at + size > end:
             raise ContradictionError("a page is said to be beyond its end")
-        refuse_swollen(size, unpacked, _TIMES.get(chunk.codec))
+        refuse_swollen(size, unpacked, None if chunk.codec is None else _TIMES.get(chunk.codec))
         n_left -= _values_of(header, n_left, unpacked)
-        if _CRC in header and zlib.crc32(_bytes(stream, at, size)) != header[_CRC] & 0xFFFFFFFF:
+        crc = _optional(header, _CRC, int)
+        if crc is not None and zlib.crc32(_bytes(stream, at, size)) != crc & 0xFFFFFFFF:
             raise ContradictionError("a page is not as its checksum says")
         at += size
 
 
 def _values_of(header: Struct, n_left: int, unpacked: int) -> int:
     """How many values of the column a page has; a dictionary has none of them."""
-    kind = header.get(_KIND)
+    kind = _optional(header, _KIND, int)
     if kind not in _OF_KIND:
         return 0
     n_values = _count(_struct(header, _OF_KIND[kind]), 1, "values")
@@ -201,6 +203,14 @@ def _all(struct: Struct, number: int, kind: type) -> list[Any]:
     found = struct.get(number)
     if not isinstance(found, list) or not all(isinstance(one, kind) for one in found):
         raise ContradictionError("a part of its footer is missing")
+    return found
+
+
+def _optional(struct: Struct, number: int, kind: type[_T]) -> _T | None:
+    """A value that need not be there; one of another kind cannot be compared or looked up."""
+    found = struct.get(number)
+    if found is not None and not isinstance(found, kind):
+        raise ContradictionError("a part of its footer is of another kind")
     return found
 
 

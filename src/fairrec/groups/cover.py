@@ -13,6 +13,8 @@ from itertools import combinations
 
 CUBE_CELLS = 1 << 17
 """Room of a block's cube: beyond the processor's cache a pass costs more than it saves."""
+FEWEST_CUBE_CELLS = 1 << 10
+"""Room that takes no longer to add up than a block takes in any case."""
 
 Subset = tuple[int, ...]
 
@@ -28,6 +30,11 @@ class Block:
 def padded_size(attributes: Sequence[int], n_values: Sequence[int]) -> int:
     """Slots of a cube with one more slot, "any", on each axis."""
     return math.prod(n_values[attribute] + 1 for attribute in attributes)
+
+
+def room_for(n_cells: int) -> int:
+    """Room of a cube that sets share, for so many cells: a larger one takes longer to add up."""
+    return min(max(n_cells, FEWEST_CUBE_CELLS), CUBE_CELLS)
 
 
 def cover(n_values: Sequence[int], depth: int, room: int = CUBE_CELLS) -> tuple[Block, ...]:

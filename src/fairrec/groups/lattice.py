@@ -11,7 +11,7 @@ from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.cells import Cells, number_combinations
-from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size
+from fairrec.groups.cover import CUBE_CELLS, Block, Subset, cover, padded_size, room_for
 
 ANY = -1
 """Stands for "whatever the value" in `Lattice.codes`."""
@@ -103,9 +103,11 @@ def build_lattice(
     Parameters
     ----------
     depth : None for the full combinations only
+    room : slots that a cube may have
     """
     n_attributes = len(cells.n_values)
-    blocks = cover(cells.n_values, depth, room) if depth is not None else ()
+    shared = min(room, room_for(len(cells)))
+    blocks = cover(cells.n_values, depth, shared) if depth is not None else ()
     everything = tuple(range(n_attributes))
     if depth is None or depth < n_attributes:
         blocks = (*blocks, Block(everything, (everything,)))

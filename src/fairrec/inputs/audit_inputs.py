@@ -118,6 +118,7 @@ class AuditInputs:
             self.measured_by,
             self.is_pandas,
             self.unit,
+            given.unit,
         )
 
     @property

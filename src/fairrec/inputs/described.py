@@ -29,6 +29,7 @@ class Described:
     measured_by : None where another tool has counted users, and nobody knows
     is_pandas : whether results go out as frames of pandas
     unit : what has one value each, and what `n_users` counts
+    unit_column : of the items, that it was made by; empty for users and items themselves
     """
 
     tables: Mapping[str, Table]
@@ -45,3 +46,4 @@ class Described:
     measured_by: MeasuredBy | None
     is_pandas: bool = False
     unit: Unit = USERS
+    unit_column: str = ""

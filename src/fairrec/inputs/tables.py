@@ -306,7 +306,8 @@ class Table:
             remedy = CHECK
             if self.path and len(files_of(self.path)) > 1:
                 remedy = "Check that each part is whole and has the same columns of the same types."
-            if "utf-8" in reason.lower() or "utf8" in reason.lower():
+            is_text = kind not in ("Parquet", "Arrow")  # whose own names are damaged then
+            if is_text and ("utf-8" in reason.lower() or "utf8" in reason.lower()):
                 remedy = "Save the file as UTF-8."
             if self.path is None:
                 remedy = "Check that it can be collected."

@@ -155,7 +155,7 @@ def measure_everyone(
     progress: Progress = lambda stage, done, total: None,
 ) -> Measured:
     """The values of all users, in the order of users."""
-    stage = f"measuring {inputs.n_users:,} users"
+    stage = f"measuring {inputs.unit.count(inputs.n_users)}"
     progress(stage, 0, len(metrics))
     per_list = values_per_list(
         metrics,

@@ -29,7 +29,9 @@ _BY_DEFAULT = {
 }
 """What is there -> the metrics it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
-"""The same where held-out interactions are there, at the length of the lists up to `DEEPEST`."""
+"""The same where held-out interactions are there."""
+_AS_DEEP_AS_LISTS = {"test": _OF_RECOMMENDATIONS, "against_lists": _BY_DEFAULT["against_lists"]}
+"""Table -> metrics that it allows, at the length of the lists up to `DEEPEST`."""
 DEEPEST = 10
 _COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
 """Metrics to which an item is relevant or not, whatever its label above 0."""
@@ -83,7 +85,7 @@ def read_inputs(
         inputs = _with_ends_explained(inputs, wanted)
     if left_out:
         inputs = _with_left_out_named(inputs, left_out)
-    if "test" in opened and given.metrics is None:
+    if given.metrics is None and "values" not in opened:
         wanted = _fitting(wanted, inputs)
     if given.relevant is None and "predictions" in opened:
         inputs = _with_labels_explained(inputs, wanted)
@@ -93,9 +95,20 @@ def read_inputs(
 def _names_taken(wanted: Sequence[MetricAtK], given: TableOptions) -> set[str]:
     """The names that metrics may have in the result."""
     names = {metric.name for metric in wanted}
-    if given.metrics is None and given.test is not None:
-        names |= {f"{name}@{k}" for name in _OF_RECOMMENDATIONS for k in range(1, DEEPEST + 1)}
+    if given.metrics is None:
+        deep = _as_deep_as_lists({"test": given.test, "against_lists": given.against_lists})
+        names |= {f"{name}@{k}" for name in deep for k in range(1, DEEPEST + 1)}
     return names
+
+
+def _as_deep_as_lists(tables: Mapping[str, Any]) -> set[str]:
+    """The default metrics that look at whole lists, with these tables."""
+    return {
+        name
+        for table, names in _AS_DEEP_AS_LISTS.items()
+        if tables.get(table) is not None
+        for name in names
+    }
 
 
 def wanted_metrics(
@@ -212,9 +225,9 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     if piece is not None and piece.longest is not None:
         longest = piece.longest  # all parts have the same metrics
     k = int(min(DEEPEST, max(longest, 1)))
+    deep = _as_deep_as_lists(inputs.tables)
     return tuple(
-        replace(metric, k=k) if metric.metric.name in _OF_RECOMMENDATIONS else metric
-        for metric in wanted
+        replace(metric, k=k) if metric.metric.name in deep else metric for metric in wanted
     )
 
 

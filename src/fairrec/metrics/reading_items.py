@@ -87,6 +87,11 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
             f"{spelled('given')} is about circumstances of users. Leave it out for items, or name "
             f"a column of the items in {spelled('by')}."
         )
+    if given.against_lists is not None:
+        raise InputError(
+            f"{spelled('against_lists')} compares two lists of one user. Leave it out for items: "
+            "audit both lists by themselves, and compare the results."
+        )
     if given.missing_lists == "drop":
         raise InputError(
             f"{spelled('missing_lists', 'drop')} is about users. Leave it out for items: who has "

@@ -32,9 +32,18 @@ def number(value: float | None, beside: float | None = None) -> str:
     """
     if value is None or math.isnan(value):
         return "-"
-    if abs(value) <= _NOISE * abs(beside or 0.0) < math.inf:
+    if is_nothing(value, beside or 0.0):
         return "0"
     return _written(value, abs(value), _DIGITS)
+
+
+def is_nothing(value: float, beside: float) -> bool:
+    """Whether a number is what rounding leaves of nothing, next to one it was reckoned from.
+
+    >>> is_nothing(1 - 0.9 - 0.1, 1.0), is_nothing(1e-7, 1.0)
+    (True, False)
+    """
+    return abs(value) <= _NOISE * abs(beside) < math.inf
 
 
 def signed(value: float, beside: float | None = None) -> str:

@@ -19,9 +19,8 @@ from fairrec.datasets.shapes import shaped_like
 from fairrec.datasets.synthetic import synthetic_bundle
 from fairrec.datasets.world_options import WorldOptions
 from fairrec.reproduction.data_source import STAND_INS, SYNTHETIC, TITLES, DataSource
+from fairrec.reproduction.options import OURS, PAPER
 from fairrec.reproduction.protocol import (
-    OURS,
-    PAPER,
     made_from,
     paper_protocol,
     under_protocol,

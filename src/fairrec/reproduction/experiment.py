@@ -12,9 +12,9 @@ import polars as pl
 from fairrec.core.progress import Progress
 from fairrec.reproduction.data_catalogue import DataCatalogue
 from fairrec.reproduction.data_source import TITLES, DataSource
-from fairrec.reproduction.options import ReproduceOptions
+from fairrec.reproduction.options import PAPER, ReproduceOptions
 from fairrec.reproduction.outcome import Outcome
-from fairrec.reproduction.protocol import PAPER, paper_protocol, protocol_notes
+from fairrec.reproduction.protocol import paper_protocol, protocol_notes
 from fairrec.reproduction.subject import Shelf, Subject
 from fairrec.reproduction.training_plan import TrainingPlan
 from fairrec.reproduction.trials.trial import Trial

@@ -11,8 +11,9 @@ from fairrec.core.kinds import NAMES, SWITCH, Kind, one_of, whole
 from fairrec.core.names import names_in
 from fairrec.core.options import Option, Options, spelled
 from fairrec.models.deep.model_names import DEEP_MODELS
-from fairrec.reproduction.protocol import OURS, PROTOCOLS
 
+OURS, PAPER = "ours", "paper"
+PROTOCOLS = (OURS, PAPER)
 MODEL_TITLES = {
     "wide_deep": "Wide&Deep",
     "deepfm": "DeepFM",

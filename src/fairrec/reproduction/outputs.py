@@ -1,35 +1,19 @@
-"""An outcome as files: CSV, Parquet, Markdown, LaTeX, SVG, and a page with all of it."""
+"""An outcome as files: CSV, Parquet, Markdown, LaTeX, SVG, PDF, and a page with all of it."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from pathlib import Path
 
 from fairrec.core.files import put_table
 from fairrec.core.folders import whole_folder
-from fairrec.report.figures.still import svg_of
+from fairrec.report.figures.still import pdf_of, svg_of
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.markdown import escape, table_lines
-from fairrec.report.text.table_view import TableView
+from fairrec.reproduction.latex import as_latex
 from fairrec.reproduction.outcome import Outcome
 
 PAGE = "index.html"
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "±": r"$\pm$",
-}
 
 
 def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command: str) -> None:
@@ -43,6 +27,8 @@ def write_outcome(folder: Path, name: str, title: str, outcome: Outcome, command
         texts[f"{name}.md"] = as_markdown(title, outcome, command)
         texts[f"{name}.tex"] = as_latex(title, outcome)
         texts[PAGE] = as_page(title, outcome, pictures, command)
+        for picture, svg in pictures.items():
+            (part / f"{picture}.pdf").write_bytes(pdf_of(svg))
         for file_name, text in texts.items():
             (part / file_name).write_text(text, encoding="utf-8", newline="\n")
 
@@ -59,47 +45,6 @@ def as_markdown(title: str, outcome: Outcome, command: str) -> str:
     if outcome.notes:
         lines += ["", *(f"- {escape(note)}" for note in outcome.notes)]
     return "\n".join(lines) + "\n"
-
-
-def as_latex(title: str, outcome: Outcome) -> str:
-    """The tables for a paper that loads `booktabs` and `graphicx`."""
-    parts = [f"% {title}".replace("\n", " "), r"% \usepackage{booktabs,graphicx}"]
-    parts += [_latex_table(table.view) for table in outcome.tables]
-    return "\n\n".join(parts) + "\n"
-
-
-def _latex_table(view: TableView) -> str:
-    layout = "".join("r" if is_number else "l" for is_number in view.numeric)
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(latex(cell) for cell in cells) + r" \\"
-
-    return "\n".join(
-        (
-            r"\begin{table*}",
-            r"\centering",
-            rf"\caption{{{latex(view.title)}}}",
-            r"\resizebox{\linewidth}{!}{%",
-            rf"\begin{{tabular}}{{{layout}}}",
-            r"\toprule",
-            line(view.columns),
-            r"\midrule",
-            *(line(row) for row in view.rows),
-            r"\bottomrule",
-            r"\end{tabular}}",
-            *([rf"\par\footnotesize {latex(view.note)}"] if view.note else []),
-            r"\end{table*}",
-        )
-    )
-
-
-def latex(text: str) -> str:
-    r"""Text in which LaTeX sees nothing special.
-
-    >>> print(latex("50% of A&B ±0.1"))
-    50\% of A\&B $\pm$0.1
-    """
-    return "".join(LATEX.get(character, character) for character in text)
 
 
 def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str) -> str:

@@ -16,8 +16,6 @@ from fairrec.core.errors import InputError
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.features import CATEGORIES
 
-OURS, PAPER = "ours", "paper"
-PROTOCOLS = (OURS, PAPER)
 _NOTE = "paper's protocol: "
 _FOLDER = Path(__file__).parent / "protocols"
 

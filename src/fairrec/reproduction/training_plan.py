@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fairrec.core.kinds import as_data
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.training_options import TrainingOptions
-from fairrec.reproduction.protocol import OURS, PAPER, Protocol
+from fairrec.reproduction.options import OURS, PAPER
+from fairrec.reproduction.protocol import Protocol
 
 if TYPE_CHECKING:
     from fairrec.models.runs.record import RunRecord
@@ -29,12 +30,14 @@ class TrainingPlan:
     seed : of the training
     data_seed : of targets, candidates and rows kept out, the same for all trainings
     protocol : the paper's; None for the defaults of `fairrec train`
+    epochs : at most so many, where only the time to score counts
     """
 
     quick: bool = False
     seed: int = 0
     data_seed: int = 0
     protocol: Protocol | None = None
+    epochs: int | None = None
 
     def options(self, bundle: Bundle) -> TrainingOptions:
         """The options of `fairrec train`."""
@@ -45,7 +48,9 @@ class TrainingPlan:
         else:
             features = self.protocol.features_in(bundle)
             options = TrainingOptions(**self.protocol.training, features=features, **seeds)
-        return replace(options, epochs=1, batch_size=1024) if self.quick else options
+        if self.quick:
+            return replace(options, epochs=1, batch_size=1024)
+        return options if self.epochs is None else replace(options, epochs=self.epochs)
 
     def hyper(self, model: str) -> dict[str, Any]:
         """The hyper-parameters of a model."""

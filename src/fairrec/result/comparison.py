@@ -19,7 +19,7 @@ from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
 from fairrec.result.finding_table import as_pandas
 from fairrec.result.own_folder import COMPARISON, names_to_replace
 from fairrec.result.page import write_with_page
-from fairrec.result.saved import load_table
+from fairrec.result.saved import are_numbers, load_table
 from fairrec.result.show import show_page
 
 NAME = COMPARISON.known_by
@@ -140,7 +140,7 @@ def _is_told_by(summary: ComparisonSummary, changes: pl.DataFrame) -> bool:
         {*types} == {*summary.attributes, *RESERVED}
         and all(types[name] == pl.String for name in texts)
         and all(types[name].is_integer() for name in ("depth", "support"))
-        and all(types[name].is_float() and not changes[name].is_nan().any() for name in NUMBERS)
+        and are_numbers(changes, *NUMBERS)
         and all(types[name] == pl.Boolean for name in ("is_beyond_chance", "is_known"))
         and dict(changes.group_by("metric").len().iter_rows())
         == {name: about.n_groups for name, about in summary.metrics.items() if about.n_groups}

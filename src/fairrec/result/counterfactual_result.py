@@ -10,6 +10,7 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.file_sums import FileSums
 from fairrec.result.own_folder import COUNTERFACTUAL, names_to_replace
 from fairrec.result.page import write_with_page
 
@@ -54,14 +55,17 @@ class CounterfactualResult:
         return self.summary.model_dump_json(indent=2)
 
     def _write_files(self, part: Path, folder: Path) -> None:
-        put_audit(self.audit, part, folder)
+        # first, so that the audit vouches for it
         (part / COUNTERFACTUAL.known_by).write_text(self.to_json() + "\n", encoding="utf-8")
+        put_audit(self.audit, part, folder)
 
 
-def load_counterfactual(folder: str | Path) -> CounterfactualSummary | None:
+def load_counterfactual(folder: str | Path, sums: FileSums) -> CounterfactualSummary | None:
     """The counterfactual saved in a folder; None where there is none."""
     settle(Path(folder))
     path = Path(folder) / COUNTERFACTUAL.known_by
     if not path.exists():
         return None
-    return load_json(path, CounterfactualSummary, "counterfactual")
+    found = load_json(path, CounterfactualSummary, "counterfactual")
+    sums.refuse_other(path)
+    return found

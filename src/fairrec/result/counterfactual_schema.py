@@ -19,7 +19,10 @@ class MeanChange(Part):
         description="one at a time, at 1 - alpha; null where all users are alike"
     )
     high: float | None
-    p_value: float | None = Field(description="of no change")
+    p_value: float | None = Field(
+        description="of no change on average; null of what compares two lists, where any change at "
+        "all says it"
+    )
 
 
 class Affected(Part):

@@ -73,6 +73,7 @@ def audit_summary(
         command=told_command(command),
         inputs=input_summaries(described.tables),
         unit=described.unit,
+        unit_column=described.unit_column,
         n_users=described.n_users,
         n_candidates=described.n_candidates,
         measured_by=described.measured_by,

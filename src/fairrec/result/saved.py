@@ -13,6 +13,7 @@ from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.matters import Matters
 from fairrec.core.parquet import read_parquet
+from fairrec.inputs.tables import LARGEST
 from fairrec.result.file_sums import NO_SUMS, RESULT, FileSums, sum_of
 from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
 from fairrec.result.parts import GroupValue
@@ -20,6 +21,8 @@ from fairrec.result.schema import AuditSummary, Finding
 
 GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
 _WHOLE = ("depth", "support")
+_LARGEST = 1000 * LARGEST
+"""Of differences and their bounds, which are some times as large as values can be."""
 _ROUNDING = 1e-9
 _SAME_MEAN = 1e-6
 _TOGETHER = "Audit again, or put back the file that was written beside result.json."
@@ -93,7 +96,7 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
             yield f"has users without a text in column {plain(name)}"
     for name, about in means.items():
         values = users[name]
-        if not values.dtype.is_float() or values.is_nan().any():
+        if not are_numbers(users, name):
             yield f"has no numbers in column {plain(name)}"
         known = values.drop_nulls().to_numpy()
         if len(known) != about.n_defined:
@@ -114,6 +117,16 @@ def load_table(path: Path, sums: FileSums = NO_SUMS) -> pl.DataFrame:
     table = read_parquet(path, "Is it an audit? Then audit again.")
     sums.refuse_other(path)
     return table
+
+
+def are_numbers(table: pl.DataFrame, *names: str) -> bool:
+    """Whether columns have numbers that an audit can give; what is not known is null."""
+    return all(
+        name in table.columns
+        and table[name].dtype.is_float()
+        and table[name].is_between(-_LARGEST, _LARGEST).all()
+        for name in names
+    )
 
 
 def refuse_other_groups(groups: pl.DataFrame, summary: AuditSummary) -> None:
@@ -145,13 +158,11 @@ def _has_its_types(groups: pl.DataFrame, texts: list[str]) -> bool:
     return (
         all(types[name] == pl.String for name in texts)
         and all(name in types and types[name].is_integer() for name in _WHOLE)
-        and all(name in types and types[name].is_float() for name in NUMBERS)
-        # what is not known is null
-        and not any(groups[name].is_nan().any() for name in NUMBERS)
+        and are_numbers(groups, *NUMBERS)
         and not any(groups[name].null_count() for name in ("metric", *_WHOLE))
         # those of an earlier version, and of other circumstances, have none
         and all(types.get(name, pl.Boolean) == pl.Boolean for name in ("is_fully_scored", *JUDGED))
-        and all(types.get(name, pl.Float64).is_float() for name in ADJUSTED)
+        and are_numbers(groups, *(name for name in ADJUSTED if name in types))
         and types.get("outcome", pl.String) in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     )
 

@@ -519,6 +519,10 @@ class AuditSummary(Part):
         description="what has one value each, in singular and plural; wherever names and "
         "descriptions here say users, these are meant",
     )
+    unit_column: str = Field(
+        default="",
+        description="of the items, by which they were taken together; empty where they were not",
+    )
     n_users: int
     n_candidates: int
     measured_by: MeasuredBy | None = Field(

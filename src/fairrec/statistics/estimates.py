@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -63,8 +63,7 @@ def estimate(
     at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited), extremes)
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(raw.mean[:, None] + raw.deviation, raw.bounds[:, :1], raw.bounds[:, 1:])
-    kept = _kept(moments)
-    return Estimates(
+    found = Estimates(
         value=value,
         value_low=values.low,
         value_high=values.high,
@@ -73,8 +72,25 @@ def estimate(
         difference_low=differences.low,
         difference_high=differences.high,
         simultaneous=_possible(at_once, raw),
+        shrunken=value,
+        shrunken_difference=moments.difference,
+    )
+    return shrunken_by(found, raw, _error_among(moments))
+
+
+def shrunken_by(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
+    """The same, shrunken by how far differences may be off.
+
+    Parameters
+    ----------
+    error : (n_metrics, n_groups), standard errors of the differences
+    """
+    kept = np.array([kept_shares(*row) for row in zip(found.difference, error, strict=True)])
+    kept = kept.reshape(error.shape)
+    return replace(
+        found,
         shrunken=raw.mean[:, None] + raw.deviation * kept,
-        shrunken_difference=moments.difference * kept,
+        shrunken_difference=found.difference * kept,
     )
 
 
@@ -84,13 +100,10 @@ def _possible(interval: Interval, raw: Moments) -> Interval:
     return Interval(np.maximum(interval.low, -width), np.minimum(interval.high, width))
 
 
-def _kept(moments: Moments) -> FloatArray:
-    """(n_metrics, n_groups), the share of each difference to keep."""
-    scores = scores_of(moments)
-    difference = np.nan_to_num(moments.difference)
-    larger = np.abs(scores.smaller)
-    # the error by which a group stands out
-    error = np.divide(np.abs(difference), larger, out=moments.chance_error.copy(), where=larger > 0)
-    return np.array(
-        [kept_shares(row, errors) for row, errors in zip(moments.difference, error, strict=True)]
-    ).reshape(difference.shape)
+def _error_among(moments: Moments) -> FloatArray:
+    """(n_metrics, n_groups), the error by which each group stands out among all."""
+    larger = np.abs(scores_of(moments).smaller)
+    difference = np.abs(np.nan_to_num(moments.difference))
+    error: FloatArray = moments.chance_error.copy()
+    np.divide(difference, larger, out=error, where=larger > 0)
+    return error

@@ -19,7 +19,7 @@ from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
-from fairrec.statistics.estimates import Estimates
+from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import normal_scale, student_scale
@@ -137,13 +137,16 @@ class ResampledUsers:
     adjusted_p_values: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
-        """The same with the intervals of users drawn again."""
+        """The same with the intervals of users drawn again, and shrunken by the same errors."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
         differences = self._of_differences(found, one)
         above = one * self.value_error * skewed(one, self.value_error, found.value)
+        # what is off by other users is all that there is to shrink: the items stay; and where no
+        # list showed a group, no error is seen
+        error = np.maximum(self.error, self._share(one) * self.unseen / one)
         return replace(
-            found,
+            shrunken_by(found, raw, error),
             value_low=np.clip(
                 found.value - one * self.value_error - self.value_bias, np.maximum(low, 0.0), None
             ),

@@ -42,7 +42,7 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
-from fairrec.report.text.counterfactual import notes
+from fairrec.report.text.counterfactual import headline, notes
 from fairrec.result.counterfactual_result import CounterfactualResult
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.group_table import RESERVED
@@ -286,6 +286,8 @@ def _audit_changes(
         notes=(*notes(summary), *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, matters=matters_of(options.matters, wanted))
+    # a page that is passed on has to say first that its groups are those of a counterfactual
+    about = replace(about, title=about.title or headline(summary))
     return audit_inputs(audited, wanted, options, progress, command=command, about=about)
 
 

@@ -11,6 +11,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.change import is_of_both
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.counterfactual_schema import (
     Affected,
@@ -96,7 +97,7 @@ def _means(
     return {
         change.name: _share(row, alpha)
         if metric.metric.name == AFFECTED
-        else _mean(row, alpha, change.metric.bounds)
+        else _mean(row, alpha, change.metric.bounds, is_change=not is_of_both(metric))
         for metric, change, row in zip(metrics, changes, values, strict=True)
     }
 
@@ -107,7 +108,10 @@ def _share(row: FloatArray, alpha: float) -> MeanChange:
     return MeanChange(n=found.n, mean=mean, low=found.low, high=found.high, p_value=None)
 
 
-def _mean(row: FloatArray, alpha: float, bounds: tuple[float, float] | None) -> MeanChange:
+def _mean(
+    row: FloatArray, alpha: float, bounds: tuple[float, float] | None, *, is_change: bool
+) -> MeanChange:
+    """The mean of one value; a p-value only of what would be 0 if nothing changed by itself."""
     found = paired_change(np.zeros(len(row)), row, alpha)
     # users who are all alike have no spread to tell how far the mean may be off
     is_told = len(np.unique(row[~np.isnan(row)])) > 1
@@ -126,7 +130,7 @@ def _mean(row: FloatArray, alpha: float, bounds: tuple[float, float] | None) -> 
         mean=mean,
         low=low if is_told else None,
         high=high if is_told else None,
-        p_value=p_value,
+        p_value=p_value if is_change else None,
     )
 
 

@@ -62,7 +62,7 @@ def policy_text(result: AuditResult) -> str:
     parts = [
         _ABOUT.format(of=of),
         to_toml({"audit": _audit_options(summary)}),
-        *_required(require),
+        *_required(require, summary.unit.many),
     ]
     for number, (rule, given) in enumerate(zip(policy.rule, rules.values(), strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
@@ -121,10 +121,10 @@ def _may_be_said(metric: str, summary: AuditSummary) -> bool:
     return "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
 
 
-def _required(require: dict[str, Any]) -> Iterator[str]:
+def _required(require: dict[str, Any], many: str) -> Iterator[str]:
     yield "\n[require]\n"
-    yield "# the largest share of users without a value\n"
+    yield f"# the largest share of {many} without a value\n"
     yield to_toml(require)
     yield "# every group of a single attribute must be ruled out; with a size, every group of at\n"
-    yield "# least so many users must be instead:\n"
+    yield f"# least so many {many} must be instead:\n"
     yield "# certify_from = 200\n"

@@ -62,7 +62,7 @@ def load(
     if trend is not None:
         return TrendResult(trend, trend_page)
     audit, sums = _load_audit(folder)
-    counterfactual = load_counterfactual(folder)
+    counterfactual = load_counterfactual(folder, sums)
     if counterfactual is not None:
         return CounterfactualResult(counterfactual, audit)
     mitigation = load_mitigation(folder, sums)

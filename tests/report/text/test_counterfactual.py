@@ -18,6 +18,7 @@ def test_the_head_names_what_is_changed_and_for_how_many():
     assert headline(found).startswith(f"Gender alone changes the first 3 places of {share:.0%} of")
     together = found.model_copy(update={"attribute": ("gender", "age")})
     assert change_said(together) == "gender and age together"
+    assert headline(together).startswith("Gender and age together change the first 3 places")
     assert change_said(found.model_copy(update={"attribute": ()})) == "the other model"
 
 

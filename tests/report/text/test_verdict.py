@@ -162,3 +162,11 @@ def test_perfect_lists_are_asked_whether_they_were_joined():
     both = fairrec.audit(recs, test=recs.drop("rank"), **given)
     (verdict,) = build_view(both.summary).verdicts
     assert (verdict.status, verdict.remedy) == ("same for everyone", "")
+
+
+def test_the_same_lists_twice_are_not_asked_whether_they_were_joined():
+    lists = pl.DataFrame({"user_id": range(40), "item_id": [[1, 2]] * 40, "rank": [[1, 2]] * 40})
+    users = pl.DataFrame({"user_id": range(40), "group": ["a", "b"] * 20})
+    found = fairrec.audit(lists, users=users, by="group", against_lists=lists, metrics="rbo@3")
+    (verdict,) = build_view(found.summary).verdicts
+    assert verdict.status == "same for everyone" and verdict.remedy == ""

@@ -33,6 +33,17 @@ def test_a_report_never_calls_a_model_fair():
         assert word not in shown
 
 
+def test_combinations_by_the_thousand_digits_are_not_written_out():
+    summary = planted_result().summary
+    for digits, said in (
+        ("9" * 15, f"({'9' * 15} possible)"),
+        ("2" * 1130, "(over 10^1129 possible)"),
+    ):
+        coverage = summary.coverage.model_copy(update={"n_full_possible": digits})
+        other = summary.model_copy(update={"coverage": coverage})
+        assert said in to_markdown(build_view(other)).replace("\\", "")
+
+
 def texts_of(result: AuditResult) -> str:
     """All that the terminal, Markdown and the page say, and the result itself."""
     page = build_page_view(result.summary, result.group_table)

@@ -253,6 +253,15 @@ def test_a_ledger_cut_short_is_refused(kept: float, tmp_path: Path):
     assert "damaged" in message
 
 
+def test_a_layout_that_is_no_text_is_damage(tmp_path: Path):
+    file = tmp_path / "ledger.db"
+    paid_ledger(file)
+    content = file.read_bytes()
+    for word in (b"CREATE TABLE", b"spent"):
+        file.write_bytes(content.replace(word, word[:-1] + b"\xc1", 1))
+        assert "damaged" in refusal(lambda: ledger_at(file))
+
+
 def test_a_damaged_ledger_is_refused_or_its_scores_are_right(tmp_path: Path):
     file = tmp_path / "ledger.db"
     scores = paid_ledger(file)
@@ -375,7 +384,7 @@ CHILD = textwrap.dedent(
     from fairrec.scoring.scorer import ModelScorer
     from tests.scoring.small_candidates import NotedFunction, many_candidates
 
-    file, log, n_users = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    file, log, n_users, most_calls = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
     candidates, users = many_candidates(n_users)
     scored = NotedFunction()
 
@@ -383,7 +392,10 @@ CHILD = textwrap.dedent(
         scores = scored(user_ids, item_ids)
         with log.open("a") as stream:
             stream.writelines(f"{user}\\n" for user in scored.calls[-1])
+        print("asked", flush=True)
         time.sleep(0.001)
+        if len(scored.calls) == most_calls:
+            sys.stdin.read()
         return scores
 
     scorer = ModelScorer(FunctionModel(function), candidates, users)
@@ -396,9 +408,14 @@ CHILD = textwrap.dedent(
 )
 
 
-def start_child(file: Path, log: Path, n_users: int) -> subprocess.Popen[str]:
-    """A process that scores everyone; it says 'open' once it holds the ledger."""
-    arguments = [str(file), str(log), str(n_users)]
+def start_child(file: Path, log: Path, n_users: int, most_calls: int = 0) -> subprocess.Popen[str]:
+    """A process that scores everyone; it says 'open' once it holds the ledger.
+
+    Parameters
+    ----------
+    most_calls : the last one of them is never answered; 0 for no limit
+    """
+    arguments = [str(file), str(log), str(n_users), str(most_calls)]
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, *arguments],
         stdin=subprocess.PIPE,
@@ -416,7 +433,7 @@ def test_a_ledger_open_in_another_process_is_in_use_until_it_ends(tmp_path: Path
     candidates, users = many_candidates(20)
     with start_child(file, tmp_path / "log", 20) as child:
         assert child.stdout is not None
-        assert child.stdout.readline() == "scored\n"
+        assert "scored\n" in iter(child.stdout.readline, "")
         message = refusal(lambda: ledger_at(file, None, candidates, users, "m"))
         child.kill()
     assert message.startswith(str(file))
@@ -427,14 +444,17 @@ def test_a_ledger_open_in_another_process_is_in_use_until_it_ends(tmp_path: Path
 
 def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
     file, log = tmp_path / "ledger.db", tmp_path / "log"
-    n_users = 1000
+    # on a machine of any speed, a start keeps a call and does not come to the end
+    n_users, most_calls = 150 * N_KILLS, 20
     candidates, users = many_candidates(n_users)
     wanted = users.to_numpy()[np.diff(candidates.offsets) > 0]
     kept: set[str] = set()
-    n_kept = []
-    for delay in np.random.default_rng(0).uniform(0.005, 0.1, N_KILLS):
+    for delay in np.random.default_rng(0).uniform(0, 0.05, N_KILLS):
         log.write_text("")
-        with start_child(file, log, n_users) as child:
+        with start_child(file, log, n_users, most_calls) as child:
+            assert child.stdout is not None
+            # who asks a second time has kept what the first call gave
+            assert [child.stdout.readline() for _ in range(2)] == ["asked\n"] * 2
             with pytest.raises(subprocess.TimeoutExpired):
                 child.wait(timeout=delay)
             child.kill()
@@ -448,9 +468,8 @@ def test_killed_at_any_moment_nothing_kept_is_paid_again(tmp_path: Path):
         assert len(lost) <= 20
         assert asked[len(asked) - len(lost) :] == lost
         assert kept_now == kept | set(asked) - set(lost)
+        assert len(kept) < len(kept_now) < len(wanted)
         kept = kept_now
-        n_kept.append(len(kept))
-    assert len({0, *n_kept, len(wanted)}) >= 4, "the kills came too early or too late"
 
     unbroken = Ledger(
         candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users), 20

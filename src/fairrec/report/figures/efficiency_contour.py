@@ -1,7 +1,8 @@
-"""Time over the number of users and of groups, as filled contours."""
+"""Time over the number of groups and of users, as filled contours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +15,14 @@ from fairrec.report.figures.still import still
 if TYPE_CHECKING:
     import altair as alt
 
-STEPS = 60
-FEWER_STEPS = 28
-"""Where several are side by side, so that the file stays small."""
+STEPS = 28
+LEVELS = 9
+IN_A_ROW = 3
+TEN_THOUSAND = 10_000
 
 
 def side_by_side(times: pl.DataFrame, title: str, unit: str, size: int = 210) -> alt.TopLevelMixin:
-    """A contour for each method.
+    """A contour for each method, all in the same colours.
 
     Parameters
     ----------
@@ -29,94 +31,78 @@ def side_by_side(times: pl.DataFrame, title: str, unit: str, size: int = 210) ->
     """
     import altair as alt
 
+    edges = level_edges(times["seconds"].to_numpy())
     charts = [
-        efficiency_contour(
-            part.drop("method"), str(method[0]), size=size, unit=unit, steps=FEWER_STEPS
-        )
+        efficiency_contour(part.drop("method"), str(method[0]), edges, size, unit)
         for method, part in times.group_by("method", maintain_order=True)
     ]
-    beside = alt.hconcat(*charts).resolve_scale(color="independent")
-    return still(beside, title)
+    return still(alt.concat(*charts, columns=IN_A_ROW).resolve_scale(color="shared"), title)
+
+
+def level_edges(seconds: FloatArray) -> list[float]:
+    """Where one band ends and the next begins, at equal ratios and in two digits."""
+    known = np.maximum(seconds, 1e-9)
+    edges = np.geomspace(known.min(), known.max(), LEVELS + 1)[1:-1]
+    return list(dict.fromkeys(float(f"{edge:.2g}") for edge in edges))
 
 
 def efficiency_contour(
-    times: pl.DataFrame,
-    title: str,
-    levels: int = 8,
-    size: int = 340,
-    unit: str = "seconds",
-    steps: int = STEPS,
+    times: pl.DataFrame, title: str, edges: Sequence[float], size: int = 340, unit: str = "seconds"
 ) -> alt.LayerChart | alt.FacetChart:
     """Bands of equal time, between what was measured by interpolation; dots are measured.
 
     Parameters
     ----------
     times : `users, groups, seconds`, one row for each pair of a full grid
-    levels : number of bands
+    edges : between bands
     unit : what `seconds` holds, in words
-    steps : rectangles along each axis
     """
     import altair as alt
 
-    fine = _fine_grid(times, steps)
-    lowest, highest = float(fine["seconds"].min()), float(fine["seconds"].max())  # type: ignore[arg-type]
-    edges = np.geomspace(lowest, highest, levels + 1)[1:-1]
+    fine = _fine_grid(times)
     by_level = alt.Color(
         "seconds:Q",
         title=unit,
-        legend=alt.Legend(type="symbol", symbolType="square"),
-        scale=alt.Scale(
-            type="threshold", domain=[float(f"{edge:.2g}") for edge in edges], scheme="viridis"
-        ),
+        # blue for little and red for much, as in the paper
+        scale=alt.Scale(type="threshold", domain=[*edges], scheme="redyellowblue", reverse=True),
     )
-    log, axis = alt.Scale(type="log", nice=False), alt.Axis(labelOverlap=True, format="~s")
+    # from edge to edge of the grid: 0 is no size
+    scale = alt.Scale(zero=False, nice=False)
+    groups = alt.X("groups:Q", title="groups", scale=scale, axis=alt.Axis(format="~s"))
+    users = alt.Y("users:Q", title="users, in ten thousands", scale=scale)
     bands = (
         alt.Chart(fine)
         .mark_rect(strokeWidth=0, aria=False)
-        .encode(
-            x=alt.X("users:Q", title="users", scale=log, axis=axis),
-            x2="users_to:Q",
-            y=alt.Y("groups:Q", title="groups", scale=log, axis=axis),
-            y2="groups_to:Q",
-            color=by_level,
-        )
+        .encode(x=groups, x2="groups_to:Q", y=users, y2="users_to:Q", color=by_level)
     )
     points = (
-        alt.Chart(times)
+        alt.Chart(times.with_columns(pl.col("users") / TEN_THOUSAND))
         .mark_point(filled=True, color="white", stroke="black", strokeWidth=0.6, size=28)
-        .encode(
-            x="users:Q",
-            y="groups:Q",
-            tooltip=[
-                alt.Tooltip("users:Q", format=","),
-                alt.Tooltip("groups:Q", format=","),
-                alt.Tooltip("seconds:Q", format=".3~g"),
-            ],
-        )
+        .encode(x="groups:Q", y="users:Q")
     )
     return alt.layer(bands, points).properties(width=size, height=size, title=title)
 
 
-def _fine_grid(times: pl.DataFrame, steps: int) -> pl.DataFrame:
-    """Small rectangles with the time in their middle, interpolated on log scales."""
+def _fine_grid(times: pl.DataFrame) -> pl.DataFrame:
+    """Small rectangles with the time in their middle, whose logarithm is interpolated."""
     users, groups = (np.unique(times[name].cast(pl.Float64)) for name in ("users", "groups"))
     if min(len(users), len(groups)) < 2 or len(users) * len(groups) != times.height:
         raise InputError("A contour needs the time for every pair of at least 2 x 2 sizes.")
     known = times.sort("users", "groups")["seconds"].to_numpy().reshape(len(users), len(groups))
-    x, y = (np.geomspace(sizes[0], sizes[-1], steps + 1) for sizes in (users, groups))
-    at_x, at_y = np.sqrt(x[1:] * x[:-1]), np.sqrt(y[1:] * y[:-1])
+    x, y = (np.linspace(sizes[0], sizes[-1], STEPS + 1) for sizes in (groups, users))
+    at_x, at_y = (x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2
     logs = np.log(np.maximum(known, 1e-9))
-    along_x = np.array([np.interp(np.log(at_x), np.log(users), column) for column in logs.T])
-    both = np.array([np.interp(np.log(at_y), np.log(groups), row) for row in along_x.T])
-    left, low = np.meshgrid(x[:-1], y[:-1], indexing="ij")
+    along_y = np.array([np.interp(at_y, users, column) for column in logs.T])
+    both = np.array([np.interp(at_x, groups, row) for row in along_y.T])
+    low, left = np.meshgrid(y[:-1], x[:-1], indexing="ij")
     # a little over the next one, or the ground would shine through between them
-    right, high = np.meshgrid(_beyond(x), _beyond(y), indexing="ij")
+    high, right = np.meshgrid(_beyond(y), _beyond(x), indexing="ij")
     return pl.DataFrame(
         {
-            "users": left.ravel(),
-            "users_to": right.ravel(),
-            "groups": low.ravel(),
-            "groups_to": high.ravel(),
+            "users": low.ravel() / TEN_THOUSAND,
+            "users_to": high.ravel() / TEN_THOUSAND,
+            "groups": left.ravel(),
+            "groups_to": right.ravel(),
             "seconds": np.exp(both).ravel(),
         }
     )
@@ -124,5 +110,5 @@ def _fine_grid(times: pl.DataFrame, steps: int) -> pl.DataFrame:
 
 def _beyond(edges: FloatArray) -> FloatArray:
     """The far edge of each step, a third of a step further but for the last."""
-    far = edges[1:] * (edges[1:] / edges[:-1]) ** (1 / 3)
+    far = edges[1:] + (edges[1:] - edges[:-1]) / 3
     return np.asarray(np.minimum(far, edges[-1]))

@@ -39,3 +39,11 @@ def svg_of(chart: alt.TopLevelMixin) -> str:
 
     drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
     return drawn
+
+
+def pdf_of(svg: str) -> bytes:
+    """A picture for LaTeX, which takes no SVG."""
+    import vl_convert
+
+    drawn: bytes = vl_convert.svg_to_pdf(svg)
+    return drawn

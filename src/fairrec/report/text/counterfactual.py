@@ -44,8 +44,9 @@ def headline(summary: CounterfactualSummary) -> str:
     found = summary.affected
     k = found.metric.rpartition("@")[2]
     to = "" if summary.reference is None else f", set to {summary.reference},"
+    verb = "change" if len(summary.attribute) > 1 else "changes"
     return (
-        f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} changes the first {k} "
+        f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} {verb} the first {k} "
         f"places of {percent(found.share)} of {plural(found.n, 'user')} "
         f"({confidence(summary.alpha)} confidence: {percent(found.low)} to {percent(found.high)})."
     )

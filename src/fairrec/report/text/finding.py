@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.core.units import Unit
-from fairrec.report.words import group_label, numbers, signed_interval, with_sign
+from fairrec.report.words import group_label, is_nothing, numbers, signed_interval, with_sign
 from fairrec.result.schema import Finding, MetricResult
 
 
@@ -17,7 +17,9 @@ def difference_of(finding: Finding, shrunken: float | None = None) -> str:
 def value_of_others(finding: Finding) -> float:
     """The mean of all other users, whatever their circumstances, as that of the group is."""
     raw = finding.raw_difference
-    return finding.value - (finding.difference if raw is None else raw)
+    others = finding.value - (finding.difference if raw is None else raw)
+    # what arithmetic leaves of nothing is no value of which anything is so many percent
+    return 0.0 if is_nothing(others, finding.value) else others
 
 
 def simultaneous_interval(finding: Finding) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.errors import plain
+from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import ruled_out_in
 from fairrec.report.text.ends import harm_word, is_worse, worse_word
 from fairrec.report.text.finding import (
@@ -79,7 +80,9 @@ def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSumma
         return remedy(name, summary)
     if result.findings:
         return caveat(name, result, summary)
-    if status in SAME and result.mean == 1 and "test" not in summary.inputs:
+    known = metric_named(name)
+    is_of_hits = known is not None and "labels" in known.needs
+    if status in SAME and result.mean == 1 and is_of_hits and "test" not in summary.inputs:
         return if_joined(summary)
     return ""
 

@@ -35,6 +35,8 @@ from fairrec.result.schema import AuditSummary, SearchSummary
 FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3
 """Of so many findings of a metric the neighbours are shown; the sentence has the main numbers."""
+LONGEST_NUMBER = 15
+"""Digits of a number that is written out."""
 LONGEST_LINE = 2000
 LONGEST_NAME = 200
 
@@ -262,12 +264,17 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _in_short(digits: str) -> str:
+    """A whole number that may have thousands of digits."""
+    return digits if len(digits) <= LONGEST_NUMBER else f"over 10^{len(digits) - 1}"
+
+
 def _coverage(summary: AuditSummary) -> tuple[str, ...]:
     seen, many = summary.coverage, summary.unit.many
     in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
     lines = [
         f"{seen.n_full:,} of {seen.n_full_observed:,} full combinations that occur "
-        f"({seen.n_full_possible} possible) have at least {seen.min_users:,} {many}; "
+        f"({_in_short(seen.n_full_possible)} possible) have at least {seen.min_users:,} {many}; "
         f"{in_smaller} of {summary.n_users:,} {many} are in smaller ones."
     ]
     n_groups = sum(depth.n_groups for depth in seen.by_depth.values())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FEWEST_MODELS = 3
 """Two points are always on a line."""
-WIDTH = 340
+CELL_WIDTH = 66
 
 
 def plan(setting: Setting) -> list[Trial]:
@@ -69,7 +69,9 @@ def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
     )
     metrics = tuple(rows["row"].unique(maintain_order=True))
     figure = correlation_map(Correlation(metrics, cells, f"{title}: {where}"))
-    return still(figure.chart().properties(width=WIDTH), title, [where])
+    # the picture grows to what its title needs; a fixed width would cut it off
+    chart = figure.chart().properties(width=CELL_WIDTH * len(metrics), autosize="pad")
+    return still(chart, title, [where])
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
@@ -81,8 +83,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
         )
         ours = correlations(exact.select("model", "metric", "gap"))
         known = published_exact().filter(
-            pl.col("dataset") == source.name,
-            pl.col("metric").is_in(exact["metric"].unique().to_list()),
+            pl.col("dataset") == source.name, pl.col("metric") != POOLED
         )
         printed = correlations(known.select("model", "metric", gap="published"))
         n_models = exact["model"].n_unique()

@@ -17,8 +17,8 @@ from fairrec.reproduction.experiments.table1_model_quality import (
     quality_columns,
     training_trials,
 )
+from fairrec.reproduction.options import PROTOCOLS
 from fairrec.reproduction.outcome import Outcome, OutcomeTable
-from fairrec.reproduction.protocol import PROTOCOLS
 from fairrec.reproduction.trials.chance import chance_trial
 from fairrec.reproduction.trials.trial import Trial
 

@@ -254,7 +254,10 @@ class LedgerFile:
                     f"{self._path}: scores could not be added to the ledger ({error}); those of "
                     "the calls before are kept. Make room there and start again."
                 ) from error
-            raise InputError(f"{self._damaged} ({error})") from error
+            raise InputError(f"{self._damaged} ({plain(error)})") from error
+        except UnicodeDecodeError as error:
+            # what SQLite quotes from a damaged file need not be text
+            raise InputError(self._damaged) from error
         except PermissionError as error:
             raise InputError(self._not_allowed(error)) from error
 

@@ -1,0 +1,89 @@
+"""Fill the tables of reproduction.md and results.md from docs/reproduction/.
+
+`python docs/make_reproduction.py` takes the CSV files that are there;
+`python docs/make_reproduction.py OUT` copies those of a new run first. OUT holds
+folders `ours`, `paper`, `trainings` and `shape`, each as `fairrec reproduce --out`
+wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from reproduction_claims import claims
+from reproduction_figures import TABLES as FIGURES
+from reproduction_files import FILES, read
+from reproduction_tables import TABLES
+from reproduction_trainings import TABLES as TRAININGS
+
+DOCS = Path(__file__).parent
+PAGES = (DOCS / "reproduction.md", DOCS / "results.md")
+MARKED = re.compile(r"(<!-- from ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+MAKERS = {**TABLES, **TRAININGS, **FIGURES, "claims": claims}
+KEPT = (
+    "*/table1/*.csv",
+    "*/table2/*.csv",
+    "*/table3*/[clt]*.csv",
+    "*/table-attributes/*.csv",
+    "*/table-mitigation/gaps-*.csv",
+    "*/figure-correlation/correlation-*.csv",
+    "*/figure-efficiency/*.csv",
+    "*/figure-hyper/*.csv",
+    "*/figure-initialise/*.csv",
+    "*/figure-vanilla/improvement.csv",
+    "*/sensitivity/*.csv",
+    "*/trainings/*.csv",
+)
+"""What the pages rest on; the gaps of single searches in limited time are left out as too large."""
+
+
+def filled(text: str) -> str:
+    """The text of a page with each marked table made anew."""
+    return MARKED.sub(lambda mark: f"{mark[1]}{MAKERS[mark[2]]()}{mark[3]}", text)
+
+
+def copy(out: Path) -> int:
+    """Take the CSV files of a new run; returns how many."""
+    files = [path for pattern in KEPT for path in sorted(out.glob(pattern))]
+    for path in files:
+        target = FILES / path.relative_to(out)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    if (out / "trainings" / "trials").exists():
+        _chance_of_trainings(out / "trainings")
+    return len(files)
+
+
+def _chance_of_trainings(run: Path) -> None:
+    """The spread of gaps under chance, from trials: the files of `trainings` lack it."""
+    about = ["protocol", "model", "training", "metric", "chance_mean"]
+    rows = []
+    for path in sorted((run / "trials").glob("*.json")):
+        trial = json.loads(path.read_text("utf-8"))
+        if trial["about"]["kind"] != "chance":
+            continue
+        labels = [trial["about"][name] for name in ("protocol", "model", "training_seed")]
+        for row in trial["rows"]:
+            if row["by_chance"]:
+                sd = float(np.std(row["by_chance"], ddof=1))
+                rows.append([*labels, row["metric"], row["chance_mean"], sd])
+    found = pl.DataFrame(rows, schema=[*about, "chance_sd"], orient="row").unique(about)
+    gaps = read("trainings/trainings/gaps").drop_nulls("chance_mean").select(about)
+    # trials of other data and of other groups are there too
+    found = gaps.join(found, on=about, how="inner", maintain_order="left").drop("chance_mean")
+    if found.height != gaps.height:
+        raise SystemExit(f"{run}: {gaps.height - found.height} gaps without a trial")
+    found.write_csv(FILES / "trainings" / "trainings" / "chance.csv")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(f"{copy(Path(sys.argv[1]))} files copied")
+    for page in PAGES:
+        page.write_text(filled(page.read_text("utf-8")), "utf-8")
