@@ -117,17 +117,6 @@ def test_intervals_hold_for_items_that_compete(market):
     assert alone > 0.85
 
 
-def test_differences_shrink_by_what_other_users_would_change():
-    """A shrunken difference beyond its own interval would say two things at once."""
-    recommended, items = market(less=2.5, n_users=2000)
-    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
-    findings = result.metrics["exposure@5"].findings
-    assert findings
-    for finding in findings:
-        low, high = finding.simultaneous
-        assert low <= finding.shrunken_difference <= high
-
-
 def test_a_p_value_says_which_intervals_leave_out_zero():
     n_out = 0
     for seed in range(8):
@@ -160,3 +149,14 @@ def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
     found = [of_little_known(seed) for seed in range(8)]
     assert sum(one[LEVEL][0] for one in found) <= 1
     assert sum(one[ALL_HELD][0] for one in found) >= 7
+
+
+def test_differences_shrink_by_what_other_users_would_change():
+    """A shrunken difference beyond its own interval would say two things at once."""
+    recommended, items = market(less=2.5, n_users=2000)
+    result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    findings = result.metrics["exposure@5"].findings
+    assert findings
+    for finding in findings:
+        low, high = finding.simultaneous
+        assert low <= finding.shrunken_difference <= high

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.core.units import USERS
 from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.unpaired import Published
 from fairrec.workflows.pairing import Common, axes
@@ -70,7 +69,7 @@ def published_groups(
             _is_looked_for("support base", "support", candidate),
         )
         before, after = (
-            _published(both, which, audit.summary.alpha, _spread(audit, name))
+            _published(both, which, audit.summary.alpha, _least_sd(audit, name))
             for which, audit in ((" base", base), ("", candidate))
         )
         conditions = both.select(*on, "depth")
@@ -79,18 +78,15 @@ def published_groups(
     return found
 
 
+def _least_sd(audit: AuditResult, metric: str) -> float | None:
+    """No group varies less than all users do; of items, whose users are drawn again, it may."""
+    return audit.metrics[metric].sd if audit.summary.unit.is_users else None
+
+
 def _is_looked_for(mine: str, other: str, audit: AuditResult) -> pl.Expr:
     """Whether a group is in an audit, or has as many users in the other as it asks for."""
     is_there = pl.col(other).is_not_null()
     return is_there | (pl.col(mine) >= audit.summary.coverage.min_users)
-
-
-def _spread(audit: AuditResult, metric: str) -> float | None:
-    """How much users vary, below whom no group does; of items it is no matter.
-
-    Items are the same in both audits. Other users came, and intervals say what these change.
-    """
-    return audit.metrics[metric].sd if audit.summary.unit == USERS else None
 
 
 def _published(both: pl.DataFrame, which: str, alpha: float, sd: float | None) -> Published:
