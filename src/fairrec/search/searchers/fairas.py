@@ -1,9 +1,10 @@
 """FairAS (ISSTA 2025): adaptive sampling of combinations, and a look around each new extreme.
 
-As in its published code. Three things are not: a combination counts as seen by its values, not by
+As in its published code. Four things are not: a combination counts as seen by its values, not by
 their digits written one after the other (which takes some for others); the attribute called
-gender there is the first one with two values; and where all that can be drawn was drawn, the
-search ends instead of drawing for ever.
+gender there is the first one with two values; where all that can be drawn was drawn, the search
+ends instead of drawing for ever; and where its filter leaves no value of an attribute, which breaks
+the published code off, all values of groups with enough users are drawn.
 """
 
 from __future__ import annotations
