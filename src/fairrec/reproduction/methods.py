@@ -22,6 +22,8 @@ ONLY_THE_GAP = {"findings": 0.0}
 HURRIED = {"adaptive": {"steps": 1, "at_once": 16}, "fairas": {"rounds": 4}}
 """In a quick run: adaptive takes whole groups, several at once, and FairAS ends early."""
 THEMIS = Method("Themis", "themis", "themis")
+# the paper: in fixed time Themis becomes a search in random order
+RANDOM = Method("Themis, in random order", "random", "themis")
 DPSO = Method("FairRec (dpso)", "dpso", "fairrec")
 FAIRAS = Method("FairAS (fairas)", "fairas")
 PLAIN_PSO = Method("plain pso (1995)", "pso", hyper={"inertia": 1.0})
