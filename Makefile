@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench coverage torture lowest clean
+.PHONY: demo test check docs bench coverage torture lowest clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -33,6 +33,10 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# the site, in docs/_build/html; a link that leads nowhere is an error, and so is a page that fetches from a network
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # timings and memory beside other tools, as ratios in one run
 bench: $(VENV)/bench
@@ -80,10 +84,15 @@ $(VENV)/dev: pyproject.toml constraints.txt
 	$(BIN)/pip install -q -e '.[dev]' -c constraints.txt
 	touch $(VENV)/core $@
 
+$(VENV)/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -e '.[docs]' -c constraints.txt
+	touch $(VENV)/core $@
+
 $(VENV)/bench: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e '.[bench]' -c constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(LOWEST) .axe docs/_build docs/_live docs/reference/commands docs/reference/schemas fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
