@@ -30,7 +30,6 @@ nb_execution_mode = "off"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 default_role = "code"
-python_maximum_signature_line_length = 88
 
 html_theme = "pydata_sphinx_theme"
 html_title = "FairRec"
@@ -44,7 +43,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

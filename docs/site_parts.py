@@ -70,7 +70,8 @@ def write_live_page() -> None:
         folder = Path(name)
         run_demo(folder, seed=0, report=False)
         tables = {
-            part: folder / f"{part}.parquet" for part in ("predictions", "users", "items", "history")
+            part: folder / f"{part}.parquet"
+            for part in ("predictions", "users", "items", "history")
         }
         result = audit(**tables, by=BY, title="Demo", model_name="EASE", matters="ndcg@5=0.03")
         result.save(folder / "page")

@@ -17,7 +17,9 @@ from fairrec.workflows.demo import run_demo
 from tests.end_to_end.command_line import run_here
 
 PAGES = sorted((Path(__file__).parents[1] / "docs" / "how-to").glob("[!i]*.md"))
-BLOCK = re.compile(r"(?:Save this as `(?P<file>\S+)`:\s*)?```(?P<kind>python|console)\n(.*?)```", re.S)
+BLOCK = re.compile(
+    r"(?:Save this as `(?P<file>\S+)`:\s*)?```(?P<kind>python|console)\n(.*?)```", re.S
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,9 @@ def test_a_page_comes_out_as_it_says(page, demo, tmp_path, monkeypatch, started)
         for command, *lines in map(str.splitlines, re.split(r"^\$ ", content, flags=re.M)[1:]):
             if command.endswith(" &"):
                 started.append(subprocess.Popen([sys.executable, *shlex.split(command)[1:-1]]))
-                (port,) = re.findall(r"127\.0\.0\.1\", (\d+)", Path(shlex.split(command)[1]).read_text())
+                (port,) = re.findall(
+                    r"127\.0\.0\.1\", (\d+)", Path(shlex.split(command)[1]).read_text()
+                )
                 wait_for_port(int(port))
                 continue
             ran = run_here(*shlex.split(command)[1:])
