@@ -30,6 +30,7 @@ nb_execution_mode = "off"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 default_role = "code"
+smartquotes = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "FairRec"
@@ -49,4 +50,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "glossary": []}

@@ -23,7 +23,7 @@ def setup(app: Any) -> dict[str, bool]:
         folder.mkdir(parents=True)
     write_commands()
     write_schemas()
-    write_live_page()
+    write_demo_page(LIVE / "live")
     app.connect("autodoc-process-docstring", in_sphinx_words)
     app.connect("build-finished", refuse_network)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -61,22 +61,20 @@ def write_schemas() -> None:
         (SCHEMAS / f"{name}.md").write_text(page, "utf-8")
 
 
-def write_live_page() -> None:
-    """The page of an audit of the demo's world, for the front page."""
+def write_demo_page(folder: Path) -> None:
+    """The page of an audit of the demo's world: `report.html`, and nothing else."""
     from fairrec.workflows.audit import audit
     from fairrec.workflows.demo import BY, run_demo
 
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        run_demo(folder, seed=0, report=False)
-        tables = {
-            part: folder / f"{part}.parquet"
-            for part in ("predictions", "users", "items", "history")
-        }
+        made = Path(name)
+        run_demo(made, seed=0, report=False)
+        parts = ("predictions", "users", "items", "history")
+        tables = {part: made / f"{part}.parquet" for part in parts}
         result = audit(**tables, by=BY, title="Demo", model_name="EASE", matters="ndcg@5=0.03")
-        result.save(folder / "page")
-        (LIVE / "live").mkdir()
-        shutil.copy(folder / "page" / "report.html", LIVE / "live" / "report.html")
+        result.save(made / "page")
+        folder.mkdir(exist_ok=True)
+        shutil.copy(made / "page" / "report.html", folder)
 
 
 FETCHED = re.compile(
@@ -107,9 +105,8 @@ def in_sphinx_words(
     """Sections of a docstring; what stands behind a parameter's colon describes it."""
     text = "\n".join(lines)
     first, *rest = SECTION.split(text)
-    out = [first]
+    parts = [first]
     for title, body in zip(rest[::2], rest[1::2], strict=True):
-        if title == "Parameters":
-            body = re.sub(r"^(\w[\w, *]*?) : ", r"``\1``\n    ", body, flags=re.M)
-        out.append(f".. rubric:: {title}\n{body}")
-    lines[:] = "\n".join(out).split("\n")
+        described = re.sub(r"^(\w[\w, *]*?) : ", r"``\1``\n    ", body, flags=re.M)
+        parts.append(f".. rubric:: {title}\n{described if title == 'Parameters' else body}")
+    lines[:] = "\n".join(parts).split("\n")

@@ -38,7 +38,13 @@ def started():
         process.wait()
 
 
-def wait_for_port(port: int) -> None:
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def wait_for(port: int) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with socket.socket() as one:
@@ -54,7 +60,8 @@ def test_a_page_comes_out_as_it_says(page, demo, tmp_path, monkeypatch, started)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     n_commands = 0
-    text = page.read_text("utf-8").replace("8765", str(free_port()))
+    port = free_port()
+    text = page.read_text("utf-8").replace("8765", str(port))
     for block in BLOCK.finditer(text):
         file, kind, content = block.groups()
         if file:
@@ -64,10 +71,7 @@ def test_a_page_comes_out_as_it_says(page, demo, tmp_path, monkeypatch, started)
         for command, *lines in map(str.splitlines, re.split(r"^\$ ", content, flags=re.M)[1:]):
             if command.endswith(" &"):
                 started.append(subprocess.Popen([sys.executable, *shlex.split(command)[1:-1]]))
-                (port,) = re.findall(
-                    r"127\.0\.0\.1\", (\d+)", Path(shlex.split(command)[1]).read_text()
-                )
-                wait_for_port(int(port))
+                wait_for(port)
                 continue
             ran = run_here(*shlex.split(command)[1:])
             assert ran.code == 0, f"{command}\n{ran.stderr}"

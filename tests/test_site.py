@@ -71,9 +71,8 @@ def test_the_readme_reads_on_a_package_index():
     assert len(README.splitlines()) <= 80
     for target in re.findall(r"\]\(([^)]+)\)", README):
         assert target.startswith("https://"), target
-    (picture,) = re.findall(
-        r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/main/(\S+?)\)", README
-    )
+    raw = r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/main/(\S+?)\)"
+    (picture,) = re.findall(raw, README)
     assert (ROOT / picture).exists()
 
 
