@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench coverage torture lowest clean
+.PHONY: demo test check bench coverage torture lowest lock release clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -18,6 +18,10 @@ LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scori
 	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
 	-k 'not ranx and not without_noise and not in_its_own_way and not node_is_lost'
 # the last three: Ray 2.10 leaves files open, which it says where warnings are shown, and has nodes in tests without an id
+
+# where a release is built and tried
+RELEASE := .release
+TOOLS := $(RELEASE)/tools/bin
 
 # set up what is needed and run the main job
 demo: $(VENV)/core
@@ -70,6 +74,31 @@ $(LOWEST)/ready: pyproject.toml Makefile
 		cmarkgfm hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
 	touch $@
 
+# the tested set with hashes, for all systems and Pythons; torch is left out, as the hashes of its builds differ by index
+lock: $(RELEASE)/ready
+	printf "torch; python_version < '3'\n" > $(RELEASE)/overrides.txt
+	$(TOOLS)/uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --upgrade -c constraints.txt \
+		--overrides $(RELEASE)/overrides.txt --generate-hashes --no-annotate --no-header -o requirements.lock
+
+# sdist and wheel of the last commit, built twice with the same bytes; tried in empty environments with the newest and the
+# lowest versions; a bill of materials of the newest
+release: $(RELEASE)/ready
+	rm -rf dist
+	$(TOOLS)/python .ci/release.py dist
+	$(TOOLS)/twine check --strict dist/*.whl dist/*.tar.gz
+	for versions in highest lowest-direct; do \
+		$(TOOLS)/uv venv -q --clear -p $(PYTHON) $(RELEASE)/$$versions && \
+		$(TOOLS)/uv pip install -q -p $(RELEASE)/$$versions --no-config --resolution $$versions dist/*.whl && \
+		NUMBA_CACHE_DIR=$(CURDIR)/$(RELEASE)/numba-$$versions .ci/smoke $(RELEASE)/$$versions/bin/python || exit; done
+	$(TOOLS)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml --mc-type library \
+		--output-file dist/sbom.cdx.json $(RELEASE)/highest/bin/python
+
+$(RELEASE)/ready: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)/tools
+	$(TOOLS)/pip install -q uv
+	$(TOOLS)/uv pip install -q -p $(RELEASE)/tools --group release
+	touch $@
+
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e . -c constraints.txt
@@ -86,4 +115,4 @@ $(VENV)/bench: pyproject.toml constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(LOWEST) $(RELEASE) dist .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -31,6 +31,7 @@ PACKAGES = [
     *("clone@2.1.2", "delaunator@5.0.0", "fast-deep-equal@3.1.3"),
     *("fast-json-stable-stringify@2.1.0", "internmap@2.0.3", "json-stringify-pretty-compact@4.0.0"),
     *("lodash.debounce@4.0.8", "robust-predicates@3.0.1", "topojson-client@3.1.0"),
+    *("fast-json-patch@3.1.1", "semver@7.7.1"),  # within vega-embed
 ]
 
 
