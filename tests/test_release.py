@@ -1,4 +1,4 @@
-"""What is released: contents, the same bytes twice, one version, workflows that call what there is."""
+"""What is released: contents, the same bytes twice, and workflows that call what there is."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_citation_has_the_version_and_what_the_format_asks_for():
     assert {"message", "title", "authors"} <= {*cited}
     (paper,) = cited["references"]
     assert {"type", "title", "authors"} <= {*paper}
-    assert [one["family-names"] for one in paper["authors"]][0] == "Guo"
+    assert paper["authors"][0]["family-names"] == "Guo"
 
 
 def test_the_changelog_is_in_the_usual_form():
