@@ -86,12 +86,16 @@ release: $(RELEASE)/ready
 	rm -rf dist
 	$(TOOLS)/python .ci/release.py dist
 	$(TOOLS)/twine check --strict dist/*.whl dist/*.tar.gz
-	for versions in highest lowest-direct; do \
+	# a wheel that is asked for by itself gets the newest versions, whatever --resolution says of what it needs
+	: > $(RELEASE)/newest.txt
+	$(TOOLS)/uv pip compile -q pyproject.toml --resolution lowest-direct --upgrade --no-header --no-annotate -o $(RELEASE)/lowest.txt
+	for versions in newest lowest; do \
 		$(TOOLS)/uv venv -q --clear -p $(PYTHON) $(RELEASE)/$$versions && \
-		$(TOOLS)/uv pip install -q -p $(RELEASE)/$$versions --no-config --resolution $$versions dist/*.whl && \
+		$(TOOLS)/uv pip install -q -p $(RELEASE)/$$versions -c $(RELEASE)/$$versions.txt dist/*.whl && \
 		NUMBA_CACHE_DIR=$(CURDIR)/$(RELEASE)/numba-$$versions .ci/smoke $(RELEASE)/$$versions/bin/python || exit; done
 	$(TOOLS)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml --mc-type library \
-		--output-file dist/sbom.cdx.json $(RELEASE)/highest/bin/python
+		--output-file dist/sbom.cdx.json $(RELEASE)/newest/bin/python
+	$(TOOLS)/python .ci/sbom.py dist/sbom.cdx.json
 
 $(RELEASE)/ready: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE)/tools

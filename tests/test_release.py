@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -163,6 +164,16 @@ def test_a_release_is_published_by_its_identity_and_no_token():
         step.get("uses", "").startswith("pypa/gh-action-pypi-publish@") for step in publish["steps"]
     )
     assert "secrets." not in text and "password" not in text
+
+
+def test_the_bill_of_materials_has_the_version_and_what_is_in_the_script_of_the_page(tmp_path):
+    file = tmp_path / "sbom.json"
+    file.write_text('{"components": [], "metadata": {"component": {"name": "fairrec"}}}')
+    command = [sys.executable, str(ROOT / ".ci" / "sbom.py"), str(file)]
+    subprocess.run(command, check=True)
+    root = json.loads(file.read_text())["metadata"]["component"]
+    assert root["version"] == __version__
+    assert "pkg:npm/vega-lite@6.4.1" in [one["purl"] for one in root["components"]]
 
 
 def test_templates_for_issues_are_forms():
