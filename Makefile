@@ -77,7 +77,7 @@ $(LOWEST)/ready: pyproject.toml Makefile
 # the tested set with hashes, for all systems and Pythons; torch is left out, as the hashes of its builds differ by index
 lock: $(RELEASE)/ready
 	printf "torch; python_version < '3'\n" > $(RELEASE)/overrides.txt
-	$(TOOLS)/uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --upgrade -c constraints.txt \
+	$(TOOLS)/uv pip compile -q pyproject.toml --all-extras --universal --python-version 3.11 --upgrade -c constraints.txt \
 		--overrides $(RELEASE)/overrides.txt --generate-hashes --no-annotate --no-header -o requirements.lock
 
 # sdist and wheel of the last commit, built twice with the same bytes; tried in empty environments with the newest and the
