@@ -107,7 +107,7 @@ class Finding(Part):
     )
     shrunken_difference: float | None = Field(
         default=None,
-        description="what is left once it is reckoned with that this group was picked out",
+        description="what is left after correcting for this group being picked out",
     )
     interval: tuple[float, float] = Field(
         description="confidence interval of the difference at 1 - alpha, for one group at a time"

@@ -78,9 +78,9 @@ def lay_out(view: PageView) -> str:
     from markupsafe import Markup
 
     from fairrec.report.page.payload import chart_payload, pair_names
-    from fairrec.report.page.vega_bundle import vega_bundle
 
-    vega, script, first_script = vega_bundle(), own_file("page.js"), own_file("first_screen.js")
+    # Vega, Vega-Lite and Vega-Embed as one script, made by .ci/make_vega.py
+    vega, script, first_script = map(own_file, ("vega.js", "page.js", "first_screen.js"))
     return page_template("page.html.j2").render(
         view=view,
         policy=policy(vega, script, first_script),
@@ -187,9 +187,6 @@ def _environment() -> Environment:
 
 def make_ready() -> None:
     """Load and compile what every page of an audit needs, which takes longer than to write one."""
-    from fairrec.report.page.vega_bundle import vega_bundle
-
-    vega_bundle()
     waiting, seen = ["page.html.j2"], set[str]()
     while waiting:
         name = waiting.pop()

@@ -153,7 +153,7 @@ class FindingCard:
     Parameters
     ----------
     value, others : means of the group and of all others
-    shrunken : the difference that is left once it is reckoned with that the group was picked out
+    shrunken : the difference that is left after correcting for the group being picked out
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first

@@ -169,7 +169,7 @@ def _findings(summary: AuditSummary) -> TableView:
         spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
+            + ["Shrunken: what is left after correcting for the group being picked out."]
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
