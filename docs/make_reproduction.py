@@ -2,7 +2,8 @@
 
 `python docs/make_reproduction.py` takes the CSV files that are there;
 `python docs/make_reproduction.py OUT` copies those of a new run first. OUT holds
-folders `ours`, `paper`, `trainings` and `shape`, each as `fairrec reproduce --out`
+folders `ours`, `paper`, `trainings`, `shape`, `again` (four models trained once more),
+`decades` (LFM360K by the paper's protocol) and `two-cores`, each as `fairrec reproduce --out`
 wrote it.
 """
 
@@ -25,7 +26,8 @@ MARKED = re.compile(r"(<!-- from ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 MAKERS = {**TABLES, **TRAININGS, **FIGURES, "claims": claims}
 KEPT = (
     "*/table1/*.csv",
-    "*/table2/*.csv",
+    "*/next-worst/*.csv",
+    "*/table2/[cg]*.csv",
     "*/table3*/[clt]*.csv",
     "*/table-attributes/*.csv",
     "*/table-mitigation/gaps-*.csv",

@@ -11,8 +11,9 @@ from reproduction_files import (
     MOVIES,
     SHAPE,
     SONGS,
+    TEN_ROUNDS,
+    THEMIS,
     TITLES,
-    of_taste,
     places,
     read,
     share,
@@ -108,12 +109,12 @@ def figure4_costs() -> str:
 def figure5() -> str:
     """Seconds and users at both ends of the grid."""
     rows = []
-    ends = of_taste(read("ours/figure-efficiency/ends"))
-    for (method,), own in ends.group_by("method", maintain_order=True):
-        line = [str(method)]
+    ends = read("ours/figure-efficiency/ends")
+    for (model, method), own in ends.group_by("model", "method", maintain_order=True):
+        line = [RANKED_BY[str(model)], str(method)]
         for row in own.iter_rows(named=True):
             line += [
-                f"{row['seconds']:.2f} s",
+                f"{row['seconds']:.2f} s ({row['seconds_least']:.2f} to {row['seconds_most']:.2f})",
                 f"{row['users_together']:,.0f}",
                 share(row["accuracy"]),
             ]
@@ -121,8 +122,45 @@ def figure5() -> str:
         rows.append(line)
     each = ["users scored", "accuracy", "published"]
     return table(
-        ["", "20,000 users, 10,000 groups", *each, "100,000 users, 40,000 groups", *each], rows
+        ["", "", "20,000 users, 10,000 groups", *each, "100,000 users, 40,000 groups", *each],
+        rows,
+        2,
     )
+
+
+RANKED_BY = {"taste": "popularity and taste", "dcn": "DCN"}
+
+
+def themis_beside() -> dict[str, pl.DataFrame]:
+    """For each model, FairRec beside Themis in every world of Figure 5."""
+    grid = read("ours/figure-efficiency/efficiency")
+    found = {}
+    for model in RANKED_BY:
+        own = grid.filter(model=model)
+        sides = (own.filter(method=name) for name in (FAIRREC, THEMIS))
+        both = next(sides).join(next(sides), on=["users", "groups"], suffix="_themis")
+        found[model] = both.with_columns(
+            of_users=pl.col("users_together") / pl.col("users_together_themis"),
+            of_seconds=pl.col("seconds") / pl.col("seconds_themis"),
+            is_longer=pl.col("seconds_least") > pl.col("seconds_most_themis"),
+            is_shorter=pl.col("seconds_most") < pl.col("seconds_least_themis"),
+        )
+    return found
+
+
+def figure5_themis() -> str:
+    """What FairRec takes of Themis', over worlds with as many users."""
+    rows = []
+    for model, both in themis_beside().items():
+        for (users,), own in both.group_by("users", maintain_order=True):
+            line = [RANKED_BY[model], f"{users:,}"]
+            for name in ("of_users", "of_seconds", "accuracy"):
+                line.append(f"{share(own[name].min())} to {share(own[name].max())}")
+            for name in ("is_shorter", "is_longer"):
+                line.append(f"{own[name].sum()} of {own.height}")
+            rows.append(line)
+    header = ["", "users", "users scored, of Themis'", "seconds, of Themis'", "accuracy"]
+    return table([*header, "every test shorter", "every test longer"], rows, 2)
 
 
 def figure6() -> str:
@@ -142,10 +180,15 @@ def figure6() -> str:
 
 def fairas() -> str:
     """What FairAS finds and pays without a limit, beside FairRec."""
-    names = [*(("ours", name, title) for name, title in TITLES.items()), ("shape", SONGS, SHAPE)]
+    names = [("ours", name, FAIRAS, title) for name, title in TITLES.items()]
+    names.append(("shape", SONGS, FAIRAS, SHAPE))
+    names += [
+        (folder, SONGS, TEN_ROUNDS, f"{title}: 10 rounds")
+        for folder, title in (("decades", TITLES[SONGS]), ("shape", SHAPE))
+    ]
     pairs = [
-        [cost_row(folder, name, method) for method in (FAIRAS, FAIRREC)]
-        for folder, name, _ in names
+        [cost_row(folder, name, method) for method in (fairas, FAIRREC)]
+        for folder, name, fairas, _ in names
     ]
     rows = [
         ["larger gap", *(f"{one['accuracy'] / other['accuracy'] - 1:+.1%}" for one, other in pairs)]
@@ -161,18 +204,19 @@ def fairas() -> str:
 
 
 def sensitivity() -> str:
-    """Gaps by the smallest group and by the number of candidates."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    each = read("ours/sensitivity/sensitivity-movielens-1m").filter(
-        pl.col("metric") != "pooled_auc"
-    )
-    for row in each.iter_rows(named=True):
-        model = MODELS[row["model"]]
-        line = rows.setdefault((model, row["choice"]), [model, row["choice"], str(row["n_groups"])])
-        gap, times = f"{row['gap']:.{places(row['metric'])}f}", row["gap"] / row["chance_mean"]
-        line.append(f"{gap}, " + (f"**{times:.2f}**" if row["p_value"] <= 0.05 else f"{times:.2f}"))
+    """Gaps of four models by the smallest group and by the number of candidates."""
+    each = read("again/sensitivity/sensitivity-movielens-1m").drop_nulls("chance_mean")
+    rows = []
+    for (choice,), own in each.group_by("choice", maintain_order=True):
+        line = [str(choice), str(own["n_groups"][0])]
+        for _, one in own.group_by("metric", maintain_order=True):
+            d = places(one["metric"][0])
+            gaps = f"{one['gap'].min():.{d}f} to {one['gap'].max():.{d}f}"
+            times = (one["gap"] / one["chance_mean"]).mean()
+            line.append(f"{gaps}, {times:.2f}, {(one['p_value'] <= 0.05).sum()}")
+        rows.append(line)
     metrics = [name for name in METRICS if name != "pooled_auc"]
-    return table(["", "", "groups", *metrics], rows.values(), 2)
+    return table(["", "groups", *metrics], rows)
 
 
 # results.md --------------------------------------------------------------------------------------
@@ -222,6 +266,7 @@ TABLES = {
         figure4,
         figure4_costs,
         figure5,
+        figure5_themis,
         figure6,
         fairas,
         sensitivity,

@@ -19,6 +19,7 @@ SHAPE = "LFM360K shape"
 MODELS = {"wide_deep": "Wide&Deep", "deepfm": "DeepFM", "dcn": "DCN", "fgcnn": "FGCNN"}
 METRICS = ("auc", "pooled_auc", "mrr@5", "ndcg@5", "urd@5", "urp@5")
 FAIRREC, FAIRAS, THEMIS = "FairRec (dpso)", "FairAS (fairas)", "Themis"
+TEN_ROUNDS = "FairAS, 10 rounds"
 Rows = Iterable[Iterable[str]]
 
 
@@ -53,8 +54,3 @@ def places(metric: str) -> int:
 def mean(rows: pl.DataFrame, column: str) -> float:
     """The mean of a column."""
     return float(rows[column].to_numpy().mean())
-
-
-def of_taste(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of popularity and taste, where there are other models beside it."""
-    return rows.filter(model="taste") if "model" in rows.columns else rows
