@@ -156,43 +156,11 @@ def audit(
     >>> result.gap("mrr@5").disadvantaged.group
     {'gender': 'F'}
     """
-    started = time.perf_counter()
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        correction=correction,
-        matters=matters,
-        max_undefined=max_undefined,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-        top=top,
-    )
-    tables = TableOptions.of(
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        side=side,
-        unit=unit,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        against_lists=against_lists,
-        metrics=metrics,
-        columns=columns,
-    )
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
+    call, started = locals(), time.perf_counter()
+    options, about = AuditOptions.among(call), AboutOptions.among(call)
+    tables, where = TableOptions.among(call), EngineOptions.among(call)
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
-    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     if tables.side == "items":

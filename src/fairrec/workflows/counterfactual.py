@@ -31,7 +31,7 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import changed, documented, spelled
+from fairrec.core.options import changed, declared, documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -147,45 +147,12 @@ def counterfactual(
     >>> found.summary.affected.share
     1.0
     """
-    started = time.perf_counter()
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        correction=correction,
-        matters=matters,
-        max_undefined=max_undefined,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-        top=top,
-    )
-    plan = CounterfactualOptions.of(
-        attribute=attribute,
-        reference=reference,
-        other_model=other_model,
-        budget_users=budget_users,
-        margin=margin,
-        ledger=ledger,
-    )
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
+    call, started = locals(), time.perf_counter()
+    options, about = AuditOptions.among(call), AboutOptions.among(call)
+    plan = CounterfactualOptions.among(call)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    named = {
-        "test": test,
-        "relevant": relevant,
-        "missing_lists": missing_lists,
-        "users": users,
-        "items": items,
-        "history": history,
-        "columns": columns,
-        "by": by,
-        "given": given,
-        "metrics": metrics,
-    }
+    named = {name: call[name] for name in declared(TableOptions) if name in call}
     model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
     if plan.attribute:
         refuse_unseen(model, plan.attribute)

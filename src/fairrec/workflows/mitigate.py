@@ -115,38 +115,9 @@ def mitigate(
     depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
     """
-    started = time.perf_counter()
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-    )
-    plan = MitigationOptions.of(
-        metric=metric,
-        groups=groups,
-        reranker=reranker,
-        strength=strength,
-        max_loss=max_loss,
-        allow_level_down=allow_level_down,
-    )
-    sources = TableOptions.of(
-        test=test,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        users=users,
-        items=items,
-        history=history,
-        columns=columns,
-        by=by,
-        metrics=metrics,
-    )
+    call, started = locals(), time.perf_counter()
+    about, options = AboutOptions.among(call), AuditOptions.among(call)
+    plan, sources = MitigationOptions.among(call), TableOptions.among(call)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     sources = replace(sources, metrics=metric_names(plan, sources, predictions, validation))
