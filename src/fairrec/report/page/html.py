@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
-_TONE = {"found": "found", "clear": "clear", "open": "untested"}
+TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
 
@@ -102,7 +102,7 @@ def lay_out(view: PageView) -> str:
         has_density=any(chart.density for chart in view.charts),
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
-        tone_class=_TONE,
+        tone_class=TONE,
         served_words={
             "worse": view.unit.worse,
             "better": view.unit.better,
