@@ -201,17 +201,20 @@ class TableOptions(Options):
                 f"{spelled('unit')} is a column of the items. Add {spelled('side', 'items')}, or "
                 "leave it out."
             )
-        if (self.by_users or self.by_items) and not is_both:
-            name = "by_users" if self.by_users else "by_items"
-            raise InputError(
-                f"{spelled(name)} is for an audit of both sides. Add {spelled('side', 'both')}, or "
-                f"name the attributes in {spelled('by')}."
-            )
         if is_both and (self.by or not (self.by_users and self.by_items)):
             raise InputError(
                 f"{spelled('side', 'both')} compares users and items, each by attributes of their "
                 f"own: {spelled('by_users', ['gender'])} and {spelled('by_items', ['category'])}, "
                 f"without {spelled('by')}."
+            )
+
+    def refuse_both(self) -> None:
+        """An error where attributes of both sides are named and one of them is audited."""
+        if (self.by_users or self.by_items) and self.side != "both":
+            name = "by_users" if self.by_users else "by_items"
+            raise InputError(
+                f"{spelled(name)} is for an audit of both sides. Add {spelled('side', 'both')}, or "
+                f"name the attributes in {spelled('by')}."
             )
 
 

@@ -166,6 +166,7 @@ def audit(
     how = _search_options(search, scorer)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
+    tables.refuse_both()
     if tables.side != "users":
         return _audit_with_items(
             predictions,
