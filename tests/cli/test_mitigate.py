@@ -351,9 +351,7 @@ def test_what_matters_is_for_audits_alone(tables: Tables):
 
 
 def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
-    ran = run_here(
-        *BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year"
-    )
+    ran = run_here(*BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year")
     assert ran.code == 2
     assert "year" in ran.stderr
     lists = (*BARE, "--metric", "urd@3", "--items", "items.parquet", "--permutations", "0")

@@ -16,10 +16,12 @@ from fairrec.core.arrays import BoolArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
+from fairrec.policy.affected import judge_affected
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
+from fairrec.result.counterfactual_schema import Affected
 from fairrec.result.schema import AuditSummary, MetricResult
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
 from fairrec.statistics.verdict import ruled_out_from
@@ -38,12 +40,14 @@ class Measurements:
     groups : the table of groups
     changes : None without a baseline
     trends : of this and earlier releases; None without any
+    affected : the share of users whom a counterfactual affects; None where it is none
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
     trends: Trends | None = None
+    affected: Affected | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -110,6 +114,8 @@ def _with_metric(measured: Sequence[Measurements], metric: str) -> Measurements:
 def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
     """The outcome of one rule."""
     about = measured.about(rule.metric)
+    if rule.kind == "max_affected":
+        return judge_affected(rule, measured.affected, number)
     if rule.kind == "trend":
         # a group that no audit has would never be worse, and so pass
         named = difference_harms(measured.groups, measured.summary, rule.metric)

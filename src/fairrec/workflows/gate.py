@@ -25,7 +25,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.both_sides import BothSides
 from fairrec.result.trend_schema import TrendSummary
 from fairrec.workflows.compare import compare
-from fairrec.workflows.load import Audited, refuse_hidden, sides_of
+from fairrec.workflows.load import Audited, counterfactual_of, refuse_hidden, sides_of
 from fairrec.workflows.policy_file import PolicyFile, read_policy
 from fairrec.workflows.trend import trend
 from fairrec.workflows.trend_options import TrendOptions
@@ -78,12 +78,15 @@ def gate(
             f"{spelled('releases')} are of one side. Hold each side against them by itself: its "
             "folder is in that of both."
         )
+    found = counterfactual_of(audit)
+    affected = None if found is None else found.affected
     measured = [
         Measurements(
             result.summary,
             result.group_table,
             None if baseline is None else _changes(_base_of(result, bases), result),
             None if releases is None else _trends(asked.policy, place or result, releases),
+            affected,
         )
         for result in results
     ]

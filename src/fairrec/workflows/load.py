@@ -20,8 +20,9 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.both_sides import SIDES, BothSides, load_both
 from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
+from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import BOTH, KINDS
+from fairrec.result.own_folder import BOTH, COUNTERFACTUAL, KINDS
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -143,6 +144,15 @@ def sides_of(name: str, given: Audited | BothSides) -> tuple[list[AuditResult], 
         return [given.users.with_users(), given.items.with_users()], place
     result, place = audit_of(name, given)
     return [result], place
+
+
+def counterfactual_of(given: Audited | BothSides) -> CounterfactualSummary | None:
+    """What a counterfactual says of all users; None where a result is none."""
+    if isinstance(given, CounterfactualResult):
+        return given.summary
+    if isinstance(given, str | Path) and (Path(given) / COUNTERFACTUAL.known_by).exists():
+        return load_counterfactual(given, load_saved(given)[1])
+    return None
 
 
 def _folder_of(name: str, given: object) -> Path:
