@@ -35,6 +35,7 @@ def report_command(
     from fairrec.report.page.trend import trend_page
     from fairrec.result.both_sides import SIDES, BothSides, load_both
     from fairrec.result.comparison import load_comparison
+    from fairrec.result.counterfactual_result import load_counterfactual
     from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_groups, load_saved
     from fairrec.result.trend_result import load_trend
@@ -54,7 +55,8 @@ def report_command(
         summary, sums = load_saved(folder)
         groups = load_groups(folder, sums)
         mitigation, run = load_mitigation(folder, sums), load_audit_run(folder, sums)
+        flipped = load_counterfactual(folder, sums)
         link = os.path.relpath(folder / "groups.parquet", file.parent)
-        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
+        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run, flipped)
     if not quiet:
         say(f"Written: {file}")

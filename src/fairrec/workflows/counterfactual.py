@@ -43,6 +43,7 @@ from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.text.counterfactual import headline, notes
+from fairrec.report.words import plural
 from fairrec.result.counterfactual_result import CounterfactualResult
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.group_table import RESERVED
@@ -221,6 +222,9 @@ def _audit_as_is(
     users = np.sort(asked.inputs.user_of_list[found.lists])
     scores = asked.as_is.pay_for(asked.inputs.list_of_user[users])
     inputs = asked.inputs.for_users(users).with_scores(scores)
+    if len(users) < asked.inputs.n_users:
+        # beside some of the users, all who have no candidates would seem more than they are
+        inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
     # how much of a change matters says nothing of the metric itself
     options = replace(options, matters=None)
     return audit_inputs(inputs, metrics, options, progress, about=about)
@@ -249,13 +253,23 @@ def _audit_changes(
         candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
         side=SideData(values=values),
         is_expected=np.ones(len(users), dtype=bool),
+        # nobody could be asked about them, whatever was drawn: they are told, not tested
+        absent=inputs.absent[:0],
+        unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
-        notes=(*notes(summary), *inputs.notes, *inputs.side.notes),
+        notes=(*notes(summary), *_without_candidates(inputs), *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, matters=matters_of(options.matters, wanted))
     # a page that is passed on has to say first that its groups are those of a counterfactual
     about = replace(about, title=about.title or headline(summary))
     return audit_inputs(audited, wanted, options, progress, command=command, about=about)
+
+
+def _without_candidates(inputs: AuditInputs) -> tuple[str, ...]:
+    n = len(inputs.absent) + len(inputs.unseen)
+    if not n:
+        return ()
+    return (f"{plural(n, 'user')} of the users table have no candidates and are not asked about",)
 
 
 def _as_call(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -237,7 +238,9 @@ def _one_epoch(
     total = torch.zeros((), device=device)
     n_rows = 2 * len(data.users)
     n_batches = -(-n_rows // options.batch_size)
-    last = record.epochs[-1].validation_auc if record.epochs else float("nan")
+    last = record.epochs[-1].validation_auc if record.epochs else math.nan
+    # none in the first epoch, and where there are no targets to validate by
+    beside = "" if math.isnan(last) else f", last AUC {last:.4f}"
     for done, (users, items, labels) in enumerate(_batches(data, rng, options), 1):
         state.optimizer.zero_grad(set_to_none=True)
         loss = binary_cross_entropy_with_logits(model(users, items), labels)
@@ -246,7 +249,7 @@ def _one_epoch(
         total += loss.detach() * len(users)
         if done % 20 == 0 or done == n_batches:
             mean = float(total) / min(n_rows, done * options.batch_size)
-            progress(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
+            progress(f"epoch {number}: loss {mean:.4f}{beside}", done, n_batches)
     loss_value = float(total) / n_rows
     if not np.isfinite(loss_value):
         raise InputError(

@@ -12,7 +12,7 @@ from fairrec.report.text.circumstances import (
     difference_name,
     explained_lines,
 )
-from fairrec.report.text.ends import end_names
+from fairrec.report.text.ends import end_names, end_words
 from fairrec.report.text.finding import (
     difference_of,
     one_at_a_time,
@@ -149,7 +149,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, finding.p_value, summary),
-                    outcome_words(finding, result, summary.unit),
+                    outcome_words(finding, result, end_words(name, summary.unit)),
                 )
             )
     level = confidence(summary.alpha)
