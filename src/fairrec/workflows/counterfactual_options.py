@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, number, pairs
 from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS
+
+
+def _value(given: Any) -> str:
+    """A value as text, which all are compared as; a number from Python is one."""
+    is_number = isinstance(given, int | float | np.integer | np.floating)
+    return str(TEXT.parse(str(given) if is_number else given))
+
 
 Attribute = Annotated[
     Any,
@@ -23,7 +32,7 @@ Attribute = Annotated[
 Reference = Annotated[
     Mapping[str, str] | None,
     Option(
-        pairs(TEXT.parse, "attribute=value, such as gender=M", "ATTRIBUTE=VALUE").or_none(),
+        pairs(_value, "attribute=value, such as gender=M", "ATTRIBUTE=VALUE").or_none(),
         "Change it to this value alone: gender=M",
         GROUPS,
         default="every other value that users have",
