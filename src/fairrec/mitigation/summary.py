@@ -16,13 +16,13 @@ from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import TargetSplit, n_shared_targets
 from fairrec.result.changes import gap_change
+from fairrec.result.metric_schema import MetricResult
 from fairrec.result.mitigation_schema import (
     ExposureChange,
     MetricEffect,
     MitigationSummary,
     TradeOffPoint,
 )
-from fairrec.result.schema import MetricResult
 from fairrec.statistics.changes import GroupChanges
 
 

@@ -22,7 +22,8 @@ from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
 from fairrec.result.counterfactual_schema import Affected
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
 from fairrec.statistics.verdict import ruled_out_from
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any
-
-import numpy as np
 
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, number, pairs
@@ -17,8 +16,7 @@ from fairrec.search.budget import BUDGET_USERS
 
 def _value(given: Any) -> str:
     """A value as text, which all are compared as; a number from Python is one."""
-    is_number = isinstance(given, int | float | np.integer | np.floating)
-    return str(TEXT.parse(str(given) if is_number else given))
+    return str(TEXT.parse(str(given) if isinstance(given, Real) else given))
 
 
 Attribute = Annotated[

@@ -22,8 +22,8 @@ from fairrec.report.words import (
     with_sign,
 )
 from fairrec.result.change_schema import Change
+from fairrec.result.metric_schema import Chance
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.schema import Chance
 
 GROUPS_SHOWN = 20
 ITEMS_SHOWN = 8

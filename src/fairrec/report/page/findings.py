@@ -23,7 +23,7 @@ from fairrec.report.text.status import outcome_words
 from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:

@@ -8,7 +8,7 @@ from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
 from fairrec.metrics.value_columns import metric_named
 from fairrec.result.comparison_schema import MetricComparison
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def end_names(result: MetricResult) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairrec.core.units import EndWords
 from fairrec.report.words import group_label, is_nothing, numbers, signed_interval, with_sign
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def difference_of(finding: Finding, shrunken: float | None = None) -> str:

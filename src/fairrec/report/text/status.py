@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.report.text.ends import is_worse
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.outcome import Outcome
 
 Status = Literal[

@@ -21,7 +21,8 @@ from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclus
 from fairrec.report.text.sampled import is_sampled, scored
 from fairrec.report.text.status import SAME, Status, status_of
 from fairrec.report.words import confidence, group_label, number, percent, plural
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
 
 Tone = Literal["found", "open", "clear"]
