@@ -12,14 +12,16 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
+from typing import ClassVar
 
-PORT, LOG, N_CALLS = int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 lock = Lock()
 calls: list[int] = []
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    log: ClassVar[Path]
+    most_calls: ClassVar[int]
 
     def log_message(self, *_: object) -> None:
         """Be quiet."""
@@ -29,13 +31,13 @@ class Handler(BaseHTTPRequestHandler):
         pairs = [*zip(sent["user_id"], sent["item_id"], sent["gender"], strict=True)]
         with lock:
             calls.append(len(pairs))
-            if len(calls) > N_CALLS:
+            if len(calls) > self.most_calls:
                 os._exit(1)
             unknown = [gender for _, _, gender in pairs if gender not in ("F", "M")]
             if unknown:
                 self._reply(422, {"error": f"gender {unknown[0]} is not in the vocabulary"})
                 return
-            with LOG.open("a", encoding="utf-8") as log:
+            with self.log.open("a", encoding="utf-8") as log:
                 log.writelines(f"{user} {item} {gender}\n" for user, item, gender in pairs)
         scores = [item if gender == "F" else -item for _, item, gender in pairs]
         self._reply(200, {"scores": scores})
@@ -50,6 +52,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+    Handler.log, Handler.most_calls = Path(sys.argv[2]), int(sys.argv[3])
+    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
     print(server.server_port, flush=True)
     server.serve_forever()
