@@ -33,6 +33,32 @@ def test_a_kind_that_is_shown_less_is_found():
     assert result.per_user.height == 120
 
 
+@pytest.mark.parametrize("history", [False, True])
+def test_the_value_of_a_group_is_what_it_received_over_what_it_was_due(history):
+    """Not a mean of ratios, in which an item that one user wanted would count as much as any."""
+    world = random_world(4, n_users=14)
+    tables = world.tables(history)
+    result = fairrec.audit(
+        tables.pop("predictions"),
+        **tables,
+        side="items",
+        by="kind",
+        metrics="exposure_to_relevance@1",
+        min_support=1,
+        permutations=0,
+    )
+    for row in result.group_table.iter_rows(named=True):
+        parts = [
+            world.received_and_due(item, 1, history)
+            for item, about in world.items.items()
+            if about["kind"] == row["kind"]
+        ]
+        # also what an item received that was due nothing
+        assert any(received and not due for received, due in parts)
+        received, due = np.sum(parts, axis=0)
+        assert row["value"] == pytest.approx(received / due)
+
+
 def test_without_an_effect_attributes_are_rarely_found():
     """30 worlds in which a few items take most places; 5% of them may have a finding."""
     n_found = 0

@@ -74,7 +74,7 @@ class Share:
         values: FloatArray = np.divide(received, due, out=np.full(len(due), np.nan), where=due > 0)
         return values
 
-    def influence(
+    def in_blocks(
         self,
         catalogue: Catalogue,
         cell_of_unit: IntArray,
@@ -82,40 +82,18 @@ class Share:
         block_of_list: IntArray,
         n_blocks: int,
     ) -> FloatArray:
-        """(n_blocks, n_cells), what the sum of values in a cell owes to each block of lists.
-
-        Without a block a value is what is left of both sums, one over the other, so that the block
-        is the reason of what it received beyond its value times what was due, over what is due
-        without it (the jackknife). Where one block has more than half of what is due, half counts,
-        for nothing would be left.
-        """
-        received, due = self.per_unit(catalogue)
-        value = np.divide(received, due, out=np.zeros(len(due)), where=due > 0)
-        order = np.argsort(block_of_list, kind="stable")
-        bounds = np.searchsorted(block_of_list[order], np.arange(n_blocks + 1))
-        owes = np.empty((n_blocks, n_cells))
-        for block in range(n_blocks):
-            lists = order[bounds[block] : bounds[block + 1]]
-            got, owed = (_of_block(parts, lists, catalogue) for parts in (self.received, self.due))
-            beyond = np.divide(
-                got - value * owed,
-                np.maximum(due - owed, due / 2),
-                out=np.zeros(len(due)),
-                where=due > 0,
-            )
-            owes[block] = np.bincount(cell_of_unit, beyond, minlength=n_cells)
-        return owes
-
-
-def _of_block(parts: Sequence[Amounts], lists: IntArray, catalogue: Catalogue) -> FloatArray:
-    """(n_units,), from some lists alone."""
-    total = np.zeros(len(catalogue.item_keys) + 1)
-    for part in parts:
-        _add(part.offsets, part.items, part.amounts, lists, total)
-        if part.everywhere is not None:
-            total += part.everywhere[lists].sum()
-    of_units = np.bincount(catalogue.unit_of_item, total[:-1], minlength=catalogue.n_units)
-    return of_units.astype(np.float64, copy=False)
+        """(2, n_blocks, n_cells), what cells received from each block of lists, and were due."""
+        # the last cell is of items that are in no catalogue
+        cell_of_item = np.append(cell_of_unit[catalogue.unit_of_item], n_cells)
+        n_items = np.bincount(cell_of_item[:-1], minlength=n_cells)
+        found = np.zeros((2, n_blocks, n_cells + 1))
+        for total, parts in zip(found, (self.received, self.due), strict=True):
+            for part in parts:
+                _add(part.offsets, part.items, part.amounts, block_of_list, cell_of_item, total)
+                if part.everywhere is not None:
+                    each = np.bincount(block_of_list, part.everywhere, minlength=n_blocks)
+                    total[:, :-1] += each[:, None] * n_items
+        return found[:, :, :-1]
 
 
 def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
@@ -127,8 +105,13 @@ def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
 
 @kernel
 def _add(
-    offsets: IntArray, items: IntArray, amounts: FloatArray, lists: IntArray, total: FloatArray
+    offsets: IntArray,
+    items: IntArray,
+    amounts: FloatArray,
+    block: IntArray,
+    cell: IntArray,
+    total: FloatArray,
 ) -> None:
-    for one in lists:
+    for one in range(len(offsets) - 1):
         for row in range(offsets[one], offsets[one + 1]):
-            total[items[row]] += amounts[row]
+            total[block[one], cell[items[row]]] += amounts[row]

@@ -97,7 +97,9 @@ def analyse_items(
     """What there is to say of groups of items: chance by attributes, intervals by users."""
     inputs, shown = read.inputs, read.shown
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
-    measured = measure_everyone(inputs, read.wanted, options.n_threads, progress)
+    measured = replace(
+        measure_everyone(inputs, read.wanted, options.n_threads, progress), ratio=read.ratio
+    )
     refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.matters, measured)
     lengths = np.diff(shown.candidates.offsets)
