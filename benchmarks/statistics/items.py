@@ -5,13 +5,15 @@ The items are fixed and users are drawn, so that the truth is what very many use
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+import fairrec
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import PERMUTATIONS
@@ -30,6 +32,7 @@ METRICS = f"exposure@{K},exposure_to_relevance@{K}"
 ALPHA = 0.05
 LEVEL = "a group of items is found"
 GAP_LEVEL = "a gap is beyond chance"
+GREW = "any group is said to be exposed less since a release"
 POWER = "the kind shown less than it is wanted is found"
 ALL_HELD = "all differences are in their intervals at once"
 ONE_HELD = "a difference is in its own interval"
@@ -162,6 +165,19 @@ def power(seed: int, market: Market) -> dict[str, Outcome]:
     return {POWER: happened(bool(analysis.is_significant[0, at]))}
 
 
+def releases(seed: int, market: Market, withheld: Sequence[float]) -> dict[str, Outcome]:
+    """The same items, shown to other users in each release; one kind held back by so much."""
+    rng = np.random.default_rng(seed)
+    items, audits = market.drawn(rng), []
+    for held_back in withheld:
+        tables = replace(market, withheld=held_back).shown(rng, market.n_users, items)
+        lists = tables.pop("predictions")
+        audits.append(
+            fairrec.audit(lists, **tables, side="items", by="kind,origin", **QUICK, seed=seed)
+        )
+    return {GREW: happened(bool(fairrec.trend(audits).worse))}
+
+
 def of_little_known(
     seed: int, n_users: int = 1000, n_items: int = 500, k: int = 1
 ) -> dict[str, Outcome]:
@@ -220,6 +236,7 @@ WITHHELD = {
     Market("one kind is held back", withheld=0.7): 0.8,
     Market("one kind is held back, popular items take most places", skew=2.5, withheld=1.5): 0.5,
 }
+QUICK = {"metrics": METRICS, "permutations": 99, "min_support": 5, "threads": 1}
 NO_EFFECT = (Claim(LEVEL, None, ALPHA), Claim(GAP_LEVEL, None, ALPHA))
 MARKETS = (FULL, SHORT, SKEWED, FEW, WORSE)
 
@@ -237,6 +254,16 @@ STUDIES = (
         "items, shown as they are wanted by few",
         of_little_known,
         (*NO_EFFECT, Claim(ALL_HELD, 0.93)),
+    ),
+    Study(
+        "items, releases without a change",
+        partial(releases, market=FEW, withheld=[0.0] * 5),
+        (Claim(GREW, None, ALPHA),),
+    ),
+    Study(
+        "items, one kind is held back from the fourth release on",
+        partial(releases, market=FULL, withheld=[0.0] * 3 + [0.5] * 2),
+        (Claim(GREW, 0.8),),
     ),
     *(
         Study(f"items, {market.name}", partial(power, market=market), (Claim(POWER, least),))
