@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -85,6 +87,24 @@ def test_a_saved_result_is_the_same_again(tmp_path):
     again = fairrec.load(tmp_path / "audit")
     assert again.summary == result.summary
     assert "120 items" in (tmp_path / "audit" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("unit", "column"), [("", "item_id"), ("provider_id", "provider_id")])
+def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
+    tables = random_world(4, n_users=14).tables()
+    items = tables["items"].with_columns(kind=pl.col("provider_id"))
+    given = {"items": items, "test": tables["test"], "side": "items", "by": "kind", "unit": unit}
+    metrics = "exposure_to_relevance@1"
+    result = fairrec.audit(
+        tables["predictions"], **given, metrics=metrics, min_support=1, permutations=0
+    )
+    assert result.per_user.columns == [column, "kind", metrics]
+    result.save(tmp_path / "audit")
+    assert fairrec.load(tmp_path / "audit").per_user.equals(result.per_user)
+    # earlier versions called all of them users
+    before = result.per_user.rename({column: "user_id"})
+    replace(result, per_user=before).save(tmp_path / "before")
+    assert fairrec.load(tmp_path / "before").per_user.equals(result.per_user)
 
 
 def test_the_call_that_repeats_it_says_the_side():
