@@ -24,19 +24,34 @@ def test_what_goes_to_every_item_is_added_to_what_goes_to_some():
 @pytest.mark.parametrize("history", [False, True])
 def test_blocks_have_what_their_lists_alone_would_give(history):
     world = random_world(1, n_users=12)
-    names = "exposure@3,exposure_to_relevance@3"
-    read = world.read(names, history=history)
+    name = "exposure_to_relevance@3"
+    read = world.read(name, history=history)
+    catalogue, n_lists = read.shown.catalogue, read.shown.n_lists
+    # items 0, 2, 4 ... in one cell, and 1, 3, 5 ... in the other
+    cell = np.arange(catalogue.n_units) % 2
+    found = read.shares[0].in_blocks(catalogue, cell, 2, np.arange(n_lists), n_lists)
+    of_all = np.array(read.shares[0].per_unit(catalogue))
+    for block, user in enumerate(world.lists):
+        left = without(world, user).read(name, history=history).shares[0]
+        lost = of_all - np.array(left.per_unit(catalogue))
+        by_cell = [[part[0::2].sum(), part[1::2].sum()] for part in lost]
+        assert found[:, block] == pytest.approx(np.array(by_cell))
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_blocks_add_to_means_what_is_lost_without_them(history):
+    """But for what is left to divide by, where a block has a part of all lists."""
+    world = random_world(1, n_users=60)
+    read = world.read("exposure@3", history=history)
     catalogue, n_lists = read.shown.catalogue, read.shown.n_lists
     every = np.arange(catalogue.n_units)
-    # items 0, 2, 4 ... in one cell, and 1, 3, 5 ... in the other
-    found = [
-        share.in_blocks(catalogue, every % 2, 2, np.arange(n_lists), n_lists)
-        for share in read.shares
-    ]
-    whole = [share.per_unit(catalogue) for share in read.shares]
+    added, n = read.shares[0].in_blocks(catalogue, every, len(every), np.arange(n_lists), n_lists)
+    values = read.inputs.side.values["exposure@3"]
+    assert added.sum(axis=0) == pytest.approx(values)
+    assert n == pytest.approx(1 / n_lists)
+    due = read.shares[0].per_unit(catalogue)[1]
     for block, user in enumerate(world.lists):
-        left = without(world, user).read(names, history=history).shares
-        for share, of_all, parts in zip(left, whole, found, strict=True):
-            lost = np.array(of_all) - np.array(share.per_unit(catalogue))
-            by_cell = [[part[0::2].sum(), part[1::2].sum()] for part in lost]
-            assert parts[:, block] == pytest.approx(np.array(by_cell))
+        left = without(world, user).read("exposure@3", history=history)
+        left_due = left.shares[0].per_unit(catalogue)[1]
+        lost = (values - left.inputs.side.values["exposure@3"]) * left_due / due
+        assert added[block] - values / n_lists == pytest.approx(lost, abs=1e-12)

@@ -52,15 +52,17 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What items receive, and what they might have received, or were due."""
+    """What items receive, and what they might have received, or were due.
+
+    Parameters
+    ----------
+    is_mean : whether the value of a group is the mean of its items' values; else it is what they
+        all received over what they were due together
+    """
 
     received: tuple[Amounts, ...]
     due: tuple[Amounts, ...]
-
-    @property
-    def largest(self) -> float:
-        """The most that one list gives to one item."""
-        return max(float(part.amounts.max(initial=0.0)) for part in self.received)
+    is_mean: bool = True
 
     def per_unit(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
         """(n_units,) each, over all lists and all items of a unit."""
@@ -74,6 +76,19 @@ class Share:
         values: FloatArray = np.divide(received, due, out=np.full(len(due), np.nan), where=due > 0)
         return values
 
+    def parts(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
+        """(n_units,) each: the value of a group is the sum of the first over that of the second."""
+        if not self.is_mean:
+            return self.per_unit(catalogue)
+        values = self.values(catalogue)
+        return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+
+    def largest(self, catalogue: Catalogue) -> float:
+        """The most that one list adds to the first of these parts."""
+        most = max(float(part.amounts.max(initial=0.0)) for part in self.received)
+        due = self.per_unit(catalogue)[1]
+        return most / float(due[due > 0].mean()) if self.is_mean else most
+
     def in_blocks(
         self,
         catalogue: Catalogue,
@@ -82,18 +97,47 @@ class Share:
         block_of_list: IntArray,
         n_blocks: int,
     ) -> FloatArray:
-        """(2, n_blocks, n_cells), what cells received from each block of lists, and were due."""
-        # the last cell is of items that are in no catalogue
-        cell_of_item = np.append(cell_of_unit[catalogue.unit_of_item], n_cells)
-        n_items = np.bincount(cell_of_item[:-1], minlength=n_cells)
-        found = np.zeros((2, n_blocks, n_cells + 1))
-        for total, parts in zip(found, (self.received, self.due), strict=True):
-            for part in parts:
-                _add(part.offsets, part.items, part.amounts, block_of_list, cell_of_item, total)
-                if part.everywhere is not None:
-                    each = np.bincount(block_of_list, part.everywhere, minlength=n_blocks)
-                    total[:, :-1] += each[:, None] * n_items
-        return found[:, :, :-1]
+        """(2, n_blocks, n_cells), what each block of lists adds to the parts of a cell's units.
+
+        A mean has as many units whoever comes, and a block adds to a value what it gives beyond
+        the value times what it owes.
+        """
+        found = np.zeros((2, n_blocks, n_cells))
+        if not self.is_mean:
+            one = np.ones(catalogue.n_units)
+            for total, amounts in zip(found, (self.received, self.due), strict=True):
+                _deal(amounts, one, catalogue, cell_of_unit, block_of_list, total)
+            return found
+        values, is_defined = self.parts(catalogue)
+        due = self.per_unit(catalogue)[1]
+        per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
+        _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        for total, part in zip(found, (values, is_defined), strict=True):
+            total += np.bincount(cell_of_unit, part, minlength=n_cells) / n_blocks
+        return found
+
+
+def _deal(
+    amounts: Sequence[Amounts],
+    per_unit: FloatArray,
+    catalogue: Catalogue,
+    cell_of_unit: IntArray,
+    block_of_list: IntArray,
+    total: FloatArray,
+) -> None:
+    """Add to blocks and cells what lists give, times a factor of each unit."""
+    n_blocks, n_cells = total.shape
+    cell, factor = cell_of_unit[catalogue.unit_of_item], per_unit[catalogue.unit_of_item]
+    # the last item is one of no catalogue
+    cell_of_item, per_item = np.append(cell, 0), np.append(factor, 0.0)
+    in_cell = np.bincount(cell, factor, minlength=n_cells)
+    for part in amounts:
+        rows = part.offsets, part.items, part.amounts
+        _add(*rows, block_of_list, cell_of_item, per_item, total)
+        if part.everywhere is not None:
+            each = np.bincount(block_of_list, part.everywhere, minlength=n_blocks)
+            total += each[:, None] * in_cell
 
 
 def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
@@ -110,8 +154,10 @@ def _add(
     amounts: FloatArray,
     block: IntArray,
     cell: IntArray,
+    per_item: FloatArray,
     total: FloatArray,
 ) -> None:
     for one in range(len(offsets) - 1):
         for row in range(offsets[one], offsets[one + 1]):
-            total[block[one], cell[items[row]]] += amounts[row]
+            item = items[row]
+            total[block[one], cell[item]] += amounts[row] * per_item[item]

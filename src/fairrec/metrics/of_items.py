@@ -46,7 +46,7 @@ def exposure_to_relevance_per_item(shown: Shown, k: int) -> Share:
     """
     is_known = knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
-    return Share((received,), due_to_relevance(shown, k))
+    return Share((received,), due_to_relevance(shown, k), is_mean=False)
 
 
 def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = None) -> Amounts:

@@ -46,9 +46,9 @@ class ItemsRead(NamedTuple):
     @property
     def ratio(self) -> Ratio:
         """What values are ratios of."""
-        parts = [share.per_unit(self.shown.catalogue) for share in self.shares]
-        received, due = (np.array(part) for part in zip(*parts, strict=True))
-        return Ratio.of(received, due)
+        parts = [share.parts(self.shown.catalogue) for share in self.shares]
+        above, below = (np.array(part) for part in zip(*parts, strict=True))
+        return Ratio.of(above, below)
 
 
 def read_items(

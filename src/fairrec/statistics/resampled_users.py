@@ -49,9 +49,10 @@ class UserBlocks:
 
     Parameters
     ----------
-    amounts : (2, n_metrics, n_blocks, n_cells), what the items of a cell received from the lists of
-        a block, and what they were due there
-    largest : (n_metrics,), the most that one list gives to one item
+    amounts : (2, n_metrics, n_blocks, n_cells), what the lists of a block add to both parts of the
+        values of a cell's items: what they received, and what they were due; of means to their
+        values, and to their number
+    largest : (n_metrics,), the most that one list adds to the first
     n_lists : lists that are not empty
     """
 
@@ -92,7 +93,7 @@ def user_blocks(
         shares,
         threads,
     )
-    largest = [share.largest for share in shares]
+    largest = [share.largest(catalogue) for share in shares]
     return UserBlocks(np.stack([*amounts], axis=1), np.array(largest), n_lists)
 
 
