@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.statistics.items import FEW, FULL, GREW, releases
 
 import fairrec
-from benchmarks.statistics.items import FEW, FULL, GREW, releases
 from fairrec.core.errors import InputError, UnknownNameError
 from tests.mitigation.planted import mitigate, planted
 from tests.workflows.trend_builders import N_USERS, release, six_releases, users_of

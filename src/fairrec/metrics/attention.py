@@ -113,9 +113,10 @@ class Share:
         per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
         _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
         _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
-        for total, part in zip(found, (values, is_defined), strict=True):
-            total += np.bincount(cell_of_unit, part, minlength=n_cells) / n_blocks
-        return found
+        whole = [
+            np.bincount(cell_of_unit, part, minlength=n_cells) for part in (values, is_defined)
+        ]
+        return found + np.array(whole)[:, None] / n_blocks
 
 
 def _deal(
