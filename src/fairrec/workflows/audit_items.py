@@ -77,7 +77,11 @@ def audit_items(
         analysis,
         missing,
         expected_of(measured, inputs),
-        replace(inputs.described, n_candidates=len(read.shown.candidates.items)),
+        replace(
+            inputs.described,
+            n_candidates=len(read.shown.candidates.items),
+            measured_by="recommendations" if read.shown.is_of_all else "candidates",
+        ),
         inputs=inputs,
         wanted=wanted,
         command=command or audit_call(said, options, about),
