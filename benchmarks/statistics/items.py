@@ -171,10 +171,8 @@ def releases(seed: int, market: Market, withheld: Sequence[float]) -> dict[str, 
     items, audits = market.drawn(rng), []
     for held_back in withheld:
         tables = replace(market, withheld=held_back).shown(rng, market.n_users, items)
-        lists = tables.pop("predictions")
-        audits.append(
-            fairrec.audit(lists, **tables, side="items", by="kind,origin", **QUICK, seed=seed)
-        )
+        given: dict[str, Any] = {**tables, **QUICK, "side": "items", "by": "kind,origin"}
+        audits.append(fairrec.audit(given.pop("predictions"), **given, seed=seed))
     return {GREW: happened(bool(fairrec.trend(audits).worse))}
 
 
@@ -236,7 +234,7 @@ WITHHELD = {
     Market("one kind is held back", withheld=0.7): 0.8,
     Market("one kind is held back, popular items take most places", skew=2.5, withheld=1.5): 0.5,
 }
-QUICK = {"metrics": METRICS, "permutations": 99, "min_support": 5, "threads": 1}
+QUICK: dict[str, Any] = {"metrics": METRICS, "permutations": 99, "min_support": 5, "threads": 1}
 NO_EFFECT = (Claim(LEVEL, None, ALPHA), Claim(GAP_LEVEL, None, ALPHA))
 MARKETS = (FULL, SHORT, SKEWED, FEW, WORSE)
 

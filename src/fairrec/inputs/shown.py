@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, read_candidates

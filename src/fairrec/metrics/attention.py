@@ -8,7 +8,7 @@ so that the lists of some users alone, or of users drawn again, give it in the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -58,17 +58,21 @@ class Share:
     ----------
     is_mean : whether the value of a group is the mean of its items' values; else it is what they
         all received over what they were due together
+    made : sums of the one catalogue that the items are of, once they are made
     """
 
     received: tuple[Amounts, ...]
     due: tuple[Amounts, ...]
     is_mean: bool = True
+    made: list[tuple[FloatArray, FloatArray]] = field(default_factory=list, repr=False)
 
     def per_unit(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
         """(n_units,) each, over all lists and all items of a unit."""
-        received, due = (_of_units(parts, catalogue) for parts in (self.received, self.due))
-        # what was taken off again leaves a trace of rounding
-        return received, np.where(due > 1e-9 * due.max(initial=0.0), due, 0.0)
+        if not self.made:
+            received, due = (_of_units(parts, catalogue) for parts in (self.received, self.due))
+            # what was taken off again leaves a trace of rounding
+            self.made.append((received, np.where(due > 1e-9 * due.max(initial=0.0), due, 0.0)))
+        return self.made[0]
 
     def values(self, catalogue: Catalogue) -> FloatArray:
         """(n_units,), received over due; NaN where nothing is due."""

@@ -36,7 +36,7 @@ from fairrec.statistics.simultaneous import (
 N_DRAWS = 1000
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 10_000_000
-"""Blocks times cells, of each of which two numbers are kept for each metric."""
+"""Blocks times cells or groups, of each of which a few numbers are kept for each metric."""
 _AT_ONCE = 50
 """Draws that are summed together: always the same, so that threads change no digit."""
 _ROUNDING = 1e-9
@@ -82,7 +82,8 @@ def user_blocks(
     """
     cells = grouping.cells
     n_lists = int((lengths > 0).sum())
-    room = max(FEWEST_BLOCKS, min(MOST_BLOCKS, _ROOM // max(1, len(cells))))
+    most = max(1, len(cells), len(grouping.lattice))
+    room = max(FEWEST_BLOCKS, min(MOST_BLOCKS, _ROOM // most))
     n_blocks = max(2, min(n_lists, room))
     block = np.zeros(len(lengths), dtype=np.int64)
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
@@ -226,27 +227,20 @@ def resample_users(
     values = np.stack([moments.deviation, moments.others_deviation]) + moments.mean[:, None]
     due = _both_sides(blocks.amounts[1].sum(axis=1), lattice)
     due = np.where(due > _ROUNDING * blocks.amounts[1].sum(axis=(1, 2))[:, None], due, np.nan)
-
-    def beyond(i: int, in_cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What both sides received beyond their values, and what they were due; a row each."""
-        received, owed = (_both_sides(part, lattice) for part in in_cells)
-        return received - values[:, i, None] * owed, owed
-
-    def squares(start: int) -> FloatArray:
-        """(3, n_metrics, n_groups), of what values and their difference lose without a block."""
-        found = np.empty((3, *n.shape))
-        for i in range(len(n)):
-            over, owed = beyond(i, blocks.amounts[:, i, start : start + _AT_ONCE])
-            whole = due[:, i, None]
-            # where a block has more than half of what is due, half counts: nothing would be left
-            own, others = over / np.maximum(whole - owed, whole / 2)
-            found[:, i] = [(lost**2).sum(axis=0) for lost in (own, others, own - others)]
-        return found
-
-    starts = range(0, n_blocks, _AT_ONCE)
+    squares = np.empty((3, *n.shape))
+    added = []
+    for i in range(len(n)):
+        received, owed = (_both_sides(part[i], lattice, threads) for part in blocks.amounts)
+        whole = due[:, i, None]
+        # what a block gives both sides beyond their values
+        received -= values[:, i, None] * owed
+        # where a block has more than half of what is due, half counts: nothing would be left
+        own, others = received / np.maximum(whole - owed, whole / 2)
+        squares[:, i] = [(lost**2).sum(axis=0) for lost in (own, others, own - others)]
+        received /= whole
+        added.append(received[0] - received[1])
     # as the jackknife has it
-    lost = sum(map_in_threads(squares, starts, threads), np.zeros((3, *n.shape)))
-    value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * lost)
+    value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     classes = size_classes(n, is_tested)
     ends = Extremes(lattice, is_tested)
 
@@ -254,12 +248,9 @@ def resample_users(
         """Largest scores in each size class, and distances between intersections."""
         rng = np.random.default_rng([seed, number])
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
-        apart = np.empty((_AT_ONCE, *n.shape))
-        for i in range(len(n)):
-            own, others = beyond(i, times @ blocks.amounts[:, i])[0] / due[:, i, None]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                score = (own - others) / error[i]
-            apart[:, i] = np.nan_to_num(score, posinf=0.0, neginf=0.0)
+        apart = np.stack([times @ of for of in added], axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            apart = np.nan_to_num(apart / error, posinf=0.0, neginf=0.0)
         maxima = np.zeros((_AT_ONCE, 2, N_CLASSES))
         for at in range(N_CLASSES):
             # both ends alike: values of few lists are skewed, and a draw from them shows the
@@ -276,13 +267,14 @@ def resample_users(
     away = standard_errors_away(
         np.abs(moments.difference),
         error,
-        np.where(is_less, *values),
+        np.where(is_less, values[0], values[1]),
         np.where(is_less, value_error, others_error),
         np.where(is_less, unseen, unseen_others),
         blocks.n_lists,
     )
     freedom = np.full(n.shape, n_blocks - 1.0)
-    apart = np.nan_to_num(moments.difference / error)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.nan_to_num(moments.difference / error, posinf=0.0, neginf=0.0)
     return ResampledUsers(
         value_error,
         others_error,
@@ -299,7 +291,7 @@ def resample_users(
     )
 
 
-def _both_sides(in_cells: FloatArray, lattice: Lattice) -> FloatArray:
+def _both_sides(in_cells: FloatArray, lattice: Lattice, threads: int = 1) -> FloatArray:
     """(2, n_rows, n_groups), sums over the cells of each group, and over all others."""
-    own = lattice.sums(np.ascontiguousarray(in_cells))
+    own = lattice.sums(np.ascontiguousarray(in_cells), threads)
     return np.stack([own, in_cells.sum(axis=1)[:, None] - own])
