@@ -8,17 +8,14 @@ wrote it.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 from reproduction_claims import claims
 from reproduction_figures import TABLES as FIGURES
-from reproduction_files import FILES, read
+from reproduction_files import FILES
 from reproduction_tables import TABLES
 from reproduction_trainings import TABLES as TRAININGS
 
@@ -55,31 +52,7 @@ def copy(out: Path) -> int:
         target = FILES / path.relative_to(out)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    if (out / "trainings" / "trials").exists():
-        _chance_of_trainings(out / "trainings")
     return len(files)
-
-
-def _chance_of_trainings(run: Path) -> None:
-    """The spread of gaps under chance, from trials: the files of `trainings` lack it."""
-    about = ["protocol", "model", "training", "metric", "chance_mean"]
-    rows = []
-    for path in sorted((run / "trials").glob("*.json")):
-        trial = json.loads(path.read_text("utf-8"))
-        if trial["about"]["kind"] != "chance":
-            continue
-        labels = [trial["about"][name] for name in ("protocol", "model", "training_seed")]
-        for row in trial["rows"]:
-            if row["by_chance"]:
-                sd = float(np.std(row["by_chance"], ddof=1))
-                rows.append([*labels, row["metric"], row["chance_mean"], sd])
-    found = pl.DataFrame(rows, schema=[*about, "chance_sd"], orient="row").unique(about)
-    gaps = read("trainings/trainings/gaps").drop_nulls("chance_mean").select(about)
-    # trials of other data and of other groups are there too
-    found = gaps.join(found, on=about, how="inner", maintain_order="left").drop("chance_mean")
-    if found.height != gaps.height:
-        raise SystemExit(f"{run}: {gaps.height - found.height} gaps without a trial")
-    found.write_csv(FILES / "trainings" / "trainings" / "chance.csv")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from fairrec.reproduction.published import published
 from fairrec.reproduction.registry import EXPERIMENTS
 
-OWN = ("trainings", "sensitivity")
+OWN = ("trainings", "sensitivity", "next-worst")
 """Experiments that the paper does not have."""
 
 

@@ -8,7 +8,15 @@ import numpy as np
 import polars as pl
 from pytest import approx
 
-from fairrec.search.bench import CURVE, BenchRows, evidence_of, exact_gaps, over_seeds, worst_cells
+from fairrec.search.bench import (
+    CURVE,
+    BenchRows,
+    everyone_scored,
+    evidence_of,
+    exact_gaps,
+    over_seeds,
+    worst_cells,
+)
 from fairrec.search.gap_history import GapHistory
 from fairrec.search.own_work import OwnWork
 from tests.search.search_worlds import product_space
@@ -40,8 +48,15 @@ def test_exact_gaps_are_between_the_best_and_the_worst_group_with_a_value():
 
 def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
     values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, np.nan, np.nan]] * 3)  # 2, 5, 0.5, none
-    found = worst_cells(SPACE, values, [True, False, None])
+    found = worst_cells(everyone_scored(SPACE, values), [True, False, None])
     assert [cells.tolist() for cells in found] == [[2, 0, 1], [1, 0, 2], [2, 0, 1]]
+
+
+def test_a_group_that_is_not_fully_scored_is_no_worst_one():
+    values = np.array([[1.0, 3.0, 5.0, 5.0, 0.0, 1.0, 2.0, 2.0]])  # 2, 5, 0.5, 2
+    evidence = evidence_of(SPACE, values, seed=0)
+    evidence.score(np.array([0, 1, 2, 3, 4]))
+    assert [cells.tolist() for cells in worst_cells(evidence, [True])] == [[0, 1]]
 
 
 def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():

@@ -22,8 +22,12 @@ ONLY_THE_GAP = {"findings": 0.0}
 HURRIED = {"adaptive": {"steps": 1, "at_once": 16}, "fairas": {"rounds": 4}}
 """In a quick run: adaptive takes whole groups, several at once, and FairAS ends early."""
 THEMIS = Method("Themis", "themis", "themis")
+# the paper: in fixed time Themis becomes a search in random order
+RANDOM = Method("Themis, in random order", "random", "themis")
 DPSO = Method("FairRec (dpso)", "dpso", "fairrec")
 FAIRAS = Method("FairAS (fairas)", "fairas")
+FAIRAS_TEN = Method("FairAS, 10 rounds", "fairas", hyper={"rounds": 10})
+"""As in the raw results that FairAS publishes for LFM360K; its configurations have 22."""
 PLAIN_PSO = Method("plain pso (1995)", "pso", hyper={"inertia": 1.0})
 PSO = Method("pso with inertia (1998)", "pso")
 NO_DESIGNS = Method(

@@ -10,6 +10,7 @@ from fairrec.reproduction.experiments import (
     figure4_vanilla_swarms,
     figure5_efficiency,
     figure6_hyper_parameters,
+    next_worst,
     sensitivity,
     table1_model_quality,
     table2_effectiveness,
@@ -35,5 +36,6 @@ for _experiment in (
     figure6_hyper_parameters.EXPERIMENT,
     trainings.EXPERIMENT,
     sensitivity.EXPERIMENT,
+    next_worst.EXPERIMENT,
 ):
     EXPERIMENTS.add(_experiment.name, _experiment)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def reproduce(
             progress(f"{name}: {words}", n_done, n)
 
         is_small = options.quick and options.has_deep_models and experiment.needs_models
-        with _one_thread(is_small):
+        with _for_models(is_small):
             frames = run_trials(trials, store, stage)
         progress(f"{experiment.name}: writing", 0, 0)
         outcome = experiment.outcome(setting, frames)
@@ -109,20 +109,13 @@ def reproduce(
     return done
 
 
-@contextmanager
-def _one_thread(wanted: bool) -> Iterator[None]:
-    """One thread for the models: with a few rows at a time several only wait for each other."""
-    if not wanted:
-        yield
-        return
-    import torch
+def _for_models(is_small: bool) -> AbstractContextManager[object]:
+    """One thread for models that score a few rows at a time."""
+    if not is_small:
+        return nullcontext()
+    from fairrec.models.deep.one_thread import one_thread
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    return one_thread()
 
 
 def _chosen(

@@ -89,22 +89,20 @@ def evidence_of(
     return Evidence(space, lambda users: values[:, users], len(values), seed, proxies)
 
 
-def group_values(space: Grouping, values: FloatArray) -> FloatArray:
-    """(n_metrics, n_full), the values of eligible intersections with everyone scored."""
+def everyone_scored(space: Grouping, values: FloatArray) -> Evidence:
+    """Evidence that knows the value of every user."""
     evidence = evidence_of(space, values, seed=0)
     evidence.score(np.arange(space.n_users))
-    return evidence.values(space.full)
+    return evidence
 
 
-def worst_cells(
-    space: Grouping, values: FloatArray, higher_is_better: Sequence[bool | None]
-) -> list[IntArray]:
-    """For each metric the cells of eligible intersections from the worst served one on.
+def worst_cells(evidence: Evidence, higher_is_better: Sequence[bool | None]) -> list[IntArray]:
+    """For each metric the cells of fully scored intersections from the worst served one on.
 
     Those without a value are not among them; where neither end is better, the lowest is first.
     """
-    found = []
-    for row, higher in zip(group_values(space, values), higher_is_better, strict=True):
+    space, found = evidence.space, []
+    for row, higher in zip(evidence.values(space.full), higher_is_better, strict=True):
         order = np.argsort(-badness(row, higher), kind="stable")
         found.append(space.cell_of_full[order[~np.isnan(row[order])]])
     return found
@@ -115,7 +113,7 @@ def exact_gaps(space: Grouping, values: FloatArray) -> FloatArray:
 
     0 where fewer than two have a value.
     """
-    per_group = group_values(space, values)
+    per_group = everyone_scored(space, values).values(space.full)
     is_known = ~np.isnan(per_group)
     highest = np.where(is_known, per_group, -np.inf).max(axis=1)
     lowest = np.where(is_known, per_group, np.inf).min(axis=1)

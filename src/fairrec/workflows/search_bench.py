@@ -19,7 +19,14 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone
-from fairrec.search.bench import BenchRows, SearchBench, evidence_of, exact_gaps, worst_cells
+from fairrec.search.bench import (
+    BenchRows,
+    SearchBench,
+    everyone_scored,
+    evidence_of,
+    exact_gaps,
+    worst_cells,
+)
 from fairrec.search.bench_options import SearchBenchOptions
 from fairrec.search.loop import search
 from fairrec.search.own_work import OwnWork
@@ -60,7 +67,8 @@ def bench_searchers(
         )
     parts = [kept] if options.together else [kept[i : i + 1] for i in range(len(kept))]
     n_users = int(space.sizes.sum())
-    worst = worst_cells(space, values, [metric.metric.higher_is_better for metric in metrics])
+    directions = [metric.metric.higher_is_better for metric in metrics]
+    worst = worst_cells(everyone_scored(space, values), directions)
     rows = BenchRows([metric.name for metric in metrics], gaps, worst, n_users, options.budgets)
     n_searches = len(options.searchers) * options.n_seeds * len(parts)
     for done, (name, seed, part) in enumerate(_searches(options, parts)):

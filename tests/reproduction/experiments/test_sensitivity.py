@@ -18,6 +18,16 @@ def test_one_choice_is_changed_at_a_time(setting):
     assert {one["candidates"] for one in abouts[:-3]} == {None}
 
 
+def test_every_model_has_every_choice(setting):
+    both = replace(setting, options=replace(setting.options, models=("taste", "dcn")))
+    labels = [trial.labels for trial in plan(both)]
+    choices = {
+        model: [one["choice"] for one in labels if one["model"] == model]
+        for model in ("taste", "dcn")
+    }
+    assert choices["taste"] == choices["dcn"] and len(labels) == 2 * len(choices["dcn"])
+
+
 def test_a_target_is_found_less_often_among_more_candidates(setting):
     rows = [
         {**trial.labels, **row}
@@ -32,5 +42,5 @@ def test_a_row_for_each_choice_and_metric(setting):
     trial = plan(setting)[1]
     rows = [{**trial.labels, **row} for row in trial.work(silent)]
     (table,) = outcome(setting, {"chance": pl.DataFrame(rows)}).tables
-    assert {row[0] for row in table.view.rows} == {"groups of at least 0.10% of users"}
+    assert {row[1] for row in table.view.rows} == {"groups of at least 0.10% of users"}
     assert len(table.view.rows) == len(rows)

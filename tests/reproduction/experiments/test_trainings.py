@@ -7,7 +7,12 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.reproduction.data_catalogue import DataCatalogue
-from fairrec.reproduction.experiments.trainings import gaps_over_trainings, outcome, plan
+from fairrec.reproduction.experiments.trainings import (
+    gaps_over_trainings,
+    outcome,
+    plan,
+    with_spread,
+)
 from tests.reproduction.experiments.test_table1_model_quality import ROW
 from tests.reproduction.trial_rows import chance
 
@@ -40,7 +45,7 @@ def test_the_spread_over_trainings_stands_beside_that_of_chance():
             for at, (gap, p) in enumerate([(0.2, 0.5), (0.4, 0.04)])
         ]
     )
-    (row,) = gaps_over_trainings(rows).to_dicts()
+    (row,) = gaps_over_trainings(with_spread(rows)).to_dicts()
     assert (row["trainings"], row["gap"], row["p_value_most"]) == (2, pytest.approx(0.3), 0.5)
     assert row["gap_sd"] == row["chance_sd"] == pytest.approx(0.02**0.5)
     assert row["share"] == pytest.approx(0.02**0.5 / 0.3)
@@ -59,3 +64,5 @@ def test_each_training_has_a_column(both):
     assert quality.view.rows[0][:2] == ("ours", "Wide&Deep")
     assert table.view.columns[3:6] == ("seed 0", "seed 4", "mean")
     assert table.view.rows[0][3:6] == ("0.100", "4.10", "2.10")
+    assert table.data["chance_sd"].to_list() == pytest.approx([0.02**0.5] * 2)
+    assert "by_chance" not in table.data.columns

@@ -12,6 +12,7 @@ import torch
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.threads import map_in_threads
 from fairrec.models.deep.base import CTRModel
+from fairrec.models.deep.one_thread import one_thread
 
 CPU_ROWS = 1 << 13
 GPU_ROWS = 1 << 22
@@ -58,19 +59,10 @@ def score_pairs(
 
 @contextmanager
 def _a_thread_each(n_chunks: int) -> Iterator[int]:
-    """How many chunks to score at once, each by one thread.
-
-    Torch would have all threads share every layer of a chunk and wait for each other after it,
-    which takes longer, and many times as long where the cores have other work too.
-    """
+    """How many chunks to score at once, each by one thread."""
     if n_chunks <= 1 or torch.get_num_threads() == 1:
         yield 1
         return
     # one at a time, or the first to end would set the number for the others
-    with _ALONE:
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield threads
-        finally:
-            torch.set_num_threads(threads)
+    with _ALONE, one_thread() as threads:
+        yield threads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from fairrec.core.version import __version__
 from fairrec.datasets.bundle import Bundle
 from fairrec.models.deep.base import CTRModel
 from fairrec.models.deep.evaluation import evaluated, holdout_quality, penalty, target_auc
+from fairrec.models.deep.one_thread import one_thread
 from fairrec.models.deep.registry import MODELS
 from fairrec.models.deep.training_data import TrainingData, texts_once, training_data
 from fairrec.models.deep.training_options import TrainingOptions
@@ -44,6 +45,8 @@ from fairrec.models.runs.record import RUN, RUNNING, EpochRecord, RunRecord, loa
 _LOCK, _WEIGHTS = "training.lock", "model.safetensors"
 _TABLES = tuple(f"{name}.parquet" for name in ("users", "items", "history", "validation", "test"))
 
+STEPS_TOLD = 20
+"""Steps after which the loss is told: to read it, a GPU must have finished."""
 HISTORY_ROWS = 1 << 22
 """Rows of the history that share the texts of their items, which are read once for all of them."""
 
@@ -116,7 +119,9 @@ def _trained(
     progress: Progress,
 ) -> tuple[TrainingState, RunRecord]:
     """Train epoch by epoch, each kept until the run is written."""
-    optimizer = torch.optim.Adam(_parameter_groups(model, options), lr=options.learning_rate)
+    groups = _parameter_groups(model, options)
+    # all weights in one call: with small steps the calls take as long as the arithmetic
+    optimizer = torch.optim.Adam(groups, lr=options.learning_rate, fused=True)
     state = TrainingState(model, optimizer, folder)
     if record.epochs:
         state.load(len(record.epochs))
@@ -232,22 +237,13 @@ def _one_epoch(
     # numbers of an epoch depend on the seed and the epoch alone, so a resumed run is the same
     rng = np.random.default_rng([options.seed, number, 3])
     torch.manual_seed(options.seed * 1_000_003 + number)
-    model, device = state.model, options.torch_device
-    model.train()
-    total = torch.zeros((), device=device)
-    n_rows = 2 * len(data.users)
-    n_batches = -(-n_rows // options.batch_size)
+    model = state.model
     last = record.epochs[-1].validation_auc if record.epochs else float("nan")
-    for done, (users, items, labels) in enumerate(_batches(data, rng, options), 1):
-        state.optimizer.zero_grad(set_to_none=True)
-        loss = binary_cross_entropy_with_logits(model(users, items), labels)
-        loss.backward()  # type: ignore[no-untyped-call]
-        state.optimizer.step()
-        total += loss.detach() * len(users)
-        if done % 20 == 0 or done == n_batches:
-            mean = float(total) / min(n_rows, done * options.batch_size)
-            progress(f"epoch {number}: loss {mean:.4f}, last AUC {last:.4f}", done, n_batches)
-    loss_value = float(total) / n_rows
+
+    def told(loss: float, done: int, n_batches: int) -> None:
+        progress(f"epoch {number}: loss {loss:.4f}, last AUC {last:.4f}", done, n_batches)
+
+    loss_value = _fitted(state, data, rng, options, told)
     if not np.isfinite(loss_value):
         raise InputError(
             f"The loss is no longer finite. Lower {spelled('learning_rate')} and begin anew."
@@ -265,6 +261,31 @@ def _one_epoch(
     )
     epochs = (*record.epochs, epoch)
     return record.model_copy(update={"epochs": epochs, "best_epoch": _best(epochs).epoch})
+
+
+def _fitted(
+    state: TrainingState,
+    data: TrainingData,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    told: Callable[[float, int, int], None],
+) -> float:
+    """The mean loss over the steps of an epoch, which are taken."""
+    model, optimizer = state.model, state.optimizer
+    model.train()
+    total = torch.zeros((), device=options.torch_device)
+    n_rows = 2 * len(data.users)
+    n_batches = -(-n_rows // options.batch_size)
+    with one_thread():
+        for done, (users, items, labels) in enumerate(_batches(data, rng, options), 1):
+            optimizer.zero_grad(set_to_none=True)
+            loss = binary_cross_entropy_with_logits(model(users, items), labels)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            total += loss.detach() * len(users)
+            if done % STEPS_TOLD == 0 or done == n_batches:
+                told(float(total) / min(n_rows, done * options.batch_size), done, n_batches)
+    return float(total) / n_rows
 
 
 def _best(epochs: Sequence[EpochRecord]) -> EpochRecord:

@@ -14,7 +14,6 @@ from fairrec.reproduction.space import MIN_SUPPORT
 from fairrec.reproduction.trials.chance import chance_trial
 from fairrec.reproduction.trials.trial import Trial
 
-MODEL = "deepfm"
 SMALLEST = (0.0005, MIN_SUPPORT, 0.002, 0.005, 0.01)
 """Shares of users that a group must have; the paper's is among them."""
 CANDIDATES = (50, 100, WHOLE_CATALOGUE)
@@ -23,11 +22,10 @@ QUICK_CANDIDATES = (50, 60, WHOLE_CATALOGUE)
 
 
 def plan(setting: Setting) -> list[Trial]:
-    """The exact gaps of one model, one choice changed at a time."""
+    """The exact gaps of every model, one choice changed at a time."""
     trials = []
-    for source in setting.sources:
-        subject, labels = setting.one_subject(source, MODEL)
-        n_permutations = setting.options.permutations
+    n_permutations = setting.options.permutations
+    for subject, labels in setting.subjects():
         for min_support in SMALLEST:
             about = {**labels, "choice": f"groups of at least {min_support:.2%} of users"}
             trials.append(chance_trial(subject, about, n_permutations, min_support))
@@ -39,10 +37,11 @@ def plan(setting: Setting) -> list[Trial]:
 
 
 def outcome(setting: Setting, frames: Frames) -> Outcome:
-    """A row for each choice and metric."""
+    """A row for each model, choice and metric."""
     rows = frames["chance"].drop("by_chance")
     rows = rows.with_columns(times_chance=pl.col("gap") / pl.col("chance_mean"))
     columns: list[layout.Column] = [
+        ("model", layout.model_title),
         ("choice", layout.text("choice")),
         ("metric", layout.text("metric")),
         ("groups", layout.count("n_groups")),
@@ -65,7 +64,7 @@ def outcome(setting: Setting, frames: Frames) -> Outcome:
             rows.filter(dataset=source.name),
             columns,
             note,
-            2,
+            3,
         )
         for source in setting.sources
     ]

@@ -18,6 +18,7 @@ from fairrec.reproduction.methods import (
     DPSO,
     EXACT,
     FAIRAS,
+    RANDOM,
     THEMIS,
     THETAS,
     ByDataset,
@@ -40,8 +41,6 @@ PAPER_SIZES = {
 """Users and combinations of the paper's data sets."""
 IN_TIME = ", fixed time"
 IN_COMBINATIONS = ", combinations"
-# the paper: in fixed time Themis becomes a search in random order
-RANDOM = Method("Themis, in random order", "random", "themis")
 
 
 def share_of_work(dataset: str) -> float:

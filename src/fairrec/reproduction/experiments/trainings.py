@@ -57,15 +57,14 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
 
     Parameters
     ----------
-    chance : rows of chance trials, with `protocol` and `training`
+    chance : rows of chance trials, with `protocol`, `training` and `chance_sd`
 
     Returns
     -------
-    `gap` and `chance_mean` are means over trainings, `gap_sd` is the standard deviation over them
-    (null for one), `chance_sd` that of gaps between shuffled groups, `share` is `gap_sd / gap`
+    `gap`, `chance_mean` and `chance_sd` are means over trainings, `gap_sd` is the standard
+    deviation over them (null for one), `share` is `gap_sd / gap`
     """
-    each = chance.with_columns(chance_sd=pl.col("by_chance").list.std())
-    rows = each.group_by(WHAT, maintain_order=True).agg(
+    rows = chance.group_by(WHAT, maintain_order=True).agg(
         pl.len().alias("trainings"),
         pl.col("gap").mean(),
         pl.col("gap").std().alias("gap_sd"),
@@ -81,7 +80,8 @@ def gaps_over_trainings(chance: pl.DataFrame) -> pl.DataFrame:
 
 
 def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
-    rows = gaps_over_trainings(chance)
+    each = with_spread(chance)
+    rows = gaps_over_trainings(each)
 
     def of_training(at: int) -> Callable[[layout.ShownRow], str]:
         return lambda row: number(row["gap_per_training"][at])
@@ -105,8 +105,12 @@ def _gap_table(setting: Setting, chance: pl.DataFrame) -> OutcomeTable:
         "groups of shuffled attributes, which have a spread of their own."
     )
     title = f"Gaps of each training: {setting.title}"
-    data = chance.drop("by_chance")
-    return layout.table("gaps", title, rows, columns, note, 3, data=data)
+    return layout.table("gaps", title, rows, columns, note, 3, data=each)
+
+
+def with_spread(chance: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `chance_sd`, of gaps between shuffled groups, in the place of these gaps."""
+    return chance.with_columns(chance_sd=pl.col("by_chance").list.std()).drop("by_chance")
 
 
 EXPERIMENT = Experiment(

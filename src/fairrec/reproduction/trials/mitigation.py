@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.progress import Progress
+from fairrec.groups.group import Group
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.groups import choose_worst
 from fairrec.mitigation.worst import WorstRule
+from fairrec.reproduction.recommender import Recommender
 from fairrec.reproduction.space import MIN_SUPPORT, full_combinations
 from fairrec.reproduction.subject import Subject
 from fairrec.reproduction.trials.trial import Row, Trial
@@ -38,24 +40,15 @@ def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int)
 
     def work(progress: Progress) -> list[Row]:
         recommender = subject.recommender
-        predictions = recommender.predictions()
-        chosen_by = recommender.predictions("validation") if way == FRESH else predictions
+        chosen_by = recommender.predictions("validation" if way == FRESH else "test")
         with _groups(metric, chosen_by, recommender.tables, subject.threads) as groups:
-            result = mitigate(
-                predictions,
-                metric=TARGETS.get(metric, metric),
-                **recommender.tables,
-                validation=chosen_by,
-                groups=groups,
-                reranker="oracle" if way == ORACLE else None,
-                # an oracle has nothing to lose
-                strength=1.0 if way == ORACLE else "auto",
-                depth="full",
-                min_support=MIN_SUPPORT,
-                permutations=permutations,
-                progress=progress,
-            )
-        return [_row(result.summary, metric)]
+            # an oracle has nothing to lose
+            how = {"reranker": "oracle", "strength": 1.0} if way == ORACLE else {}
+            return [
+                mitigated(
+                    recommender, metric, chosen_by, groups, permutations, progress=progress, **how
+                )
+            ]
 
     def about(progress: Progress) -> dict[str, Any]:
         return {
@@ -68,6 +61,45 @@ def mitigation_trial(subject: Subject, metric: str, way: str, permutations: int)
     labels = {"dataset": subject.source.name, "model": subject.model, "metric": metric, "way": way}
     name = f"{subject.source.name}: {subject.model}, {metric} {way}"
     return Trial("mitigation", name, about, work, labels)
+
+
+def mitigated(
+    recommender: Recommender,
+    metric: str,
+    chosen_by: pl.DataFrame,
+    groups: str | Path,
+    permutations: int,
+    **how: Any,
+) -> Row:
+    """What re-ranking the lists of groups does to them and to the gap on the test targets.
+
+    Parameters
+    ----------
+    chosen_by : scored candidates that groups and strength are chosen by
+    groups : a rule or a file
+    how : other options of `mitigate`
+    """
+    result = mitigate(
+        recommender.predictions(),
+        metric=TARGETS.get(metric, metric),
+        **recommender.tables,
+        validation=chosen_by,
+        groups=groups,
+        depth="full",
+        min_support=MIN_SUPPORT,
+        permutations=permutations,
+        **how,
+    )
+    return _row(result.summary, metric)
+
+
+@contextmanager
+def group_file(groups: Sequence[Group]) -> Iterator[Path]:
+    """These groups in a file, for as long as they are needed."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "groups.parquet")
+        pl.DataFrame([group.as_dict() for group in groups]).write_parquet(file)
+        yield file
 
 
 @contextmanager
@@ -86,9 +118,7 @@ def _groups(
     space = full_combinations(inputs.attributes, MIN_SUPPORT)
     rng = np.random.default_rng(0)
     highest = choose_worst(values, space, higher_is_better=False, rule=WORST, rng=rng).groups
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "highest.parquet")
-        pl.DataFrame([group.as_dict() for group in highest]).write_parquet(file)
+    with group_file(highest) as file:
         yield file
 
 

@@ -84,8 +84,8 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     space = subject.space(MIN_SUPPORT, testsgd=method.searcher == "testsgd")
     metrics, n_users = subject.wanted, inputs.n_users
     hyper = hyper_parameters(method.searcher, method.hyper)
-    most = _share_of(n_users, method.users)
-    most_combinations = _share_of(space.n_combinations, method.combinations)
+    most = share_of(n_users, method.users)
+    most_combinations = share_of(space.n_combinations, method.combinations)
     enumerates = SEARCHERS[method.searcher].searches_all and method.searcher != "adaptive"
     limit = paper_seconds(n_users, space.n_combinations) if method.fixed_time else None
     parts = [metrics] if enumerates else [(metric,) for metric in metrics]
@@ -136,6 +136,7 @@ def _searched(subject: Subject, method: Method, seed: int) -> list[Row]:
     return [{**row, **together} for row in rows]
 
 
-def _share_of(n: int, share: float | None) -> int | None:
+def share_of(n: int, share: float | None) -> int | None:
+    """So many of `n`, at least one; None for no limit."""
     # a share times a count may be a hair below a whole number
     return None if share is None else max(1, int(share * n + 1e-9))
