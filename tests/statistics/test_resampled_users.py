@@ -76,7 +76,8 @@ def test_what_is_left_of_a_difference_lies_in_its_interval(seed):
         user: [item for item in shown if item not in hidden] or [0]
         for user, shown in world.lists.items()
     }
-    read = ItemWorld(world.items, lists, world.held_out, world.seen).read("exposure@3")
+    metrics = "exposure@3,exposure_to_relevance@2"
+    read = ItemWorld(world.items, lists, world.held_out, world.seen).read(metrics)
     analysis = analyse_items(read, replace(OPTIONS, permutations=99))
     found, tested = analysis.estimates, analysis.is_tested
     low, high = found.simultaneous
