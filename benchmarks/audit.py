@@ -61,12 +61,12 @@ def _items_beside_users(shrink: int) -> Row:
             kernels = {"NUMBA_CACHE_DIR": _kernels(shrink)}
             found[side].append(run_child(command, environment=kernels))
     # the first of each compiles
-    users, items = (median_run(found[side][1:])[0] for side in sides)
-    measured = f"{items / users:.2f} times ({items:.1f} s beside {users:.1f} s)"
+    (users, of_users), (items, of_items) = (median_run(found[side][1:]) for side in sides)
     what = "items instead of users, later runs: time"
-    return Row(
-        "audit", what, measured, f"{MAX_TIMES_USERS} times", items <= MAX_TIMES_USERS * users
-    )
+    measured = f"{items / users:.2f} times: {of_items} beside {of_users}"
+    # there are as many items however few users
+    is_met = items <= MAX_TIMES_USERS * users if shrink == 1 else None
+    return Row("audit", what, measured, f"{MAX_TIMES_USERS} times", is_met)
 
 
 def _kernels(shrink: int) -> str:

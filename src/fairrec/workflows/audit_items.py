@@ -89,7 +89,7 @@ def audit_items(
         started=started,
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
-    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes))
+    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
     return replace(result, summary=result.summary.model_copy(update={"catalogue": catalogue}))
 
 
