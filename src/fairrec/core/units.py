@@ -59,6 +59,18 @@ class Unit:
             return cls(one, f"{one[:-1]}ies")
         return cls(one, f"{one}es" if re.search(r"(s|x|ch|sh)$", one) else f"{one}s")
 
+    def id_column(self, made_by: str = "") -> str:
+        """The column of their ids in a table of them.
+
+        Parameters
+        ----------
+        made_by : the column of the items that names the unit of each; empty for items and users
+
+        >>> USERS.id_column(), ITEMS.id_column(), Unit("maker", "makers").id_column("maker id")
+        ('user_id', 'item_id', 'maker id')
+        """
+        return made_by or f"{self.one}_id"
+
     @property
     def is_users(self) -> bool:
         """Whether these are users, for whom lists are made."""
