@@ -17,6 +17,8 @@ N_HELD_OUT = 5
 N_ITEMS = 60_013
 """A prime: steps around a circle of so many items meet no item twice."""
 ATTRIBUTES = ("gender", "age", "country")
+ITEM_ATTRIBUTES = {"category": 20, "maker_country": 30, "age_of_item": 8}
+"""Of items, with how many values each has."""
 
 N_USERS_WIDE = 1_000_000
 N_CANDIDATES_WIDE = 10
@@ -42,11 +44,22 @@ def make_lists(shrink: int) -> None:
         pl.format("item-{}", pl.col("item_id").cast(pl.String).str.zfill(6)).alias("item_id"),
     )
     _write(users, home / "users.parquet")
+    _write(_items(), home / "items.parquet")
     _write(users.with_columns(as_text[0]), home / "users-text.parquet")
     _write(rows, home / "rows.parquet")
     _write(rows.with_columns(as_text), home / "rows-text.parquet")
     _write(rows[rng.permutation(len(rows))], home / "rows-shuffled.parquet")
     _write(rows.group_by("user_id", maintain_order=True).all(), home / "lists.parquet")
+
+
+def _items() -> pl.DataFrame:
+    """All items, with three attributes."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED)
+    columns = {name: rng.integers(n, size=N_ITEMS) for name, n in ITEM_ATTRIBUTES.items()}
+    return pl.DataFrame({"item_id": np.arange(N_ITEMS), **columns})
 
 
 def make_wide(shrink: int) -> None:

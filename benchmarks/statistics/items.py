@@ -5,13 +5,15 @@ The items are fixed and users are drawn, so that the truth is what very many use
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+import fairrec
 from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.study import Outcome, Study, happened
 from benchmarks.statistics.world import PERMUTATIONS
@@ -21,6 +23,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
 from fairrec.metrics.reading_items import ItemsRead, read_items
 from fairrec.statistics.analysis import Analysis
+from fairrec.statistics.metric_analysis import analyse_metrics
 from fairrec.statistics.verdict import verdicts_of
 from fairrec.workflows.audit_items import analyse_items
 
@@ -28,6 +31,9 @@ K = 10
 METRICS = f"exposure@{K},exposure_to_relevance@{K}"
 ALPHA = 0.05
 LEVEL = "a group of items is found"
+GAP_LEVEL = "a gap is beyond chance"
+GREW = "any group is said to be exposed less since a release"
+POWER = "the kind shown less than it is wanted is found"
 ALL_HELD = "all differences are in their intervals at once"
 ONE_HELD = "a difference is in its own interval"
 CERTIFIED = "no group is worse by more than the certificate says"
@@ -41,6 +47,7 @@ class Market:
     ----------
     skew : how much the popularity of items varies, on the scale of logarithms
     effect : how much less popular the items of one kind are, on the same scale
+    withheld : how much less often they are shown than they are wanted, on the same scale
     short : the share of users whose lists have from 1 to K items, instead of K
     n_many : users from whom the truth is known
     """
@@ -50,6 +57,7 @@ class Market:
     n_users: int = 1000
     skew: float = 1.0
     effect: float = 0.0
+    withheld: float = 0.0
     short: float = 0.0
     n_many: int = 300_000
 
@@ -65,8 +73,9 @@ class Market:
         kind, origin, popularity = items
         taste = rng.integers(0, 4, n_users)
         liking = popularity + 1.5 * (kind == taste[:, None])
+        shown = liking - self.withheld * (kind == 2)
         ranked, wanted = (
-            np.argsort(-(liking + rng.gumbel(size=liking.shape)), axis=1)[:, :K] for _ in range(2)
+            np.argsort(-(of + rng.gumbel(size=of.shape)), axis=1)[:, :K] for of in (shown, liking)
         )
         n_listed = np.where(rng.random(n_users) < self.short, rng.integers(1, K + 1, n_users), K)
         n_wanted = rng.integers(1, 6, n_users)
@@ -115,8 +124,17 @@ def level(seed: int, market: Market) -> dict[str, Outcome]:
     # who likes what has to do with kinds; under the null hypothesis attributes are dealt out
     attributes = tables["items"].select("kind", "origin")[rng.permutation(market.n_items)]
     tables["items"] = pl.concat([tables["items"].select("item_id"), attributes], how="horizontal")
-    analysis = analysed(looked_at(tables, METRICS))
-    return {LEVEL: happened(bool(analysis.is_significant.any()))}
+    return found_in(analysed(looked_at(tables, METRICS)))
+
+
+def found_in(analysis: Analysis) -> dict[str, Outcome]:
+    """What is beyond chance."""
+    gaps = [one.chance for one in analyse_metrics(analysis)]
+    is_beyond = [gap is not None and gap.p_value <= ALPHA for gap in gaps]
+    return {
+        LEVEL: happened(bool(analysis.is_significant.any())),
+        GAP_LEVEL: (float(sum(is_beyond)), float(len(gaps))),
+    }
 
 
 def level_of_tastes(
@@ -134,8 +152,28 @@ def level_of_tastes(
         "predictions": pl.DataFrame({"user_id": np.arange(n_users), "item_id": ranked.tolist()}),
         "items": pl.DataFrame({"item_id": np.arange(n_items), "kind": kind}),
     }
-    analysis = analysed(looked_at(tables, f"exposure@{K}", "kind"), seed=seed)
-    return {LEVEL: happened(bool(analysis.is_significant.any()))}
+    return found_in(analysed(looked_at(tables, f"exposure@{K}", "kind"), seed=seed))
+
+
+def power(seed: int, market: Market) -> dict[str, Outcome]:
+    """How often one kind is found that lists hold back, by what users wanted of it."""
+    rng = np.random.default_rng(seed)
+    tables = market.shown(rng, market.n_users, market.drawn(rng))
+    analysis = analysed(looked_at(tables, f"exposure_to_relevance@{K}", "kind"), seed=seed)
+    kinds = [analysis.grouping.group(at).as_dict() for at in range(len(analysis.grouping.lattice))]
+    at = [str(kind["kind"]) for kind in kinds].index("2")
+    return {POWER: happened(bool(analysis.is_significant[0, at]))}
+
+
+def releases(seed: int, market: Market, withheld: Sequence[float]) -> dict[str, Outcome]:
+    """The same items, shown to other users in each release; one kind held back by so much."""
+    rng = np.random.default_rng(seed)
+    items, audits = market.drawn(rng), []
+    for held_back in withheld:
+        tables = replace(market, withheld=held_back).shown(rng, market.n_users, items)
+        given: dict[str, Any] = {**tables, **QUICK, "side": "items", "by": "kind,origin"}
+        audits.append(fairrec.audit(given.pop("predictions"), **given, seed=seed))
+    return {GREW: happened(bool(fairrec.trend(audits).worse))}
 
 
 def of_little_known(
@@ -161,10 +199,8 @@ def of_little_known(
     }
     analysis = analysed(looked_at(tables, f"exposure_to_relevance@{k}", "kind"), seed=seed)
     low, high = analysis.estimates.simultaneous
-    return {
-        LEVEL: happened(bool(analysis.is_significant.any())),
-        ALL_HELD: happened(bool(((low <= 0) & (high >= 0)).all())),
-    }
+    is_held = bool(((low <= 0) & (high >= 0)).all())
+    return {**found_in(analysis), ALL_HELD: happened(is_held)}
 
 
 def coverage(seed: int, market: Market, metrics: str = METRICS) -> dict[str, Outcome]:
@@ -194,6 +230,12 @@ SHORT = Market("short lists", short=0.8)
 SKEWED = Market("popular items take most places", skew=2.5)
 FEW = Market("200 users", n_users=200)
 WORSE = Market("one kind is shown less", effect=1.5)
+WITHHELD = {
+    Market("one kind is held back", withheld=0.7): 0.8,
+    Market("one kind is held back, popular items take most places", skew=2.5, withheld=1.5): 0.5,
+}
+QUICK: dict[str, Any] = {"metrics": METRICS, "permutations": 99, "min_support": 5, "threads": 1}
+NO_EFFECT = (Claim(LEVEL, None, ALPHA), Claim(GAP_LEVEL, None, ALPHA))
 MARKETS = (FULL, SHORT, SKEWED, FEW, WORSE)
 
 STUDIES = (
@@ -201,15 +243,29 @@ STUDIES = (
         Study(
             f"items, no effect, {market.name}",
             partial(level, market=market),
-            (Claim(LEVEL, None, ALPHA),),
+            NO_EFFECT,
         )
         for market in (FULL, SHORT, SKEWED)
     ),
-    Study("items, no effect, users like kinds", level_of_tastes, (Claim(LEVEL, None, ALPHA),)),
+    Study("items, no effect, users like kinds", level_of_tastes, NO_EFFECT),
     Study(
         "items, shown as they are wanted by few",
         of_little_known,
-        (Claim(LEVEL, None, ALPHA), Claim(ALL_HELD, 0.93)),
+        (*NO_EFFECT, Claim(ALL_HELD, 0.93)),
+    ),
+    Study(
+        "items, releases without a change",
+        partial(releases, market=FEW, withheld=[0.0] * 5),
+        (Claim(GREW, None, ALPHA),),
+    ),
+    Study(
+        "items, one kind is held back from the fourth release on",
+        partial(releases, market=FULL, withheld=[0.0] * 3 + [0.5] * 2),
+        (Claim(GREW, 0.8),),
+    ),
+    *(
+        Study(f"items, {market.name}", partial(power, market=market), (Claim(POWER, least),))
+        for market, least in WITHHELD.items()
     ),
     *(
         Study(

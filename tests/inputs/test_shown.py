@@ -71,3 +71,18 @@ def test_labels_make_candidates_of_the_rows_and_nothing_makes_recommendations_of
     labelled = shown(scored.with_columns(label=pl.Series([0, 1, 1])))
     assert not labelled.is_of_all
     assert any("whose candidate it is" in note for note in told(labelled))
+
+
+def test_an_item_without_a_unit_is_counted_once():
+    items = ITEMS.with_columns(maker=pl.Series(["m", None, "n"]))
+    tables = {
+        name: Table(frame, name) for name, frame in (("predictions", LISTS), ("items", items))
+    }
+    given = TableOptions.of(items=items, side="items", by="kind", unit="maker")
+    found = read_shown(tables, given, read_catalogue(tables["items"], ["kind"], "maker"))
+    assert told(found) == [
+        "1 of 3 items of the items table have no 'maker' and are left out",
+        # 2 has a row, and no maker
+        "the predictions table: 1 of 3 items have no row in the items table; they keep their "
+        "places (1 rows) and are in no group",
+    ]

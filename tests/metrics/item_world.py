@@ -53,6 +53,10 @@ class ItemWorld:
 
     def to_relevance(self, item: int, k: int, history: bool = False) -> float:
         """Attention over the mean of all ideal orders, tie group by tie group."""
+        received, due = self.received_and_due(item, k, history)
+        return received / due if due > 0 else math.nan
+
+    def received_and_due(self, item: int, k: int, history: bool = False) -> tuple[float, float]:
         received = due = 0.0
         for user, shown in self.lists.items():
             wanted = {i: g for i, g in self.held_out.get(user, {}).items() if g > 0}
@@ -70,7 +74,7 @@ class ItemWorld:
             tied = sum(g == gain for g in everything.values())
             places = range(above + 1, min(above + tied, n_places) + 1)
             due += sum(1 / math.log2(r + 1) for r in places) / tied
-        return received / due if due > 0 else math.nan
+        return received, due
 
 
 def _read(world: ItemWorld, metrics: str, by: str, history: bool, unit: str) -> ItemsRead:
@@ -79,6 +83,15 @@ def _read(world: ItemWorld, metrics: str, by: str, history: bool, unit: str) -> 
     return read_items(
         lists, TableOptions.of(**tables, side="items", by=by, unit=unit, metrics=metrics)
     )
+
+
+def without(world: ItemWorld, user: int) -> ItemWorld:
+    """The same if one user had not come."""
+    lists, held_out, seen = (
+        {who: one for who, one in table.items() if who != user}
+        for table in (world.lists, world.held_out, world.seen)
+    )
+    return ItemWorld(world.items, lists, held_out, seen)
 
 
 def random_world(seed: int, n_users: int = 12, n_items: int = 15, graded: bool = True) -> ItemWorld:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairrec.metrics.attention import Amounts, discounts
-from tests.metrics.item_world import ItemWorld, random_world
+from tests.metrics.item_world import random_world, without
 
 
 def test_places_are_discounted_as_in_ndcg():
@@ -22,29 +22,36 @@ def test_what_goes_to_every_item_is_added_to_what_goes_to_some():
 
 
 @pytest.mark.parametrize("history", [False, True])
-def test_what_values_owe_to_a_user_is_what_they_lose_without_the_list(history):
-    world = random_world(1, n_users=40)
-    names = ["exposure@3", "exposure_to_relevance@3"]
-    read = world.read(",".join(names), history=history)
+def test_blocks_have_what_their_lists_alone_would_give(history):
+    world = random_world(1, n_users=12)
+    name = "exposure_to_relevance@3"
+    read = world.read(name, history=history)
+    catalogue, n_lists = read.shown.catalogue, read.shown.n_lists
+    # items 0, 2, 4 ... in one cell, and 1, 3, 5 ... in the other
+    cell = np.arange(catalogue.n_units) % 2
+    found = read.shares[0].in_blocks(catalogue, cell, 2, np.arange(n_lists), n_lists)
+    of_all = np.array(read.shares[0].per_unit(catalogue))
+    for block, user in enumerate(world.lists):
+        left = without(world, user).read(name, history=history).shares[0]
+        lost = of_all - np.array(left.per_unit(catalogue))
+        by_cell = [[part[0::2].sum(), part[1::2].sum()] for part in lost]
+        assert found[:, block] == pytest.approx(np.array(by_cell))
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_blocks_add_to_means_what_is_lost_without_them(history):
+    """But for what is left to divide by, where a block has a part of all lists."""
+    world = random_world(1, n_users=60)
+    read = world.read("exposure@3", history=history)
     catalogue, n_lists = read.shown.catalogue, read.shown.n_lists
     every = np.arange(catalogue.n_units)
-    without = []
-    for user in world.lists:
-        others = {
-            table: {who: one for who, one in getattr(world, table).items() if who != user}
-            for table in ("lists", "held_out", "seen")
-        }
-        left = ItemWorld(world.items, **others).read(",".join(names), history=history)
-        without.append(left)
-    for at, (name, share) in enumerate(zip(names, read.shares, strict=True)):
-        owes = share.influence(catalogue, every, len(every), np.arange(n_lists), n_lists)
-        values = read.inputs.side.values[name]
-        lost = np.array([values - one.inputs.side.values[name] for one in without])
-        due = share.per_unit(catalogue)[1]
-        left = np.array([one.shares[at].per_unit(catalogue)[1] for one in without])
-        # of items no list has more than half of what is due
-        is_spread = (left >= due / 2).all(axis=0)
-        expected = lost[:, is_spread]
-        assert owes[:, is_spread] == pytest.approx(expected)
-        assert is_spread.sum() > 5
-        assert np.abs(expected).max() > 0.01
+    added, n = read.shares[0].in_blocks(catalogue, every, len(every), np.arange(n_lists), n_lists)
+    values = read.inputs.side.values["exposure@3"]
+    assert added.sum(axis=0) == pytest.approx(values)
+    assert n == pytest.approx(1 / n_lists)
+    due = read.shares[0].per_unit(catalogue)[1]
+    for block, user in enumerate(world.lists):
+        left = without(world, user).read("exposure@3", history=history)
+        left_due = left.shares[0].per_unit(catalogue)[1]
+        lost = (values - left.inputs.side.values["exposure@3"]) * left_due / due
+        assert added[block] - values / n_lists == pytest.approx(lost, abs=1e-12)

@@ -6,7 +6,13 @@ import pytest
 
 from fairrec.core.errors import InputError
 from fairrec.metrics import parse_metric
-from fairrec.metrics.measured import Measured, measure_everyone, refuse_undefined, values_per_list
+from fairrec.metrics.measured import (
+    Measured,
+    Ratio,
+    measure_everyone,
+    refuse_undefined,
+    values_per_list,
+)
 from fairrec.metrics.reading import read_inputs
 from tests.builders import LISTS, as_lists, make_tables, one_each
 
@@ -78,3 +84,19 @@ def test_popularity_is_undefined_where_only_empty_lists_have_a_history():
 def test_a_metric_defined_for_someone_is_not_refused():
     inputs, metrics = inputs_of()
     refuse_undefined(measure_everyone(inputs, metrics), inputs.candidates)
+
+
+def test_terms_of_a_ratio_say_of_a_group_what_the_ratio_of_its_sums_says():
+    received, due = np.array([[3.0, 1.0, 0.0, 2.0, 0.0]]), np.array([[2.0, 1.0, 4.0, 0.0, 0.0]])
+    ratio = Ratio.of(received, due)
+    # the fourth received something that it was not due; of the fifth there is nothing to say
+    assert np.isnan(ratio.terms[0]).tolist() == [False] * 4 + [True]
+    assert np.nanmean(ratio.terms) == pytest.approx(6 / 7)
+    group = [0, 3]
+    beyond = (ratio.terms[0, group] - 6 / 7).sum() / ratio.below[0, group].sum()
+    assert 6 / 7 + beyond == pytest.approx((3 + 2) / 2)
+    values = np.divide(received, due, out=np.full((1, 5), np.nan), where=due > 0)
+    everyone = np.ones(5, dtype=bool)
+    measured = Measured((parse_metric("auc"),), values, everyone, everyone, ratio=ratio)
+    assert measured.n_undefined(0) == 1
+    assert not measured.is_mean(0)

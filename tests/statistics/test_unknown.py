@@ -13,6 +13,7 @@ from pytest import approx
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import MISSING, Attribute
+from fairrec.metrics.measured import Ratio
 from fairrec.statistics.unknown import (
     GROUPS_TOLD,
     difference_bounds,
@@ -62,10 +63,39 @@ def test_bounds_are_the_extremes_over_all_subsets(data):
     if not differences:
         return
     centred = values - values.mean()
-    low, high = difference_bounds(
-        centred[is_known].sum(), is_known.sum(), n, joining_sums(centred[may_belong])
-    )
+    joined = joining_sums(centred[may_belong], np.ones(may_belong.sum()))
+    low, high = difference_bounds(centred[is_known].sum(), is_known.sum(), n, joined)
     assert (low, high) == approx((min(differences), max(differences)), abs=1e-12)
+
+
+@settings(max_examples=150)
+@given(st.integers(2, 9), st.integers(0, 10_000))
+def test_bounds_of_ratios_are_the_extremes_over_all_subsets(n, seed):
+    rng = np.random.default_rng(seed)
+    above, below = rng.exponential(size=n), rng.exponential(size=n)
+    place = rng.choice([*"KUO"], n)
+    place[0] = "K"
+    is_known, may_belong = place == "K", place == "U"
+    users = np.arange(n)
+    insides = [
+        is_known | np.isin(users, joined)
+        for size in range(may_belong.sum() + 1)
+        for joined in combinations(users[may_belong], size)
+    ]
+    differences = [
+        above[inside].sum() / below[inside].sum() - above[~inside].sum() / below[~inside].sum()
+        for inside in insides
+        if not inside.all()
+    ]
+    if not differences:
+        return
+    ratio = Ratio.of(above[None], below[None])
+    terms, size = ratio.terms[0] - ratio.terms.mean(), ratio.below[0]
+    joined = joining_sums(terms[may_belong], size[may_belong])
+    low, high = difference_bounds(terms[is_known].sum(), size[is_known].sum(), n, joined)
+    least, most = min(differences), max(differences)
+    assert low == approx(least) if least <= 0 else low >= least - 1e-9 * abs(least)
+    assert high == approx(most) if most >= 0 else high <= most + 1e-9 * abs(most)
 
 
 def test_groups_of_an_attribute_by_hand():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -33,6 +35,32 @@ def test_a_kind_that_is_shown_less_is_found():
     assert result.per_user.height == 120
 
 
+@pytest.mark.parametrize("history", [False, True])
+def test_the_value_of_a_group_is_what_it_received_over_what_it_was_due(history):
+    """Not a mean of ratios, in which an item that one user wanted would count as much as any."""
+    world = random_world(4, n_users=14)
+    tables = world.tables(history)
+    result = fairrec.audit(
+        tables.pop("predictions"),
+        **tables,
+        side="items",
+        by="kind",
+        metrics="exposure_to_relevance@1",
+        min_support=1,
+        permutations=0,
+    )
+    for row in result.group_table.iter_rows(named=True):
+        parts = [
+            world.received_and_due(item, 1, history)
+            for item, about in world.items.items()
+            if about["kind"] == row["kind"]
+        ]
+        # also what an item received that was due nothing
+        assert any(received and not due for received, due in parts)
+        received, due = np.sum(parts, axis=0)
+        assert row["value"] == pytest.approx(received / due)
+
+
 def test_without_an_effect_attributes_are_rarely_found():
     """30 worlds in which a few items take most places; 5% of them may have a finding."""
     n_found = 0
@@ -59,6 +87,24 @@ def test_a_saved_result_is_the_same_again(tmp_path):
     again = fairrec.load(tmp_path / "audit")
     assert again.summary == result.summary
     assert "120 items" in (tmp_path / "audit" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("unit", "column"), [("", "item_id"), ("provider_id", "provider_id")])
+def test_ids_stand_under_the_name_of_what_they_are_of(tmp_path, unit, column):
+    tables = random_world(4, n_users=14).tables()
+    items = tables["items"].with_columns(kind=pl.col("provider_id"))
+    given = {"items": items, "test": tables["test"], "side": "items", "by": "kind", "unit": unit}
+    metrics = "exposure_to_relevance@1"
+    result = fairrec.audit(
+        tables["predictions"], **given, metrics=metrics, min_support=1, permutations=0
+    )
+    assert result.per_user.columns == [column, "kind", metrics]
+    result.save(tmp_path / "audit")
+    assert fairrec.load(tmp_path / "audit").per_user.equals(result.per_user)
+    # earlier versions called all of them users
+    before = result.per_user.rename({column: "user_id"})
+    replace(result, per_user=before).save(tmp_path / "before")
+    assert fairrec.load(tmp_path / "before").per_user.equals(result.per_user)
 
 
 def test_the_call_that_repeats_it_says_the_side():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.statistics.items import FEW, FULL, GREW, releases
 
 import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
@@ -40,6 +41,13 @@ def test_releases_without_a_change_have_no_group_that_is_worse_since():
         frozenset({"gender"}),
         frozenset({"age"}),
     }
+
+
+def test_items_are_shown_less_since_a_release_by_what_other_users_would_change():
+    """How much items differ among themselves says nothing of the same items a release later."""
+    held_back = [0.0] * 3 + [0.5] * 2
+    assert sum(releases(seed, FULL, held_back)[GREW][0] for seed in range(3)) >= 2
+    assert sum(releases(seed, FEW, [0.0] * 4)[GREW][0] for seed in range(5)) <= 1
 
 
 def test_a_group_that_was_always_worse_is_worse_by_all_releases_and_not_since_one():

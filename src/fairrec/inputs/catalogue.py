@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -28,12 +28,14 @@ class Catalogue:
     item_keys : of the items of all units, as they are compared
     unit_of_item : (n_items,), the row of each in `units`
     unit : what they are called
+    without_unit : keys of the items of no unit, which are in no group
     """
 
     units: Users
     item_keys: pl.Series
     unit_of_item: IntArray
     unit: Unit = ITEMS
+    without_unit: pl.Series = field(default_factory=pl.Series)
     notes: Notes = ()
 
     @property
@@ -73,7 +75,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     note = ItemsNote(("", " of ", without), (int((~is_known).sum()), len(is_known)))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
-    return Catalogue(units, keys, of_item, called, (note,))
+    return Catalogue(units, keys, of_item, called, items.keys.filter(~is_known), (note,))
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:

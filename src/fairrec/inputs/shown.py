@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, listed
 from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, read_candidates
@@ -92,7 +92,7 @@ def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Cata
     filling = f" rows of {table.where} fill lists that are too short, and are left out"
     notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
     items = _places(candidates.item_ids, catalogue)
-    notes.append(_about_unknown(candidates.items, items, tables, catalogue))
+    notes.append(_about_unknown(candidates, items, tables, catalogue))
     wanted, seen = None, None
     if "test" in tables:
         held_out = read_held_out(tables["test"], users, table.where, given.relevant)
@@ -126,7 +126,7 @@ def _places(item_ids: pl.Series, catalogue: Catalogue) -> IntArray:
 
 
 def _about_unknown(
-    rows: CodeArray, items: IntArray, tables: Mapping[str, Table], catalogue: Catalogue
+    candidates: CandidateLists, items: IntArray, tables: Mapping[str, Table], catalogue: Catalogue
 ) -> Note:
     """How many items have no row in the items table; an error where that is so of all."""
     table, n_items = tables["predictions"], len(catalogue.item_keys)
@@ -137,7 +137,10 @@ def _about_unknown(
             f"there: {listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use "
             "the same item ids."
         )
-    n_rows = int(np.bincount(rows, minlength=len(items))[is_unknown].sum())
+    if len(catalogue.without_unit):
+        # they have a row, and are counted with those that no list shows
+        is_unknown &= positions_in(candidates.item_ids, catalogue.without_unit) < 0
+    n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
     words = (
         f"{table.where}: ",
         " of ",

@@ -8,7 +8,7 @@ so that the lists of some users alone, or of users drawn again, give it in the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,21 +52,27 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What items receive, and what they might have received, or were due."""
+    """What items receive, and what they might have received, or were due.
+
+    Parameters
+    ----------
+    is_mean : whether the value of a group is the mean of its items' values; else it is what they
+        all received over what they were due together
+    made : sums of the one catalogue that the items are of, once they are made
+    """
 
     received: tuple[Amounts, ...]
     due: tuple[Amounts, ...]
-
-    @property
-    def largest(self) -> float:
-        """The most that one list gives to one item."""
-        return max(float(part.amounts.max(initial=0.0)) for part in self.received)
+    is_mean: bool = True
+    made: list[tuple[FloatArray, FloatArray]] = field(default_factory=list, repr=False)
 
     def per_unit(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
         """(n_units,) each, over all lists and all items of a unit."""
-        received, due = (_of_units(parts, catalogue) for parts in (self.received, self.due))
-        # what was taken off again leaves a trace of rounding
-        return received, np.where(due > 1e-9 * due.max(initial=0.0), due, 0.0)
+        if not self.made:
+            received, due = (_of_units(parts, catalogue) for parts in (self.received, self.due))
+            # what was taken off again leaves a trace of rounding
+            self.made.append((received, np.where(due > 1e-9 * due.max(initial=0.0), due, 0.0)))
+        return self.made[0]
 
     def values(self, catalogue: Catalogue) -> FloatArray:
         """(n_units,), received over due; NaN where nothing is due."""
@@ -74,7 +80,20 @@ class Share:
         values: FloatArray = np.divide(received, due, out=np.full(len(due), np.nan), where=due > 0)
         return values
 
-    def influence(
+    def parts(self, catalogue: Catalogue) -> tuple[FloatArray, FloatArray]:
+        """(n_units,) each: the value of a group is the sum of the first over that of the second."""
+        if not self.is_mean:
+            return self.per_unit(catalogue)
+        values = self.values(catalogue)
+        return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+
+    def largest(self, catalogue: Catalogue) -> float:
+        """The most that one list adds to the first of these parts."""
+        most = max(float(part.amounts.max(initial=0.0)) for part in self.received)
+        due = self.per_unit(catalogue)[1]
+        return most / float(due[due > 0].mean()) if self.is_mean else most
+
+    def in_blocks(
         self,
         catalogue: Catalogue,
         cell_of_unit: IntArray,
@@ -82,40 +101,48 @@ class Share:
         block_of_list: IntArray,
         n_blocks: int,
     ) -> FloatArray:
-        """(n_blocks, n_cells), what the sum of values in a cell owes to each block of lists.
+        """(2, n_blocks, n_cells), what each block of lists adds to the parts of a cell's units.
 
-        Without a block a value is what is left of both sums, one over the other, so that the block
-        is the reason of what it received beyond its value times what was due, over what is due
-        without it (the jackknife). Where one block has more than half of what is due, half counts,
-        for nothing would be left.
+        A mean has as many units whoever comes, and a block adds to a value what it gives beyond
+        the value times what it owes.
         """
-        received, due = self.per_unit(catalogue)
-        value = np.divide(received, due, out=np.zeros(len(due)), where=due > 0)
-        order = np.argsort(block_of_list, kind="stable")
-        bounds = np.searchsorted(block_of_list[order], np.arange(n_blocks + 1))
-        owes = np.empty((n_blocks, n_cells))
-        for block in range(n_blocks):
-            lists = order[bounds[block] : bounds[block + 1]]
-            got, owed = (_of_block(parts, lists, catalogue) for parts in (self.received, self.due))
-            beyond = np.divide(
-                got - value * owed,
-                np.maximum(due - owed, due / 2),
-                out=np.zeros(len(due)),
-                where=due > 0,
-            )
-            owes[block] = np.bincount(cell_of_unit, beyond, minlength=n_cells)
-        return owes
+        found = np.zeros((2, n_blocks, n_cells))
+        if not self.is_mean:
+            one = np.ones(catalogue.n_units)
+            for total, amounts in zip(found, (self.received, self.due), strict=True):
+                _deal(amounts, one, catalogue, cell_of_unit, block_of_list, total)
+            return found
+        values, is_defined = self.parts(catalogue)
+        due = self.per_unit(catalogue)[1]
+        per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
+        _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        whole = [
+            np.bincount(cell_of_unit, part, minlength=n_cells) for part in (values, is_defined)
+        ]
+        return found + np.array(whole)[:, None] / n_blocks
 
 
-def _of_block(parts: Sequence[Amounts], lists: IntArray, catalogue: Catalogue) -> FloatArray:
-    """(n_units,), from some lists alone."""
-    total = np.zeros(len(catalogue.item_keys) + 1)
-    for part in parts:
-        _add(part.offsets, part.items, part.amounts, lists, total)
+def _deal(
+    amounts: Sequence[Amounts],
+    per_unit: FloatArray,
+    catalogue: Catalogue,
+    cell_of_unit: IntArray,
+    block_of_list: IntArray,
+    total: FloatArray,
+) -> None:
+    """Add to blocks and cells what lists give, times a factor of each unit."""
+    n_blocks, n_cells = total.shape
+    cell, factor = cell_of_unit[catalogue.unit_of_item], per_unit[catalogue.unit_of_item]
+    # the last item is one of no catalogue
+    cell_of_item, per_item = np.append(cell, 0), np.append(factor, 0.0)
+    in_cell = np.bincount(cell, factor, minlength=n_cells)
+    for part in amounts:
+        rows = part.offsets, part.items, part.amounts
+        _add(*rows, block_of_list, cell_of_item, per_item, total)
         if part.everywhere is not None:
-            total += part.everywhere[lists].sum()
-    of_units = np.bincount(catalogue.unit_of_item, total[:-1], minlength=catalogue.n_units)
-    return of_units.astype(np.float64, copy=False)
+            each = np.bincount(block_of_list, part.everywhere, minlength=n_blocks)
+            total += each[:, None] * in_cell
 
 
 def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
@@ -127,8 +154,15 @@ def _of_units(parts: Sequence[Amounts], catalogue: Catalogue) -> FloatArray:
 
 @kernel
 def _add(
-    offsets: IntArray, items: IntArray, amounts: FloatArray, lists: IntArray, total: FloatArray
+    offsets: IntArray,
+    items: IntArray,
+    amounts: FloatArray,
+    block: IntArray,
+    cell: IntArray,
+    per_item: FloatArray,
+    total: FloatArray,
 ) -> None:
-    for one in lists:
+    for one in range(len(offsets) - 1):
         for row in range(offsets[one], offsets[one + 1]):
-            total[items[row]] += amounts[row]
+            item = items[row]
+            total[block[one], cell[item]] += amounts[row] * per_item[item]

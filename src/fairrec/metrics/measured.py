@@ -27,11 +27,13 @@ class Column(NamedTuple):
     values : (n_rows,), NaN where undefined
     n : (n_rows,), users with a value: whether the user of a row has one, or how many of a row have
     inner : (n_rows,), squares of the values of a row's users around the value of the row
+    size : (n_rows,), what each adds to what a sum over rows is divided by: as `n`, but of ratios
     """
 
     values: FloatArray
     n: BoolArray | FloatArray
     inner: FloatArray
+    size: BoolArray | FloatArray
 
     @property
     def n_users(self) -> float:
@@ -79,6 +81,40 @@ class Alike:
     level: IntArray
 
 
+class Ratio(NamedTuple):
+    """What values are ratios of, where a group's value is the ratio of its sums.
+
+    Parameters
+    ----------
+    above, below : (n_metrics, n_rows), 0 in both where a metric is undefined; the mean of those
+        below is 1 where it is defined
+    """
+
+    above: FloatArray
+    below: FloatArray
+
+    @classmethod
+    def of(cls, above: FloatArray, below: FloatArray) -> Ratio:
+        """The same on a scale on which a row is worth 1 on average."""
+        n = ((above > 0) | (below > 0)).sum(axis=1, keepdims=True)
+        total = below.sum(axis=1, keepdims=True)
+        scale = np.divide(n, total, out=np.zeros(total.shape), where=total > 0)
+        return cls(above * scale, below * scale)
+
+    @property
+    def terms(self) -> FloatArray:
+        """(n_metrics, n_rows), values of which a mean behaves as the ratio does; NaN if undefined.
+
+        Their mean is the ratio of all sums. Around it they add up to what a group has above beyond
+        this ratio of what it has below, so that permuting them permutes both parts together.
+        """
+        is_defined = (self.above > 0) | (self.below > 0)
+        total = self.below.sum(axis=1)
+        of_all = np.divide(self.above.sum(axis=1), total, out=np.zeros(len(total)), where=total > 0)
+        terms = self.above + of_all[:, None] * (1 - self.below)
+        return np.where(is_defined, terms, np.nan)
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The values of users, and whose values were looked at.
@@ -90,6 +126,7 @@ class Measured:
     is_scored : (n_rows,), users whose values were looked at, defined or not
     is_reference : (n_rows,), a random sample of everyone that was drawn before any was scored
     alike : None where a row is a user
+    ratio : None where a group's value is the mean of its users' values
     """
 
     metrics: tuple[MetricAtK, ...]
@@ -97,6 +134,7 @@ class Measured:
     is_scored: BoolArray
     is_reference: BoolArray
     alike: Alike | None = None
+    ratio: Ratio | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -107,17 +145,38 @@ class Measured:
         """One metric."""
         values, is_known = self.values[i], ~np.isnan(self.values[i])
         if self.alike is None:
-            return Column(values, is_known, np.zeros(1))
-        return Column(values, np.where(is_known, self.alike.n[i], 0.0), self.alike.inner[i])
+            return Column(values, is_known, np.zeros(1), is_known)
+        n = np.where(is_known, self.alike.n[i], 0.0)
+        return Column(values, n, self.alike.inner[i], n)
+
+    @property
+    def terms(self) -> FloatArray:
+        """(n_metrics, n_rows), what sums over groups are made of: values, or terms of ratios."""
+        return self.values if self.ratio is None else self.ratio.terms
+
+    def term(self, i: int) -> Column:
+        """One metric, as sums over groups are made of it."""
+        if self.ratio is None:
+            return self.column(i)
+        terms = self.ratio.terms[i]
+        return Column(terms, ~np.isnan(terms), np.zeros(1), self.ratio.below[i])
 
     @property
     def n_scored(self) -> BoolArray | FloatArray:
         """(n_rows,), users of each row whose values were looked at."""
         return self.is_scored if self.alike is None else self.alike.n[0]
 
+    def is_mean(self, i: int) -> bool:
+        """Whether the value of a group is the mean of its users' values."""
+        if self.ratio is None:
+            return True
+        below = self.ratio.below[i]
+        # the same is due to all, but for rounding
+        return bool(np.isclose(below[below > 0], 1.0).all())
+
     def n_undefined(self, i: int) -> int:
         """Users who were looked at and have no value of a metric."""
-        is_undefined = np.isnan(self.values[i]) & self.is_scored
+        is_undefined = np.isnan(self.terms[i]) & self.is_scored
         return int(is_undefined.sum() if self.alike is None else self.alike.n[i] @ is_undefined)
 
     @property

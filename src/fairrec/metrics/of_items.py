@@ -46,7 +46,7 @@ def exposure_to_relevance_per_item(shown: Shown, k: int) -> Share:
     """
     is_known = knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
-    return Share((received,), due_to_relevance(shown, k))
+    return Share((received,), due_to_relevance(shown, k), is_mean=False)
 
 
 def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = None) -> Amounts:
@@ -77,12 +77,20 @@ def first_items(shown: Shown, k: int) -> IntArray:
     return found
 
 
+def listed_rows(shown: Shown) -> Rows:
+    """All candidates of lists, by place in the catalogue."""
+    if ("rows", 0) not in shown.made:
+        candidates = shown.candidates
+        shown.made["rows", 0] = Rows(candidates.offsets, shown.items[candidates.items])
+    found: Rows = shown.made["rows", 0]
+    return found
+
+
 def could_be_in(shown: Shown) -> tuple[Amounts, ...]:
     """The lists in which each item could have stood."""
     candidates = shown.candidates
     if not shown.is_of_all:
-        ones = np.ones(len(candidates.items))
-        return (Amounts(candidates.offsets, shown.items[candidates.items], ones),)
+        return (Amounts(*listed_rows(shown), np.ones(len(candidates.items))),)
     is_list = (np.diff(candidates.offsets) > 0).astype(np.float64)
     return _everywhere(shown, is_list)
 
@@ -130,8 +138,7 @@ def _ideal(shown: Shown, k: int) -> Ideal:
         assert candidates.labels is not None
         due = np.zeros(len(candidates.items))
         _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
-        rows = Rows(candidates.offsets, shown.items[candidates.items])
-        return Ideal(rows, due, to_others, none)
+        return Ideal(listed_rows(shown), due, to_others, none)
     rows, gains = shown.wanted
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
     n_others = len(shown.catalogue.item_keys) - n_seen - np.diff(rows.offsets)
@@ -143,6 +150,8 @@ def _ideal(shown: Shown, k: int) -> Ideal:
 def due_to_relevance(shown: Shown, k: int) -> tuple[Amounts, ...]:
     """What each item would get if the places of each list went to what its user wanted."""
     rows, due, to_others, _ = ideal_of(shown, k)
+    if not to_others.any():
+        return (Amounts(*rows, due),)
     beyond = due - np.repeat(to_others, np.diff(rows.offsets))
     return (Amounts(*rows, beyond), *_everywhere(shown, to_others))
 

@@ -22,6 +22,7 @@ from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.attention import Share
+from fairrec.metrics.measured import Ratio
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import DEEPEST, with_ends
 from fairrec.metrics.registry import MetricAtK, parse_metric
@@ -41,6 +42,13 @@ class ItemsRead(NamedTuple):
     wanted: tuple[MetricAtK, ...]
     shares: tuple[Share, ...]
     shown: Shown
+
+    @property
+    def ratio(self) -> Ratio:
+        """What values are ratios of."""
+        parts = [share.parts(self.shown.catalogue) for share in self.shares]
+        above, below = (np.array(part) for part in zip(*parts, strict=True))
+        return Ratio.of(above, below)
 
 
 def read_items(
@@ -111,7 +119,9 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
         "history": given.history,
     }
     tables = {
-        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+        name: Table.of(source, name, columns)
+        for name, source in sources.items()
+        if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     return tables

@@ -1,4 +1,4 @@
-"""The table of users: id, attributes and each metric."""
+"""The table of users, or of items: id, attributes and each metric."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from fairrec.metrics.measured import Measured
 
 
 def per_user_table(inputs: AuditInputs, measured: Measured) -> pl.DataFrame:
-    """One row a user; a metric is null where it is undefined."""
+    """One row a user, or an item; a metric is null where it is undefined."""
     labels = [attribute.labels for attribute in inputs.attributes]
     numbers = [
         pl.Series(metric.name, row).fill_nan(None)
         for metric, row in zip(measured.metrics, measured.values, strict=True)
     ]
-    return pl.DataFrame([inputs.user_ids.alias("user_id"), *labels, *numbers])
+    ids = inputs.user_ids.alias(inputs.unit.id_column(inputs.given.unit))
+    return pl.DataFrame([ids, *labels, *numbers])
 
 
 def in_order_of_ids(table: pl.DataFrame) -> pl.DataFrame:

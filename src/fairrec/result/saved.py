@@ -16,8 +16,9 @@ from fairrec.core.parquet import read_parquet
 from fairrec.inputs.tables import LARGEST
 from fairrec.result.file_sums import NO_SUMS, RESULT, FileSums, sum_of
 from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
+from fairrec.result.metric_schema import Finding
 from fairrec.result.parts import GroupValue
-from fairrec.result.schema import AuditSummary, Finding
+from fairrec.result.schema import AuditSummary
 
 GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
 _WHOLE = ("depth", "support")
@@ -64,12 +65,15 @@ def load_groups(folder: str | Path, sums: FileSums = NO_SUMS) -> pl.DataFrame:
 def load_per_user(
     folder: str | Path, summary: AuditSummary, sums: FileSums = NO_SUMS
 ) -> pl.DataFrame | None:
-    """The values of each user; None where the audit was saved without them."""
+    """The values of each user, or item; None where the audit was saved without them."""
     path = Path(folder) / PER_USER
     if not path.exists():
         return None
     # of one that was written in parts only the run has a checksum, which may not be there
     table = load_table(path, sums if path.name in sums.beside else NO_SUMS)
+    ids = summary.unit.id_column(summary.unit_column)
+    if ids not in table.columns and "user_id" in table.columns:
+        table = table.rename({"user_id": ids})  # as they were all called before
     if reason := next(_unlike(table, summary), ""):
         raise InputError(f"{plain(path, 300)}: {reason}. {_TOGETHER}")
     return table
@@ -77,28 +81,31 @@ def load_per_user(
 
 def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
     """What a table of users has otherwise than a summary says."""
-    two = "so they are of two audits"
+    two, many = "so they are of two audits", summary.unit.many
+    ids = summary.unit.id_column(summary.unit_column)
     means = {
         name: about
         for name, about in summary.metrics.items()
         # no column where it is no mean over users
         if about.sd is not None or name in users.columns
     }
-    for name in ("user_id", *summary.attributes, *means):
+    for name in (ids, *summary.attributes, *means):
         if name not in users.columns:
             yield f"has no column {plain(name)}"
     if users.height != summary.n_users:
-        yield f"has {users.height:,} users and result.json {summary.n_users:,}, {two}"
-    if users["user_id"].null_count() or users["user_id"].n_unique() < users.height:
-        yield "has users without an id, or one more than once"
+        yield f"has {users.height:,} {many} and result.json {summary.n_users:,}, {two}"
+    if users[ids].null_count() or users[ids].n_unique() < users.height:
+        yield f"has {many} without an id, or one more than once"
     for name in summary.attributes:
         if users[name].dtype != pl.String or users[name].null_count():
-            yield f"has users without a text in column {plain(name)}"
+            yield f"has {many} without a text in column {plain(name)}"
     for name, about in means.items():
         values = users[name]
         if not are_numbers(users, name):
             yield f"has no numbers in column {plain(name)}"
         known = values.drop_nulls().to_numpy()
+        if not summary.unit.is_users and len(known) <= about.n_defined:
+            continue  # of items the mean is a ratio of sums, to which some add that have none
         if len(known) != about.n_defined:
             yield (
                 f"has {len(known):,} values of {plain(name)} and result.json "

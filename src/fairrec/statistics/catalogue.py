@@ -16,6 +16,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
+from fairrec.core.threads import map_in_threads
 from fairrec.inputs.shown import Shown
 from fairrec.inputs.users import Attribute
 from fairrec.metrics.attention import Share, discounts
@@ -52,7 +53,9 @@ class SpreadOver:
     representation: tuple[Representation, ...]
 
 
-def spread_over(shown: Shown, k: int, attributes: Sequence[Attribute]) -> SpreadOver:
+def spread_over(
+    shown: Shown, k: int, attributes: Sequence[Attribute], threads: int = 1
+) -> SpreadOver:
     """The measures at one depth.
 
     Parameters
@@ -64,8 +67,8 @@ def spread_over(shown: Shown, k: int, attributes: Sequence[Attribute]) -> Spread
     per_item = received.per_item(n_items)
     due = _due_per_item(shown, k, n_items) if shown.has_relevance else None
     of_item = shown.catalogue.unit_of_item
-    representation = []
-    for attribute in attributes:
+
+    def representation(attribute: Attribute) -> Representation:
         codes = attribute.codes[of_item].astype(np.int64)
         n_values = len(attribute.values)
         targets = [np.ones(n_items)] + ([] if due is None else [due])
@@ -73,9 +76,8 @@ def spread_over(shown: Shown, k: int, attributes: Sequence[Attribute]) -> Spread
             _awrf(received.items, discounts(k), np.append(codes, n_values), weights)
             for weights in (np.bincount(codes, one, n_values).astype(np.float64) for one in targets)
         ]
-        representation.append(
-            Representation(attribute.name, found[0], None if due is None else found[1])
-        )
+        return Representation(attribute.name, found[0], None if due is None else found[1])
+
     return SpreadOver(
         k,
         int((np.diff(shown.candidates.offsets) > 0).sum()),
@@ -83,7 +85,7 @@ def spread_over(shown: Shown, k: int, attributes: Sequence[Attribute]) -> Spread
         int((per_item > 0).sum()),
         gini(per_item) if per_item.any() else 0.0,
         _loss(shown, k) if shown.has_relevance else None,
-        tuple(representation),
+        tuple(map_in_threads(representation, attributes, threads)),
     )
 
 

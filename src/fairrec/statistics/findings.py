@@ -61,8 +61,8 @@ def select_findings(
     """
     cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
-    n_per_row = moments.n_per_row[metric]
-    n, to_total = moments.n[metric], moments.weights.total[metric]
+    n_per_row = moments.size_per_row[metric]
+    n, to_total = moments.size[metric], moments.weights.total[metric]
     if moments.sample is not None:
         n_per_row = np.ones(len(cells.of_user), dtype=bool)
         n = lattice.n_users.astype(np.float64)

@@ -166,6 +166,8 @@ def _of_metric(
     column = measured.column(i)
     known, n_known, n_users = column.known, column.n_known, int(column.n_users)
     why_not = why_no_ratio(known, measured.is_complete)
+    if why_not is None and not measured.is_mean(i):
+        why_not = "it is no mean over users"
     if why_not is not None:
         return Inequality(why_not)
     n_per_cell, total_per_cell = count_and_sum(column, grouping.cells)

@@ -105,18 +105,24 @@ def interactions(
 
 @dataclass(frozen=True, slots=True)
 class _CellSums:
-    """Number, sum and sum of squares over each cell, of values centred on the mean of all."""
+    """Number, sum and sum of squares over each cell, of values centred on the mean of all.
+
+    Parameters
+    ----------
+    size : what a sum is divided by to give a mean
+    """
 
     mean: float
     sd: float
     n: FloatArray
+    size: FloatArray
     total: FloatArray
     squares: FloatArray
     n_not_scored: FloatArray
 
     @classmethod
     def of(cls, metric: int, measured: Measured, cells: Cells) -> _CellSums:
-        column = measured.column(metric)
+        column = measured.term(metric)
         of_all = column._replace(n=column.n * measured.is_reference)
         centred = np.where(column.n > 0, column.values - of_all.mean, 0.0)
         squares = centred**2 * column.n + column.inner
@@ -125,6 +131,7 @@ class _CellSums:
             of_all.mean,
             float(np.sqrt((squares @ measured.is_reference) / max(1.0, n_reference - 1))),
             cells.sums(column.n),
+            cells.sums(column.size),
             cells.sums(centred * column.n),
             cells.sums(squares),
             cells.sums(~measured.is_scored),
@@ -154,13 +161,15 @@ class _Neighbours:
             return np.bincount(met, weights=per_cell, minlength=n).astype(np.float64, copy=False)
 
         n_defined, n_not_scored = total(sums.n), total(sums.n_not_scored)
-        value = total(sums.total) / np.maximum(n_defined, 1)
-        squares = np.maximum(total(sums.squares) - n_defined * value**2, 0)
+        mean = total(sums.total) / np.maximum(n_defined, 1)
+        squares = np.maximum(total(sums.squares) - n_defined * mean**2, 0)
         variance = moderated(squares, n_defined, sums.sd**2, PRIOR_USERS)
+        size = total(sums.size)
+        per_size = np.divide(n_defined, size, out=np.zeros(n), where=size > 0)
         return cls(
             n_defined + n_not_scored,
-            value,
-            variance / np.maximum(n_defined, 1),
+            mean * per_size,
+            variance / np.maximum(n_defined, 1) * per_size**2,
             # the mean of very few users is noise, and tells what happened to one of them
             (n_defined >= min_users) & (n_not_scored == 0),
         )

@@ -26,7 +26,8 @@ class ChanceLevel:
     Parameters
     ----------
     p_value : how often both ends are at least as far apart in standard errors. In the metric itself
-        small groups are far apart by chance, whatever happens to the large ones
+        small groups are far apart by chance, whatever happens to the large ones. Of items the
+        larger of that and of users drawn again
     """
 
     mean: float
@@ -149,10 +150,14 @@ def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel 
     if analysis.test is None or math.isnan(gap):
         return None
     null_gaps = analysis.test.gaps[:, i]
+    p_value = gap_p_value(analysis.test.spans[:, i], span)
+    if analysis.resampled is not None:
+        # other users would show other items, whatever their attributes
+        p_value = max(p_value, float(analysis.resampled.gap_p_values[i]))
     return ChanceLevel(
         mean=float(null_gaps.mean()),
         q95=float(np.quantile(null_gaps, 0.95)),
-        p_value=gap_p_value(analysis.test.spans[:, i], span),
+        p_value=p_value,
         n_permutations=analysis.test.n_permutations,
     )
 

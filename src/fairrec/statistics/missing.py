@@ -214,7 +214,7 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[Outcome]:
     """The users for whom each metric is undefined."""
     has_none = has_none_relevant(inputs)
     outcomes = []
-    for metric, row in zip(measured.metrics, measured.values, strict=True):
+    for metric, row in zip(measured.metrics, measured.terms, strict=True):
         is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
         is_known = is_expected_of(metric, inputs) & (looked_at | measured.is_scored)
         values = np.where(is_known, is_undefined.astype(np.float64), np.nan)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.metrics.measured import Alike, Measured
+from fairrec.metrics.measured import Alike, Measured, Ratio
 from fairrec.statistics.strata import Strata, one_stratum
 from fairrec.statistics.stratified import (
     RowSums,
@@ -68,6 +68,8 @@ class Moments:
     level_of_row : (n_metrics, n_rows), who may change places with whom; None where rows are users
     within : both sides of each group within strata; None in one stratum
     sample : None where everyone is scored
+    size, size_per_row : (n_metrics, n_groups) and (n_metrics, n_rows), what a sum is divided by to
+        give a mean: users, or of a ratio what is below
     """
 
     mean: FloatArray
@@ -81,6 +83,8 @@ class Moments:
     squares: FloatArray
     centred_per_row: FloatArray
     n_per_row: BoolArray | FloatArray
+    size: FloatArray
+    size_per_row: BoolArray | FloatArray
     strata: Strata
     weights: Weights
     within: Stratified | None = None
@@ -95,14 +99,15 @@ class Moments:
     @property
     def deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of the group minus mean of all; NaN for an empty group."""
-        return _ratio(self.total, self.n)
+        return _ratio(self.total, self.size)
 
     @property
     def others_deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of all others minus mean of all; NaN without others."""
         # centred values add up to 0, so that the others have what the group lacks
-        shared = self.total if self.sample is None else self.sample.total
-        return -_ratio(shared, self.n_others)
+        if self.sample is not None:
+            return -_ratio(self.sample.total, self.n_others)
+        return -_ratio(self.total, self.n_users[:, None] - self.size)
 
     @property
     def difference(self) -> FloatArray:
@@ -144,7 +149,8 @@ def moments_of(
         [metric.metric.bounds or UNBOUNDED for metric in measured.metrics], dtype=np.float64
     ).reshape(-1, 2)
     if measured.is_complete:
-        return group_moments(measured.values, grouping, threads, bounds, strata, measured.alike)
+        found = group_moments(measured.terms, grouping, threads, bounds, strata, measured.alike)
+        return found if measured.ratio is None else over_sums(found, measured.ratio, grouping)
     return sampled_moments(
         measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
@@ -207,10 +213,34 @@ def group_moments(
         squares=squares,
         centred_per_row=centred,
         n_per_row=n_per_row,
+        size=n,
+        size_per_row=n_per_row,
         strata=strata,
         weights=weights,
         within=within,
         level_of_row=None if alike is None else alike.level,
+    )
+
+
+def over_sums(found: Moments, ratio: Ratio, grouping: Grouping) -> Moments:
+    """The same where sums of terms are divided by what a group has below, not by its users.
+
+    The scores stay: a sum over its standard error is the same whatever both are divided by.
+    """
+    per_cell = np.array([grouping.cells.sums(row) for row in ratio.below])
+    size = grouping.lattice.sums(per_cell)
+    n, n_others, weights = found.n, found.n_others, found.weights
+    size_others = found.n_users[:, None] - size
+    return replace(
+        found,
+        size=size,
+        size_per_row=ratio.below,
+        weights=replace(
+            weights,
+            total=_ratio(size * size_others, size + size_others, 0.0),
+            own=_ratio(n, size**2),
+            others=_ratio(n_others, size_others**2),
+        ),
     )
 
 
@@ -254,6 +284,8 @@ def sampled_moments(
         squares=squares,
         centred_per_row=centred,
         n_per_row=is_defined,
+        size=n,
+        size_per_row=is_defined,
         strata=one_stratum(grouping.n_users),
         weights=weights_of(n, n_users[:, None] - sample.n, sd[:, None] ** 2),
         sample=sample,

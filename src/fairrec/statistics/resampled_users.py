@@ -3,7 +3,8 @@
 Items compete for the places of lists, so that their values depend on each other and no sample of
 items says how far a difference may be off. The users are the sample: one counted more or less often
 changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
-replacement; what the values in each cell owe to each of them is found by leaving it out.
+replacement. A value is what a group received over what it was due, so that both are known of every
+block; how far a value may be off is found by leaving out one block after the other.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
+from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.attention import Share
 from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
+from fairrec.statistics.permutation import Extremes, gap_p_value
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     N_CLASSES,
@@ -32,37 +35,35 @@ from fairrec.statistics.simultaneous import (
 
 N_DRAWS = 1000
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
-_ROOM = 20_000_000
-"""Numbers that blocks and cells may take together, of one metric."""
+_ROOM = 10_000_000
+"""Blocks times cells or groups, of each of which a few numbers are kept for each metric."""
 _AT_ONCE = 50
 """Draws that are summed together: always the same, so that threads change no digit."""
+_ROUNDING = 1e-9
+"""Of all that is due: what was added and taken off again leaves a trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserBlocks:
-    """What the values of items owe to blocks of users.
+    """What items have from blocks of users.
 
     Parameters
     ----------
-    owes : (n_metrics, n_blocks, n_cells), what the sum of values in a cell owes to each block; 0
-        over all blocks
-    bias : (n_metrics, n_cells), by how much the sum of values in a cell would fall with very many
-        users, as leaving out blocks tells it (the jackknife); 0 where the same is due whoever comes
-    due : (n_metrics, n_cells), what is due to the items of a cell, which their values are shares of
-    largest : (n_metrics,), the most that one list gives to one item
+    amounts : (2, n_metrics, n_blocks, n_cells), what the lists of a block add to both parts of the
+        values of a cell's items: what they received, and what they were due; of means to their
+        values, and to their number
+    largest : (n_metrics,), the most that one list adds to the first
     n_lists : lists that are not empty
     """
 
-    owes: FloatArray
-    bias: FloatArray
-    due: FloatArray
+    amounts: FloatArray
     largest: FloatArray
     n_lists: int
 
     @property
     def n_blocks(self) -> int:
         """How many."""
-        return int(self.owes.shape[1])
+        return int(self.amounts.shape[2])
 
 
 def user_blocks(
@@ -81,27 +82,20 @@ def user_blocks(
     """
     cells = grouping.cells
     n_lists = int((lengths > 0).sum())
-    room = max(FEWEST_BLOCKS, min(MOST_BLOCKS, _ROOM // max(1, len(cells))))
+    most = max(1, len(cells), len(grouping.lattice))
+    room = max(FEWEST_BLOCKS, min(MOST_BLOCKS, _ROOM // most))
     n_blocks = max(2, min(n_lists, room))
     block = np.zeros(len(lengths), dtype=np.int64)
     order = np.random.default_rng([seed, n_blocks]).permutation(n_lists)
     block[lengths > 0] = order % n_blocks
     of_unit = cells.of_user.astype(np.int64)
-    owes = np.array(
-        [
-            *map_in_threads(
-                lambda share: share.influence(catalogue, of_unit, len(cells), block, n_blocks),
-                shares,
-                threads,
-            )
-        ]
+    amounts = map_in_threads(
+        lambda share: share.in_blocks(catalogue, of_unit, len(cells), block, n_blocks),
+        shares,
+        threads,
     )
-    mean = owes.mean(axis=1, keepdims=True)
-    due = [cells.sums(share.per_unit(catalogue)[1]) for share in shares]
-    largest = [share.largest for share in shares]
-    return UserBlocks(
-        owes - mean, (1 - n_blocks) * mean[:, 0], np.array(due), np.array(largest), n_lists
-    )
+    largest = [share.largest(catalogue) for share in shares]
+    return UserBlocks(np.stack([*amounts], axis=1), np.array(largest), n_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +110,12 @@ class ResampledUsers:
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
         others, would grow if every list gave its best place to one of them, as a share of lists
         may do unseen
-    value_bias, bias : (n_metrics, n_groups), by how much the mean of a group, or a difference, may
-        be off on average, because what is due is known from few users
     n_lists : lists of users
     p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
         interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
         not tested
+    gap_p_values : (n_metrics,), how often intersections of all attributes are as far apart, in
+        standard errors, where all have the same value
     """
 
     value_error: FloatArray
@@ -130,11 +124,10 @@ class ResampledUsers:
     cut_off: FloatArray
     unseen: FloatArray
     unseen_others: FloatArray
-    value_bias: FloatArray
-    bias: FloatArray
     n_lists: int
     p_values: FloatArray
     adjusted_p_values: FloatArray
+    gap_p_values: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
         """The same with the intervals of users drawn again, and shrunken by the same errors."""
@@ -147,13 +140,9 @@ class ResampledUsers:
         error = np.maximum(self.error, self._share(one) * self.unseen / one)
         return replace(
             shrunken_by(found, raw, error),
-            value_low=np.clip(
-                found.value - one * self.value_error - self.value_bias, np.maximum(low, 0.0), None
-            ),
+            value_low=np.clip(found.value - one * self.value_error, np.maximum(low, 0.0), None),
             value_high=np.clip(
-                found.value + np.maximum(above, self._share(one) * self.unseen) + self.value_bias,
-                None,
-                high,
+                found.value + np.maximum(above, self._share(one) * self.unseen), None, high
             ),
             difference_low=differences.low,
             difference_high=differences.high,
@@ -169,8 +158,8 @@ class ResampledUsers:
             up = margin * skewed(cut_off, self.value_error, found.value)
             down = margin * skewed(cut_off, self.others_error, others)
             return Interval(
-                difference - np.maximum(down, share * self.unseen_others) - self.bias,
-                difference + np.maximum(up, share * self.unseen) + self.bias,
+                difference - np.maximum(down, share * self.unseen_others),
+                difference + np.maximum(up, share * self.unseen),
             )
 
     def _share(self, cut_off: FloatArray) -> FloatArray:
@@ -207,7 +196,7 @@ def standard_errors_away(
 
     Parameters
     ----------
-    size : of the difference, less what it may be off on average
+    size : of the difference
     lower, lower_error : the lower of the values of a group and of all others, which may be larger
         than it was seen, and its standard error
     unseen : as of `ResampledUsers`, of the same
@@ -232,82 +221,77 @@ def resample_users(
     threads: int = 1,
 ) -> ResampledUsers:
     """Standard errors and cut-offs that hold for all groups and metrics at once."""
-    n, n_others = moments.n, moments.n_others
-    with np.errstate(divide="ignore"):
-        per_own, per_other = (np.where(size > 0, 1 / size, np.nan) for size in (n, n_others))
-    n_metrics, n_blocks, _ = blocks.owes.shape
-    lattice = grouping.lattice
-
-    def sums(draw: int) -> tuple[FloatArray, FloatArray]:
-        rng = np.random.default_rng([seed, draw])
-        times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
-        own, others = np.empty((2, _AT_ONCE, *n.shape))
-        for i in range(n_metrics):
-            in_cells = times @ blocks.owes[i]
-            in_groups = lattice.sums(np.ascontiguousarray(in_cells))
-            own[:, i] = in_groups * per_own[i]
-            others[:, i] = (in_cells.sum(axis=1)[:, None] - in_groups) * per_other[i]
-        return own, others
-
-    rounds = [*map_in_threads(sums, range(N_DRAWS // _AT_ONCE), threads)]
-    own, others = (np.concatenate(drawn) for drawn in zip(*rounds, strict=True))
-    # as the jackknife has it
-    known = np.sqrt((n_blocks - 1) / n_blocks)
-    both = own - others
-    value_error, others_error, error = (
-        known * np.sqrt((drawn**2).mean(axis=0)) for drawn in (own, others, both)
-    )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scores = np.abs(np.nan_to_num(both / error, posinf=0.0, neginf=0.0))
+    n, n_blocks, lattice = moments.n, blocks.n_blocks, grouping.lattice
     is_tested = n >= grouping.min_users
+    # of each group, and of all others
+    values = np.stack([moments.deviation, moments.others_deviation]) + moments.mean[:, None]
+    due = _both_sides(blocks.amounts[1].sum(axis=1), lattice)
+    due = np.where(due > _ROUNDING * blocks.amounts[1].sum(axis=(1, 2))[:, None], due, np.nan)
+    squares = np.empty((3, *n.shape))
+    added = []
+    for i in range(len(n)):
+        received, owed = (_both_sides(part[i], lattice, threads) for part in blocks.amounts)
+        whole = due[:, i, None]
+        # what a block gives both sides beyond their values
+        received -= values[:, i, None] * owed
+        # where a block has more than half of what is due, half counts: nothing would be left
+        own, others = received / np.maximum(whole - owed, whole / 2)
+        squares[:, i] = [(lost**2).sum(axis=0) for lost in (own, others, own - others)]
+        received /= whole
+        added.append(received[0] - received[1])
+    # as the jackknife has it
+    value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     classes = size_classes(n, is_tested)
-    maxima = np.zeros((len(scores), 2, N_CLASSES))
-    for at in range(N_CLASSES):
-        in_class = classes == at
-        if in_class.any():
+    ends = Extremes(lattice, is_tested)
+
+    def draw(number: int) -> tuple[FloatArray, FloatArray]:
+        """Largest scores in each size class, and distances between intersections."""
+        rng = np.random.default_rng([seed, number])
+        times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
+        apart = np.stack([times @ of for of in added], axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            apart = np.nan_to_num(apart / error, posinf=0.0, neginf=0.0)
+        maxima = np.zeros((_AT_ONCE, 2, N_CLASSES))
+        for at in range(N_CLASSES):
             # both ends alike: values of few lists are skewed, and a draw from them shows the
             # long tail on the wrong side
-            maxima[:, :, at] = scores[:, in_class].max(axis=1)[:, None]
+            of_class = np.abs(apart[:, classes == at]).max(axis=1, initial=0.0)
+            maxima[:, :, at] = of_class[:, None]
+        return maxima, np.array([ends.range_of(one) for one in apart])
+
+    drawn = [*map_in_threads(draw, range(N_DRAWS // _AT_ONCE), threads)]
+    maxima, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
     by_class = np.append(balanced_cut_offs(maxima, classes, alpha)[0], np.inf)
-    cut_off = student_scale(by_class[classes], np.full(classes.shape, n_blocks - 1.0))
-    due = lattice.sums(blocks.due)
-    rest = blocks.due.sum(axis=1)[:, None] - due
-    whole = (blocks.largest * blocks.n_lists)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unseen, unseen_others = (np.where(of > 0, whole / of, 0.0) for of in (due, rest))
-    own_value, others_value = (
-        moments.mean[:, None] + apart for apart in (moments.deviation, moments.others_deviation)
-    )
+    unseen, unseen_others = np.nan_to_num((blocks.largest * blocks.n_lists)[:, None] / due)
     is_less = moments.difference < 0
-    value_bias, others_bias = (
-        np.abs(of)
-        for of in (
-            lattice.sums(blocks.bias) * per_own,
-            (blocks.bias.sum(axis=1)[:, None] - lattice.sums(blocks.bias)) * per_other,
-        )
-    )
-    # those of both sides may add up, and are known too badly to take one off the other
-    bias = value_bias + others_bias
     away = standard_errors_away(
-        np.maximum(np.abs(moments.difference) - bias, 0.0),
+        np.abs(moments.difference),
         error,
-        np.where(is_less, own_value, others_value),
+        np.where(is_less, values[0], values[1]),
         np.where(is_less, value_error, others_error),
         np.where(is_less, unseen, unseen_others),
         blocks.n_lists,
     )
+    freedom = np.full(n.shape, n_blocks - 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.nan_to_num(moments.difference / error, posinf=0.0, neginf=0.0)
     return ResampledUsers(
         value_error,
         others_error,
         error,
-        cut_off,
+        student_scale(by_class[classes], freedom),
         unseen,
         unseen_others,
-        value_bias,
-        bias,
         blocks.n_lists,
         p_values=2 * ndtr(-away),
-        adjusted_p_values=balanced_p_values(
-            normal_scale(away, np.full(away.shape, n_blocks - 1.0)), maxima, classes
+        adjusted_p_values=balanced_p_values(normal_scale(away, freedom), maxima, classes),
+        gap_p_values=np.array(
+            [gap_p_value(*of) for of in zip(spans.T, ends.range_of(apart), strict=True)]
         ),
     )
+
+
+def _both_sides(in_cells: FloatArray, lattice: Lattice, threads: int = 1) -> FloatArray:
+    """(2, n_rows, n_groups), sums over the cells of each group, and over all others."""
+    own = lattice.sums(np.ascontiguousarray(in_cells), threads)
+    return np.stack([own, in_cells.sum(axis=1)[:, None] - own])

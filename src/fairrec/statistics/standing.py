@@ -53,7 +53,7 @@ def expected_of(measured: Measured, inputs: AuditInputs) -> tuple[Expected, ...]
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
     has_none = has_none_relevant(inputs)
     expected = []
-    for metric, row in zip(measured.metrics, measured.values, strict=True):
+    for metric, row in zip(measured.metrics, measured.terms, strict=True):
         is_expected = is_expected_of(metric, inputs)
         if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
             # who has nothing that was asked for has nothing to be found; tested by group alone

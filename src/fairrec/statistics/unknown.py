@@ -63,10 +63,11 @@ def unknown_bounds(
     ]
     if not measured.is_complete or max(unknown_codes) == ANY:
         return ()
-    column = measured.column(metric)
+    column = measured.term(metric)
     centred = np.where(column.n > 0, column.values - column.mean, 0.0)
     cells, n_all = grouping.cells, int(column.n_users)
     n_per_cell, total_per_cell = cells.sums(column.n), cells.sums(centred * column.n)
+    size_per_cell = cells.sums(column.size)
     level = None if measured.alike is None else measured.alike.level[metric]
     joined_of: dict[bytes, Joined] = {}
     found = []
@@ -75,14 +76,15 @@ def unknown_bounds(
         is_known = members(codes, cells)
         may_belong = _may_belong(codes, unknown_codes, grouping) & ~is_known
         n_known, n_unknown = int(n_per_cell[is_known].sum()), int(n_per_cell[may_belong].sum())
-        if n_unknown == 0 or n_known < grouping.min_users or n_known == n_all:
+        size = float(size_per_cell[is_known].sum())
+        if n_unknown == 0 or n_known < grouping.min_users or not 0 < size < n_all:
             continue
         # all groups of one attribute share the users for whom it is unknown
         key = may_belong.tobytes()
         if key not in joined_of:
             rows = may_belong[cells.of_user] & (column.n > 0)
             joined_of[key] = (
-                joining_sums(centred[rows])
+                joining_sums(centred[rows], column.size[rows].astype(np.float64))
                 if level is None
                 else joining_levels(
                     centred[rows],
@@ -92,8 +94,8 @@ def unknown_bounds(
                 )
             )
         total = float(total_per_cell[is_known].sum())
-        low, high = difference_bounds(total, n_known, n_all, joined_of[key])
-        difference = total / n_known + total / (n_all - n_known)
+        low, high = difference_bounds(total, size, n_all, joined_of[key])
+        difference = total * (1 / size + 1 / (n_all - size))
         found.append(UnknownBounds(position, difference, low, high, n_known, n_unknown))
     better = measured.metrics[metric].metric.higher_is_better
 
@@ -103,12 +105,16 @@ def unknown_bounds(
     return tuple(sorted(found, key=strength, reverse=True))
 
 
+_ROUNDING = 1e-9
+"""What all have below in ratios, added up, is as many as they are but for this."""
+
+
 class Joined(NamedTuple):
     """Sums over the lowest values of those who may belong, and over the highest.
 
     Parameters
     ----------
-    n : (2, n_sizes), how many join
+    n : (2, n_sizes), how many join, or what they add to what sums are divided by
     total : (2, n_sizes), the smallest sum that so many can have, and the largest
     """
 
@@ -116,12 +122,22 @@ class Joined(NamedTuple):
     total: FloatArray
 
 
-def joining_sums(unknown: FloatArray) -> Joined:
-    """Of the 0, 1, 2 ... lowest values, and of the highest."""
-    ascending = np.sort(unknown)
+def joining_sums(unknown: FloatArray, size: FloatArray) -> Joined:
+    """Of the 0, 1, 2 ... lowest values, and of the highest.
+
+    Parameters
+    ----------
+    unknown : (n_unknown,), what each adds to a sum, around the mean of all
+    size : (n_unknown,), what each adds to what the sum is divided by; 1 for a user
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ascending = np.argsort(unknown / size, kind="stable")
     both = np.stack([ascending, ascending[::-1]])
-    total = np.concatenate([np.zeros((2, 1)), np.cumsum(both, axis=1)], axis=1)
-    return Joined(np.tile(np.arange(total.shape[1], dtype=np.float64), (2, 1)), total)
+    n, total = (
+        np.concatenate([np.zeros((2, 1)), np.cumsum(of[both], axis=1)], axis=1)
+        for of in (size, unknown)
+    )
+    return Joined(n, total)
 
 
 _STEPS = 64
@@ -156,12 +172,14 @@ def joining_levels(value: FloatArray, n: FloatArray, inner: FloatArray, level: I
 
 
 def difference_bounds(
-    total: float, n_known: int, n_all: int, joined: Joined
+    total: float, n_known: float, n_all: int, joined: Joined
 ) -> tuple[float, float]:
     """The smallest and the largest difference between a group and all others.
 
     Of all subsets of one size, that of the largest values has the largest difference; so as many
-    subsets as there are sizes hold the extremes.
+    subsets as there are sizes hold the extremes. Of ratios they hold them where the largest is
+    above 0 and the smallest below; of differences that all have one sign, the end next to 0 may be
+    missed by a little.
 
     Parameters
     ----------
@@ -171,7 +189,7 @@ def difference_bounds(
     """
     n = n_known + joined.n
     # a group of everybody has nobody to be compared with
-    n_others = np.where(n < n_all, n_all - n, np.nan)
+    n_others = np.where(n < n_all * (1 - _ROUNDING), n_all - n, np.nan)
     lowest, highest = (total + joined.total) * (1 / n + 1 / n_others)
     return float(np.nanmin(lowest)), float(np.nanmax(highest))
 

@@ -30,11 +30,12 @@ from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
-def refuse_for_items(predictions: Any, **beside: object) -> None:
+def refuse_for_items(predictions: Any, side: str = "items", /, **beside: object) -> None:
     """An error for what cannot be done where items are compared.
 
     Parameters
     ----------
+    side : as it was asked for
     beside : options by their names, and what was given for each
     """
     given = {name: value for name, value in beside.items() if not _is_usual(value)}
@@ -42,7 +43,7 @@ def refuse_for_items(predictions: Any, **beside: object) -> None:
         given["run"] = predictions
     for name in given:
         raise InputError(
-            f"{spelled('side', 'items')} needs the lists of all users at once, with their scores. "
+            f"{spelled('side', side)} needs the lists of all users at once, with their scores. "
             f"Leave out {spelled(name)}, and give the recommendations as a table."
         )
 
@@ -77,7 +78,11 @@ def audit_items(
         analysis,
         missing,
         expected_of(measured, inputs),
-        replace(inputs.described, n_candidates=len(read.shown.candidates.items)),
+        replace(
+            inputs.described,
+            n_candidates=len(read.shown.candidates.items),
+            measured_by="recommendations" if read.shown.is_of_all else "candidates",
+        ),
         inputs=inputs,
         wanted=wanted,
         command=command or audit_call(said, options, about),
@@ -85,7 +90,7 @@ def audit_items(
         started=started,
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
-    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes))
+    catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
     return replace(result, summary=result.summary.model_copy(update={"catalogue": catalogue}))
 
 
@@ -97,7 +102,9 @@ def analyse_items(
     """What there is to say of groups of items: chance by attributes, intervals by users."""
     inputs, shown = read.inputs, read.shown
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
-    measured = measure_everyone(inputs, read.wanted, options.n_threads, progress)
+    measured = replace(
+        measure_everyone(inputs, read.wanted, options.n_threads, progress), ratio=read.ratio
+    )
     refuse_undefined(measured, inputs.candidates, inputs.unit)
     refuse_unfit_to(options.matters, measured)
     lengths = np.diff(shown.candidates.offsets)

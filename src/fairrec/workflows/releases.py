@@ -125,7 +125,7 @@ def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFram
         return None
     metrics = [name for name in summary.metrics if name in per_user.columns]
     table = per_user.select(
-        pl.col("user_id").cast(pl.String),
+        pl.col(summary.unit.id_column(summary.unit_column)).cast(pl.String).alias("user_id"),
         pl.col(list(summary.attributes)).cast(pl.String),
         pl.col(metrics).is_not_null(),
     )

@@ -33,6 +33,7 @@ NUMBERS = (
     *("value", "support", "difference", "difference_low", "difference_high"),
     *("simultaneous_low", "simultaneous_high"),
 )
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ class Lines:
     groups : conditions of each line
     numbers : by name, as the table of groups has them
     outcomes : None where nothing was tested
-    error : standard error of the difference
+    error : standard error of the difference, at least that of a random group of as many
+    error_by_users : the same as users drawn again tell it, where items are compared; of users as
+        `error`
     """
 
     metrics: list[str]
@@ -52,6 +55,7 @@ class Lines:
     numbers: Mapping[str, FloatArray]
     outcomes: list[list[Any]]
     error: FloatArray
+    error_by_users: FloatArray
     directions: Mapping[str, bool | None]
 
     @property
@@ -124,7 +128,10 @@ def follow(lines: Lines, tiers: IntArray, shared: FloatArray, alpha: float) -> F
     shares = shares_of_level(lines.is_known, tiers)[line] / [n for _, _, n in ends]
     harms = sign[:, None] * lines.numbers["difference"][line]
     of_ends = shared[:, line]
-    growth = evidence_of_change(harms, lines.error[line], of_ends)
+    # the same items grow no worse by how much they differ; others may, and so may any be by luck
+    is_same = (of_ends[0] > 1 - _ROUNDING).all(axis=(1, 2))
+    error = np.where(is_same[:, None], lines.error_by_users[line], lines.error[line])
+    growth = evidence_of_change(harms, error, of_ends)
     together = evidence_of_harm(harms, lines.error[line], of_ends)
     grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
     return Followed(line, sign, harms, growth, grew, together, worse)
@@ -165,6 +172,7 @@ def lines_of(
         numbers,
         outcomes,
         _errors(releases, names, numbers),
+        _errors(releases, names, numbers, is_by_users=True),
         directions_of(releases, metrics),
     )
 
@@ -216,7 +224,10 @@ def directions_of(releases: Sequence[Release], metrics: Sequence[str]) -> dict[s
 
 
 def _errors(
-    releases: Sequence[Release], metrics: Sequence[str], numbers: Mapping[str, FloatArray]
+    releases: Sequence[Release],
+    metrics: Sequence[str],
+    numbers: Mapping[str, FloatArray],
+    is_by_users: bool = False,
 ) -> FloatArray:
     shape = numbers["value"].shape
     alpha, n_all, sd = np.full(shape, 0.05), np.full(shape, math.nan), np.full(shape, math.nan)
@@ -225,9 +236,10 @@ def _errors(
         alpha[:, look] = release.summary.alpha
         for name, mine in rows.items():
             about = release.summary.metrics.get(name)
-            if about is not None:
-                n_all[mine, look] = about.n_compared or about.n_defined
-                sd[mine, look] = math.nan if about.sd is None else about.sd
+            if about is None or (is_by_users and not release.summary.unit.is_users):
+                continue
+            n_all[mine, look] = about.n_compared or about.n_defined
+            sd[mine, look] = math.nan if about.sd is None else about.sd
     return standard_errors(
         numbers["difference_low"],
         numbers["difference_high"],

@@ -205,3 +205,21 @@ def test_who_is_worse_off_only_beside_a_group_served_better_is_told_with_it():
     assert found.detail.endswith(
         "they would not stand out without gender=M, tier=paid, served better than they are"
     )
+
+
+def test_of_several_values_the_headline_names_the_one_that_is_there():
+    """Items without a genre are all others of those with it, and nobody looks for them."""
+    genres = ["war" if item < 30 else "war|love" if item < 40 else "love" for item in range(120)]
+    items = pl.DataFrame({"item_id": range(120), "genres": genres})
+    lists = [[*range(u % 40, u % 40 + 3), 40 + u % 80] for u in range(400)]
+    recommended = pl.DataFrame({"user_id": range(400), "item_id": lists})
+    given = {"side": "items", "by": "genres:each", "permutations": 199, "depth": 1}
+    result = fairrec.audit(recommended, items=items, **given)
+    worst = result.metrics["exposure@4"].findings[0]
+    assert worst.group == {"genres[war]": "no"}
+    found = overview(result.summary, build_view(result.summary).verdicts)
+    assert found.named == "genres[war]=yes"
+    assert "genres[war]=yes is exposed more: attention" in found.headline
+    value = worst.value - worst.difference
+    assert f"attention {number(value)} instead of" in found.headline
+    assert found.detail.startswith("40 of 120 items (33%)")

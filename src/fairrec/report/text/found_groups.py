@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.inputs.users import Value
 from fairrec.report.text.ends import is_worse
-from fairrec.result.schema import AuditSummary, Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import OUTCOMES
 
 Served = Literal["worse", "differs", "better"]
@@ -72,6 +74,20 @@ def marks_of(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
         Mark(plain(name), served_in(finding, summary.metrics[name]))
         for name, finding in group.findings
     )
+
+
+def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, Value] | None:
+    """Who has the value that a group lacks, where these are all others; None for most groups.
+
+    Of an attribute that was made of one of several values, `genres:each`, everybody has the value
+    or has not, and a reader thinks of those who have.
+    """
+    if len(group) != 1:
+        return None
+    ((name, value),) = group.items()
+    about = summary.attributes.get(name)
+    is_split = about is not None and {*about.values} == {"yes", "no"} and name.endswith("]")
+    return {name: "yes"} if is_split and value == "no" else None
 
 
 def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
-from fairrec.metrics.value_columns import metric_named
+from fairrec.inputs.users import Value
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.ends import harm_word
+from fairrec.report.text.ends import end_words, harm_word, of_two_lists
 from fairrec.report.text.finding import (
     difference_of,
     simultaneous_interval,
@@ -26,6 +25,7 @@ from fairrec.report.text.found_groups import (
     effect_in_sd,
     found_groups,
     marks_of,
+    other_side,
 )
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.sampled import is_sampled
@@ -113,7 +113,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     return Overview(
         tone=_tone(verdicts),
         headline=headline,
-        named=group_label(groups[0].group) if is_found else "",
+        named=group_label(_told(groups[0], summary)) if is_found else "",
         detail=detail,
         who=_who(groups, summary),
         how_much=_how_much(groups[0], summary) if is_found else (),
@@ -156,21 +156,28 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     """Headline and detail where groups stand out."""
     first = groups[0]
     name, finding = first.first
-    label = group_label(first.group)
     n_alike = sum(group.served == first.served for group in groups)
     unit = summary.unit
-    verb = _verbs(name, unit)
-    if n_alike == 1:
-        who = f"{label} is {verb[first.served]}"
-    else:
+    words = end_words(name, unit)
+    verb = {"worse": words.worse, "better": words.better, "differs": "different"}
+    here, there = numbers(finding.value, value_of_others(finding))
+    known, share = users_known(finding), finding.n_users / summary.n_users
+    told, alone = _told(first, summary), verb[first.served]
+    if told != first.group:
+        alone = verb["differs" if first.served == "differs" else "better"]
+        here, there, share = there, here, 1 - share
+        known = f"{summary.n_users - finding.n_users:,}"
+    label = group_label(told)
+    who = f"{label} is {alone}"
+    if n_alike > 1:
         at_least = "at least " if _is_cut(summary) else ""
-        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, most of all {label}"
+        most = f", most of all {label}" if told == first.group else f"; most of all, {who}"
+        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}{most}"
     if first.served == "better":
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
         who = who[0].upper() + who[1:]
     called = _called(name, summary)
-    here, there = numbers(finding.value, value_of_others(finding))
     about = "about " if is_sampled(summary) else ""
     headline = f"{who}: {called} {here} instead of {about}{there}"
     if summary.given is not None:
@@ -180,10 +187,9 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
             f"{who}: {called} {number(abs(finding.difference))} {lower} than that of others with "
             f"the same {names_of_given(summary)}"
         )
-    share = percent(finding.n_users / summary.n_users)
     p = p_is(p_adjusted(finding.p_adjusted, finding.p_value, summary))
     detail = (
-        f"{users_known(finding)} of {unit.count(summary.n_users)} ({share}) · {plain(name)} · "
+        f"{known} of {unit.count(summary.n_users)} ({percent(share)}) · {plain(name)} · "
         f"not chance ({p}, {_family(summary)})"
     )
     if summary.given is not None:
@@ -193,28 +199,20 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         detail += f" · all others estimated from {n_sample} drawn at random"
     if finding.because_of:
         better = group_label(finding.because_of)
-        detail += f" · they would not stand out without {better}, {unit.better} than they are"
+        detail += f" · they would not stand out without {better}, {words.better} than they are"
     return headline, detail
 
 
-def _verbs(metric: str, unit: Unit) -> dict[str, str]:
-    """What groups are at either end of a metric."""
-    worse, better = {
-        "": (unit.worse, unit.better),
-        "change": ("worse off as they are", "better off as they are"),
-        "distance": ("changed more", "changed less"),
-    }[_of_two_lists(metric)]
-    return {"worse": worse, "better": better, "differs": "different"}
+def _told(first: FoundGroup, summary: AuditSummary) -> dict[str, Value]:
+    """The group that the headline names: the first, or all others where these have a value.
 
-
-def _of_two_lists(metric: str) -> Literal["", "change", "distance"]:
-    """Whether a value tells of two lists of a user: how a metric changes, or how far they are."""
-    before = metric_named(metric.removesuffix("_change"))
-    if before is None:
-        return ""
-    if metric.endswith("_change"):
-        return "change"
-    return "distance" if "against_lists" in before.needs else ""
+    As they are measured; what is adjusted or estimated is said of one group alone.
+    """
+    has_value = other_side(first.group, summary)
+    if has_value is None or summary.given is not None or is_sampled(summary):
+        return first.group
+    is_by_itself = first.served != "better" and first.first[1].because_of is None
+    return has_value if is_by_itself else first.group
 
 
 def _family(summary: AuditSummary) -> str:
@@ -335,7 +333,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         steps.append(f"{alike}: {spelled('given', [circumstance])}")
     if any(group.served == "worse" for group in groups):
         has_lists = "predictions" in summary.inputs
-        if _of_two_lists(groups[0].first[0]):
+        if of_two_lists(groups[0].first[0]):
             steps.append("look at what changes in their lists")
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
