@@ -388,8 +388,8 @@ def _rest() -> list[list[str]]:
             f" popularity and taste and {share(seconds['dcn'].min())} to"
             f" {share(seconds['dcn'].max())} by a trained DCN, of Themis' (medians of 3 tests)",
             "disagrees in both, and in direction: with 100,000 users every test of FairRec takes"
-            f" longer than every one of Themis in {large['is_longer'].sum()} of {large.height} worlds. In"
-            " combinations queried, empty ones too, it is a tenth (above)",
+            f" longer than every one of Themis in {large['is_longer'].sum()} of {large.height} worlds."
+            " In combinations queried, empty ones too, it is a tenth (above)",
         ],
         [
             "particles that start by the distribution of users start at groups (Figure 2)",
@@ -423,8 +423,8 @@ def _rest() -> list[list[str]]:
             "MRR 0.525 to 0.389",
             f"MRR {mean(gap, 'gap_before'):.3f} to {mean(same, 'gap_after'):.3f} on the same"
             f" targets, as in the paper; to {mean(gap, 'gap_after'):.3f} on held-out ones",
-            "agrees in direction on the same targets, by two thirds as much; on held-out ones it moves by"
-            " less than trainings differ",
+            "agrees in direction on the same targets, by two thirds as much; on held-out ones it"
+            " moves by less than trainings differ",
         ],
         [
             "more attributes show more unfairness (Table 5)",
@@ -473,8 +473,8 @@ def _fairas() -> list[list[str]]:
             "FairAS: finds the next-worst groups, for use in mitigation",
             "no number known to us",
             f"of the 10 worst, at equal users on MovieLens-1M: FairAS {found[0]}, FairRec"
-            f" {found[1]}, random order {found[2]}; MRR of those found, re-ranked, rises by {better[0]},"
-            f" {better[1]} and {better[2]}",
+            f" {found[1]}, random order {found[2]}; MRR of those found, re-ranked, rises by"
+            f" {better[0]}, {better[1]} and {better[2]}",
             "agrees against FairRec, not against random order; in mitigation no difference between"
             " the three is beyond the spread over seeds",
         ],

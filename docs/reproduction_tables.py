@@ -73,7 +73,7 @@ CLAIMS = {
 
 
 def method_row(folder: str, dataset: str, at: int | None) -> dict[str, float] | None:
-    """The means over models for the method at a place; without one, FairAS with 10 rounds, if any."""
+    """The means over models for the method at a place; at None, FairAS with 10 rounds, if any."""
     rows = cost_rows(folder, dataset)
     is_ten = pl.col("method") == TEN_ROUNDS
     found = rows.filter(is_ten) if at is None else rows.filter(~is_ten).slice(at, 1)
