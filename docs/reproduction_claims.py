@@ -388,8 +388,8 @@ def _rest() -> list[list[str]]:
             f" popularity and taste and {share(seconds['dcn'].min())} to"
             f" {share(seconds['dcn'].max())} by a trained DCN, of Themis' (medians of 3 tests)",
             "disagrees in both, and in direction: with 100,000 users every test of FairRec takes"
-            f" longer than every one of Themis in {large['is_longer'].sum()} of {large.height} worlds."
-            " In combinations queried, empty ones too, it is a tenth (above)",
+            f" longer than every one of Themis in {large['is_longer'].sum()} of {large.height}"
+            " worlds. In combinations queried, empty ones too, it is a tenth (above)",
         ],
         [
             "particles that start by the distribution of users start at groups (Figure 2)",
