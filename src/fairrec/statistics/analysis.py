@@ -173,7 +173,7 @@ class Analysis:
     def _adjusted_by_max(self) -> FloatArray:
         """(n_metrics, n_groups), of the test; of items the larger of that and of users drawn again.
 
-        Attributes dealt out over items say nothing of which users came, who may like some items
+        Permuting attributes over items says nothing of which users came, who may like some items
         together; users drawn again say nothing of which items have an attribute.
         """
         assert self.test is not None

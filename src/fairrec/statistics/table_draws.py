@@ -60,9 +60,9 @@ class Margins(NamedTuple):
 
 
 class TableSums:
-    """The levels of users, dealt out anew to the places of each stratum.
+    """The levels of users, permuted over the places of each stratum.
 
-    Metrics that were not counted together are dealt out apart from one another. Their largest
+    Metrics that were not counted together are permuted apart from one another. Their largest
     score is then a little larger than if they went together, which is on the safe side.
     """
 
