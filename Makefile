@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench coverage torture lowest clean
+.PHONY: demo test check docs bench coverage torture lowest lock release clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -12,12 +12,16 @@ OUTPUTS := */core/files.py,*/core/folders.py,*/core/file_by_file.py,*/core/scrat
 # where the lowest versions are installed, and what is tested with them: readers, metrics, groups, a model that is asked,
 # engines, tracking, the page, and the command line
 LOWEST := .lowest
-LOWEST_EXTRAS := excel http mlflow onnx pandas ray serve
+LOWEST_EXTRAS := excel figures http mlflow onnx pandas ray serve
 LOWEST_TESTS := tests/inputs tests/groups tests/metrics tests/report tests/scoring/http tests/scoring/models \
 	tests/scoring/wire tests/stores/test_mlflow.py tests/core/engines tests/end_to_end/test_command_line.py \
 	tests/end_to_end/test_demo.py --ignore-glob '*_ranx.py' --ignore-glob '*_scikit_learn.py' \
 	-k 'not ranx and not without_noise and not in_its_own_way and not node_is_lost'
 # the last three: Ray 2.10 leaves files open, which it says where warnings are shown, and has nodes in tests without an id
+
+# where a release is built and tried
+RELEASE := .release
+TOOLS := $(RELEASE)/tools/bin
 
 # set up what is needed and run the main job
 demo: $(VENV)/core
@@ -33,6 +37,10 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# the site, in docs/_build/html; a link that leads nowhere is an error, and so is a page that fetches from a network
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # timings and memory beside other tools, as ratios in one run
 bench: $(VENV)/bench
@@ -70,6 +78,35 @@ $(LOWEST)/ready: pyproject.toml Makefile
 		cmarkgfm hypothesis jsonschema markdown-it-py 'onnx<1.17' pytest pytest-xdist xlsxwriter
 	touch $@
 
+# the tested set with hashes, for all systems and Pythons; torch is left out, as the hashes of its builds differ by index
+lock: $(RELEASE)/ready
+	printf "torch; python_version < '3'\n" > $(RELEASE)/overrides.txt
+	$(TOOLS)/uv pip compile -q pyproject.toml --all-extras --universal --python-version 3.11 --upgrade -c constraints.txt \
+		--overrides $(RELEASE)/overrides.txt --generate-hashes --no-annotate --no-header -o requirements.lock
+
+# sdist and wheel of the last commit, built twice with the same bytes; tried in empty environments with the newest and the
+# lowest versions; a bill of materials of the newest
+release: $(RELEASE)/ready
+	rm -rf dist
+	$(TOOLS)/python .ci/release.py dist
+	$(TOOLS)/twine check --strict dist/*.whl dist/*.tar.gz
+	# a wheel that is asked for by itself gets the newest versions, whatever --resolution says of what it needs
+	: > $(RELEASE)/newest.txt
+	$(TOOLS)/uv pip compile -q pyproject.toml --resolution lowest-direct --upgrade --no-header --no-annotate -o $(RELEASE)/lowest.txt
+	for versions in newest lowest; do \
+		$(TOOLS)/uv venv -q --clear -p $(PYTHON) $(RELEASE)/$$versions && \
+		$(TOOLS)/uv pip install -q -p $(RELEASE)/$$versions -c $(RELEASE)/$$versions.txt dist/*.whl && \
+		NUMBA_CACHE_DIR=$(CURDIR)/$(RELEASE)/numba-$$versions .ci/smoke $(RELEASE)/$$versions/bin/python || exit; done
+	$(TOOLS)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml --mc-type library \
+		--output-file dist/sbom.cdx.json $(RELEASE)/newest/bin/python
+	$(TOOLS)/python .ci/sbom.py dist/sbom.cdx.json
+
+$(RELEASE)/ready: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)/tools
+	$(TOOLS)/pip install -q uv
+	$(TOOLS)/uv pip install -q -p $(RELEASE)/tools --group release
+	touch $@
+
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e . -c constraints.txt
@@ -80,10 +117,16 @@ $(VENV)/dev: pyproject.toml constraints.txt
 	$(BIN)/pip install -q -e '.[dev]' -c constraints.txt
 	touch $(VENV)/core $@
 
+$(VENV)/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -e '.[docs]' -c constraints.txt
+	touch $(VENV)/core $@
+
 $(VENV)/bench: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e '.[bench]' -c constraints.txt
 	touch $(VENV)/core $(VENV)/dev $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(LOWEST) $(RELEASE) dist docs/_build docs/_live docs/reference/commands docs/reference/schemas \
+		.axe fairrec-demo bench-data .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

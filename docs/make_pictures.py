@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 
 from rich.console import Console
+from site_parts import write_demo_page
 
 from fairrec.report.text.terminal import print_text
 from fairrec.report.text.view import build_view
-from fairrec.workflows.audit import audit
 from fairrec.workflows.demo import BY, run_demo
 from fairrec.workflows.mitigate import mitigate
 
@@ -46,10 +46,7 @@ def draw_report() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        run_demo(folder, seed=0, report=False)
-        parts = ("predictions", "users", "items", "history")
-        tables = {part: folder / f"{part}.parquet" for part in parts}
-        audit(**tables, by=BY, title="Demo", model_name="EASE").save(folder / "page")
+        write_demo_page(folder)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for file, width, height, scheme in (
             ("report.png", 1140, 760, "light"),
@@ -59,7 +56,7 @@ def draw_report() -> None:
             page = browser.new_page(
                 viewport={"width": width, "height": height}, color_scheme=scheme
             )
-            page.goto((folder / "page/report.html").as_uri())
+            page.goto((folder / "report.html").as_uri())
             if "drawer" in file:
                 page.locator("a.open").first.click()
             page.wait_for_timeout(500)

@@ -162,17 +162,17 @@ def fairas() -> str:
 
 def sensitivity() -> str:
     """Gaps by the smallest group and by the number of candidates."""
-    rows = []
-    for row in read("ours/sensitivity/sensitivity-movielens-1m").iter_rows(named=True):
-        if row["metric"] == "pooled_auc":
-            continue
-        d = places(row["metric"])
-        shown = [f"{row[name]:.{d}f}" for name in ("gap", "chance_mean")]
-        if not rows or rows[-1][0] != row["choice"]:
-            rows.append([row["choice"], str(row["n_groups"])])
-        times = f"{row['gap'] / row['chance_mean']:.2f}"
-        rows[-1].append(f"{shown[0]}, {f'**{times}**' if row['p_value'] <= 0.05 else times}")
-    return table(["", "groups", *(name for name in METRICS if name != "pooled_auc")], rows)
+    rows: dict[tuple[str, str], list[str]] = {}
+    each = read("ours/sensitivity/sensitivity-movielens-1m").filter(
+        pl.col("metric") != "pooled_auc"
+    )
+    for row in each.iter_rows(named=True):
+        model = MODELS[row["model"]]
+        line = rows.setdefault((model, row["choice"]), [model, row["choice"], str(row["n_groups"])])
+        gap, times = f"{row['gap']:.{places(row['metric'])}f}", row["gap"] / row["chance_mean"]
+        line.append(f"{gap}, " + (f"**{times:.2f}**" if row["p_value"] <= 0.05 else f"{times:.2f}"))
+    metrics = [name for name in METRICS if name != "pooled_auc"]
+    return table(["", "", "groups", *metrics], rows.values(), 2)
 
 
 # results.md --------------------------------------------------------------------------------------

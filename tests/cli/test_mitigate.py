@@ -348,3 +348,16 @@ def test_what_matters_is_for_audits_alone(tables: Tables):
     ran = run_here(*BARE, "--metric", "urd", "--matters", "0.03")
     assert ran.code == 2
     assert "No such option: --matters" in ran.stderr
+
+
+def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
+    ran = run_here(*BARE, "--metric", "urd@3", "--items", "items.parquet", "--by-items", "year")
+    assert ran.code == 2
+    assert "year" in ran.stderr
+    lists = (*BARE, "--metric", "urd@3", "--items", "items.parquet", "--permutations", "0")
+    ran = run_here(*lists, "--by-items", "categories:each", "--format", "json")
+    assert ran.code == 0, ran.stderr
+    named = json.loads(ran.stdout)["exposure"]
+    ran = run_here(*lists, "--format", "json")
+    assert json.loads(ran.stdout)["exposure"] == named != []
+    assert "by groups of items" in run_here(*lists).stdout

@@ -26,6 +26,7 @@ NAMES = [
     "figure-hyper",
     "trainings",
     "sensitivity",
+    "next-worst",
 ]
 
 
@@ -82,7 +83,7 @@ def test_enumeration_equals_one_pass_in_every_cell(out: Path):
     for file in (out / "trials").glob("*.json"):
         cell = json.loads(file.read_text())
         searcher = cell["about"].pop("searcher", None)
-        if searcher in gaps:
+        if cell["about"]["kind"] == "search" and searcher in gaps:
             where = json.dumps(cell["about"], sort_keys=True)
             gaps[searcher] |= {(where, row["metric"]): row["gap"] for row in cell["rows"]}
     assert gaps["themis"].keys() == gaps["exact"].keys()
@@ -102,14 +103,15 @@ def test_every_gap_has_its_cost_its_chance_level_and_the_published_one(out: Path
     for column in ("gap", "users", "share", "chance_mean", "chance_q95", "p_value"):
         assert per_user[column].null_count() == 0, column
     # FairAS is younger than the paper
-    paper = per_user.filter(~pl.col("method").str.contains("^ours|^FairAS"))
+    of_paper = per_user.filter(model="dcn")
+    paper = of_paper.filter(~pl.col("method").str.contains("^ours|^FairAS"))
     assert paper["method"].n_unique() == 4
     assert paper["published"].null_count() == 0
     assert (per_user.filter(method="Themis")["accuracy"].drop_nulls() == 1).all()
     tenth = per_user.filter(method="ours: adaptive, 10% of users")
     assert (tenth["users"] <= 24).all()
     claims = (out / "table2/table2.md").read_text()
-    assert "mean accuracy of FairRec | 95.6%" in claims
+    assert "mean accuracy of FairRec | 95.0%" in claims
     assert ",'-" not in (out / "table2/claims.csv").read_text()
 
 
@@ -139,8 +141,8 @@ def test_mitigation_is_reported_beside_the_published_one(out: Path):
     assert absolute["metric"].unique().to_list() == ["urp@5"]
     assert rows.filter(metric="urp@5, signed").height == 1
     mrr = rows.filter(metric="mrr@5")
-    assert mrr["published_before"].to_list() == [0.1783] * 3
-    assert mrr["published_gap_after"].to_list() == [0.3959] * 3
+    assert mrr["published_before"].to_list() == [0.1824] * 3
+    assert mrr["published_gap_after"].to_list() == [0.3825] * 3
     # who sees the labels puts every target first
     assert mrr.filter(way=ways[2])["after"].to_list() == [1.0]
     # chosen where it is reported: both are the same before anything is done

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from fairrec.core import json_file
 from fairrec.core.errors import InputError
 from fairrec.core.json_file import checked_json, load_json
-from fairrec.result.schema import AuditSummary, Gap
+from fairrec.result.metric_schema import Gap
+from fairrec.result.schema import AuditSummary
 
 GAP = {"metric": "mrr", "size": 1.0, "advantaged": None, "disadvantaged": None, "chance": None}
 

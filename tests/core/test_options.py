@@ -8,6 +8,9 @@ from typing import Annotated
 import polars as pl
 import pytest
 
+import fairrec
+from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.engines.options import EngineOptions
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import pairs, whole
 from fairrec.core.options import (
@@ -22,7 +25,9 @@ from fairrec.core.options import (
     spelled,
 )
 from fairrec.inputs.table_options import TableOptions
+from fairrec.mitigation.options import MitigationOptions
 from fairrec.search.options import SearchOptions
+from fairrec.workflows.counterfactual_options import CounterfactualOptions
 
 
 @dataclass(frozen=True)
@@ -160,3 +165,34 @@ def test_options_that_were_changed_are_told_from_those_that_say_the_same():
     table = pl.DataFrame({"user_id": [1]})
     said = TableOptions.of(users=table, by="age", missing_lists="zero", metrics="auc")
     assert [*changed(said)] == ["users", "by", "metrics"]
+
+
+def test_a_call_names_an_option_once_in_its_signature():
+    def walk(n_days: int = 2, shoes: str = "old") -> Trip:
+        return Trip.among(locals())
+
+    assert walk() == Trip(n_days=2)
+    with pytest.raises(InputError, match="n_days"):
+        walk(n_days=-1)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "without"),
+    [
+        (fairrec.audit, (AuditOptions, AboutOptions, TableOptions, EngineOptions), ()),
+        (
+            fairrec.counterfactual,
+            (AuditOptions, AboutOptions, CounterfactualOptions),
+            (),
+        ),
+        (
+            fairrec.mitigate,
+            (AuditOptions, AboutOptions, MitigationOptions),
+            ("correction", "matters", "max_undefined", "top"),
+        ),
+    ],
+)
+def test_a_conductor_takes_every_option_that_it_reads_from_its_call(function, options, without):
+    taken = inspect.signature(function).parameters
+    declared_ = [name for one in options for name in declared(one)]
+    assert [name for name in declared_ if name not in taken] == [*without]

@@ -48,7 +48,7 @@ def summary(strength="auto", taken=0.5, validation=4, command=None, **changes) -
         for gap in (0.4, 0.1)
     ]
     record = record.model_copy(update={"strength": taken})
-    return summary_of(plan, OPTIONS, split, record, seen, groups, audits, (), command)
+    return summary_of(plan, OPTIONS, split, record, seen, groups, audits, (), (), command)
 
 
 def test_effects_are_told_for_the_chosen_the_lowered_the_others_and_everyone():

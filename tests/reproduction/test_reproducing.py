@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,4 +52,11 @@ def test_unknown_names_are_refused_before_anything_is_written(tmp_path):
     for names, datasets in ((["tabel2"], None), (["table2"], ["movielens"])):
         with pytest.raises(UnknownNameError, match="Did you mean"):
             reproduce(names, tmp_path / "out", datasets=datasets, options=QUICK)
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_the_extra_for_pictures_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(InputError, match=r"fairrec\[figures\]"):
+        reproduce([FIGURE], tmp_path / "out", options=QUICK)
     assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError, OutputError
 from fairrec.report.text.view import build_view
+from tests.end_to_end.command_line import run_here
 from tests.workflows.flipped_world import blind, direct, flipped
 
 
@@ -31,6 +32,39 @@ def test_a_saved_one_is_loaded_gated_and_replaced_by_its_own_kind(tmp_path: Path
     found.save(folder, report=False)
     with pytest.raises(OutputError, match="holds a counterfactual, which an audit would replace"):
         found.audit.save(folder)
+
+
+def test_the_page_tells_what_changes_before_for_whom(tmp_path: Path):
+    found = flipped(direct, permutations=0)
+    folder = found.save(tmp_path / "out")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<title>FairRec counterfactual" in page
+    section = page[page.index('<section id="changes"') : page.index('<section id="findings"')]
+    for text in ("Metrics of the lists", "once changed", "mrr@3", "gender=F -&gt; gender=M"):
+        assert text in section
+    as_is, change = found.summary.as_they_are["mrr@3"].mean, found.summary.changes["mrr@3_change"]
+    assert f"{as_is:.3f}" in section
+    assert f"{as_is + change.mean:.3f}" in section
+    assert run_here("report", str(folder), "--out", str(tmp_path / "again.html")).code == 0
+    again = (tmp_path / "again.html").read_text(encoding="utf-8")
+    assert section in again
+    audit = fairrec.load(folder).audit.save(tmp_path / "audit")
+    assert 'id="changes"' not in (audit / "report.html").read_text(encoding="utf-8")
+
+
+def test_it_reads_as_a_few_short_lines():
+    found = flipped(direct, permutations=0, reference="gender=F")
+    lines = repr(found).splitlines()
+    assert lines[0].startswith("counterfactual of gender, set to gender=F: affected@3 0.")
+    assert lines[0].endswith(f" of {found.summary.n_users:,} users")
+    assert lines[1].startswith(f"audit of {found.summary.n_users:,} users by gender, age")
+    assert len(lines) == 5
+    other = flipped(direct, attribute="", other_model=blind_of_all, permutations=0)
+    assert repr(other).startswith("counterfactual of the model: ")
+
+
+def blind_of_all(user_ids, item_ids):
+    return -item_ids
 
 
 def test_a_counterfactual_of_another_result_is_refused(tmp_path: Path):

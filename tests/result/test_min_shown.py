@@ -18,17 +18,12 @@ from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
+from fairrec.result.metric_schema import Detectable, Interaction, Neighbour
 from fairrec.result.min_shown import without_small
 from fairrec.result.parts import GroupValue
 from fairrec.result.saved import load_groups, load_summary
-from fairrec.result.schema import (
-    AuditSummary,
-    Detectable,
-    HistoryPoint,
-    Interaction,
-    Neighbour,
-    SearchedMetric,
-)
+from fairrec.result.schema import AuditSummary
+from fairrec.result.search_schema import HistoryPoint, SearchedMetric
 from tests.builders import audit, make_tables
 
 LIMIT = 10

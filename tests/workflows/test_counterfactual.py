@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
+from fairrec.report.text.counterfactual import counterfactual_markdown
 from tests.models.runs.small_run import small_run
 from tests.workflows.flipped_world import (
     N_ITEMS,
@@ -15,6 +17,7 @@ from tests.workflows.flipped_world import (
     blind,
     direct,
     flipped,
+    people,
 )
 
 
@@ -102,3 +105,15 @@ def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Pat
 def test_what_cannot_be_is_said(given, says):
     with pytest.raises(InputError, match=says):
         flipped(**{"scorer": direct, **given})
+
+
+@pytest.mark.parametrize("given", [{}, {"budget_users": 200}, {"reference": "gender=F"}])
+def test_users_without_candidates_are_told_and_do_not_make_it_inconclusive(given):
+    world = people()
+    users = pl.concat([world.users, world.users.with_columns(pl.col("user_id") + 1000)])
+    found = flipped(direct, users=users, **given)
+    said = [note for note in found.audit.warnings if "no candidates" in note]
+    assert said == ["600 users of the users table have no candidates and are not asked about"]
+    assert found.audit.summary.missing == ()
+    assert "table of values" not in counterfactual_markdown(found.summary, found.audit.summary)
+    assert all(one.is_conclusive for one in found.audit.metrics.values())

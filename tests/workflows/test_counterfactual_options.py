@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fairrec.core.errors import InputError
@@ -27,3 +28,10 @@ def test_options_are_read_from_text():
 def test_what_does_not_go_together_is_refused(given, says):
     with pytest.raises(InputError, match=says):
         CounterfactualOptions.of(**given)
+
+
+@pytest.mark.parametrize("value", [40, np.int64(40), "40"])
+def test_a_reference_may_be_a_number(value):
+    assert CounterfactualOptions.of(attribute="age", reference={"age": value}).reference == {
+        "age": "40"
+    }

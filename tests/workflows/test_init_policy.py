@@ -92,7 +92,7 @@ def test_every_option_that_a_result_knows_is_kept(tmp_path):
     file.write_text(policy_text(result))
     again = fairrec.audit(tables.predictions, users=tables.users, settings=file)
     assert again.group_table.equals(result.group_table)
-    read_policy(file).refuse_other_audit(again.summary)
+    read_policy(file).refuse_other_audit([again.summary])
 
 
 def test_an_existing_file_stays(tmp_path):

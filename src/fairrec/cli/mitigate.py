@@ -39,7 +39,7 @@ from fairrec.inputs.table_options import (
     VALUES,
     TableOptions,
 )
-from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
+from fairrec.mitigation.options import MitigationOptions, ReportedItems, ReportedMetrics, Validation
 
 if TYPE_CHECKING:
     from fairrec.result.run_file import Place
@@ -61,6 +61,7 @@ def mitigate_command(
         Given,
         FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
     ],
+    by_items: ReportedItems = (),
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,
@@ -96,7 +97,7 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        single = {"validation": validation, "metrics": metrics}
+        single = {"validation": validation, "metrics": metrics, "by_items": by_items}
         named = {name: value for name, value in single.items() if value is not None}
         settings = {**_settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -30,15 +30,24 @@ def report_command(
     from fairrec.core.files import write_text
     from fairrec.mitigation.mitigation_result import load_mitigation
     from fairrec.report.comparison.page import comparison_page
+    from fairrec.report.page.both import both_page
     from fairrec.report.page.html import write_page
     from fairrec.report.page.trend import trend_page
+    from fairrec.result.both_sides import SIDES, BothSides, load_both
     from fairrec.result.comparison import load_comparison
+    from fairrec.result.counterfactual_result import load_counterfactual
     from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_groups, load_saved
     from fairrec.result.trend_result import load_trend
+    from fairrec.workflows.load import load
 
     file = out or folder / "report.html"
-    if (comparison := load_comparison(folder)) is not None:
+    if load_both(folder) is not None:
+        both = cast(BothSides, load(folder))
+        has_pages = all((folder / side / "report.html").exists() for side in SIDES)
+        link = f"{Path(os.path.relpath(folder, file.parent)).as_posix()}/" if has_pages else ""
+        write_text(file, both_page(both.users, both.items, both.command, link))
+    elif (comparison := load_comparison(folder)) is not None:
         write_text(file, comparison_page(*comparison))
     elif (trend := load_trend(folder)) is not None:
         write_text(file, trend_page(trend))
@@ -46,7 +55,8 @@ def report_command(
         summary, sums = load_saved(folder)
         groups = load_groups(folder, sums)
         mitigation, run = load_mitigation(folder, sums), load_audit_run(folder, sums)
+        flipped = load_counterfactual(folder, sums)
         link = os.path.relpath(folder / "groups.parquet", file.parent)
-        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run)
+        write_page(file, summary, groups, Path(link).as_posix(), mitigation, run, flipped)
     if not quiet:
         say(f"Written: {file}")

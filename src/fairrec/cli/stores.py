@@ -89,6 +89,7 @@ def card_command(
 
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
+    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import Comparison
     from fairrec.result.counterfactual_result import CounterfactualResult
     from fairrec.result.trend_result import TrendResult
@@ -98,4 +99,8 @@ def _loaded(folder: Path) -> AuditResult | MitigationResult:
     if isinstance(result, Comparison | TrendResult):
         what = "a comparison of two audits" if isinstance(result, Comparison) else "a trend"
         raise InputError(f"{plain(folder, 300)}: holds {what}. Name the folder of an audit.")
+    if isinstance(result, BothSides):
+        raise InputError(
+            f"{plain(folder, 300)}: holds an audit of both sides. Name one: users or items in it."
+        )
     return result.audit if isinstance(result, CounterfactualResult) else result

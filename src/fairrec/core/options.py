@@ -119,6 +119,19 @@ class Options:
         """
         return cls(**given)
 
+    @classmethod
+    def among(cls, call: Mapping[str, Any]) -> Self:
+        """The options among the arguments of a call, which its `locals()` are at its beginning.
+
+        So a function names an option once, in its signature. What it does not take keeps its
+        default.
+
+        >>> from fairrec.core.audit_options import AuditOptions
+        >>> AuditOptions.among({"depth": 2, "users": "users.csv"}) == AuditOptions(depth=2)
+        True
+        """
+        return cls.of(**{name: call[name] for name in cls._declared if name in call})
+
 
 def declared(options: type[Options]) -> Mapping[str, Option]:
     """The options of a class by name; fields without an `Option` are none of them."""

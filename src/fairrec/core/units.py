@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _WORDS = re.compile(r"\w[\w -]{0,59}")
 """Nothing that a page, Markdown or a terminal could take for more than a name."""
+
+
+class EndWords(NamedTuple):
+    """What groups are at the worse and the better end of a metric, and the last of them."""
+
+    worse: str
+    better: str
+    worst: str
+
+
+CHANGES = EndWords("worse off as they are", "better off as they are", "worst off as they are")
+"""Of what a metric of users would be more or less by, were something about them another."""
+DISTANCES = EndWords("changed more", "changed less", "changed most")
+"""Of how far two lists of a user are apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +128,11 @@ class Unit:
     def worst(self) -> str:
         """What the last group at the worse end is."""
         return "served worst" if self.is_users else "exposed least"
+
+    @property
+    def end_words(self) -> EndWords:
+        """The three of them, which metrics of two lists have others for."""
+        return EndWords(self.worse, self.better, self.worst)
 
     @property
     def ends(self) -> str:

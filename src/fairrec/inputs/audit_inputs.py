@@ -190,7 +190,9 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     }
     _refuse_mixture(sources, given)
     tables = {
-        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+        name: Table.of(source, name, columns)
+        for name, source in sources.items()
+        if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     refuse_swapped(tables)

@@ -119,7 +119,9 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
         "history": given.history,
     }
     tables = {
-        name: Table(source, name, columns) for name, source in sources.items() if source is not None
+        name: Table.of(source, name, columns)
+        for name, source in sources.items()
+        if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     return tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -285,6 +286,16 @@ def parse_metric(text: str, side: Side = "users") -> MetricAtK:
             f"Example: {name}@5"
         )
     return MetricAtK(found, int(cutoff), of)
+
+
+def side_of(text: str) -> Side:
+    """Whose metric is named, in any case; one that nobody knows is left to the users' side.
+
+    >>> side_of("Exposure@10"), side_of("ndcg")
+    ('items', 'users')
+    """
+    name = re.split(r"[@\[]", text.strip())[0].lower()
+    return "items" if name in {known.lower() for known in _OF_SIDE["items"]} else "users"
 
 
 def _in_brackets(text: str, found: Metric, bracketed: str) -> str:

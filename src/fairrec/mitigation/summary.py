@@ -16,8 +16,13 @@ from fairrec.mitigation.record import RerankerRecord
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.split import TargetSplit, n_shared_targets
 from fairrec.result.changes import gap_change
-from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary, TradeOffPoint
-from fairrec.result.schema import MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.mitigation_schema import (
+    ExposureChange,
+    MetricEffect,
+    MitigationSummary,
+    TradeOffPoint,
+)
 from fairrec.statistics.changes import GroupChanges
 
 
@@ -30,6 +35,7 @@ def summary_of(
     changes: GroupChanges,
     audits: Sequence[Mapping[str, MetricResult]],
     trade_off: tuple[TradeOffPoint, ...],
+    exposure: tuple[ExposureChange, ...],
     command: str | None,
 ) -> MitigationSummary:
     """All that is said about a mitigation.
@@ -67,6 +73,7 @@ def summary_of(
         n_group_tests=changes.n_tests,
         harmed=harmed_groups(changes),
         notes=_notes(plan, split, seen, record.strength),
+        exposure=exposure,
     )
 
 

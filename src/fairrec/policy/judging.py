@@ -6,7 +6,7 @@ ruled out for every group that has to be. Both rest on intervals that hold for a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,14 @@ from fairrec.core.arrays import BoolArray
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import Blank, spelled
 from fairrec.policy import words
+from fairrec.policy.affected import judge_affected
 from fairrec.policy.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.policy.outcome import JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.over_releases import Trends, judge_over_releases
 from fairrec.policy.rules import Policy, Require, Rule
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.counterfactual_schema import Affected
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import BY_MORE, RULED_OUT, WORSE
 from fairrec.statistics.verdict import ruled_out_from
 
@@ -38,12 +41,14 @@ class Measurements:
     groups : the table of groups
     changes : None without a baseline
     trends : of this and earlier releases; None without any
+    affected : the share of users whom a counterfactual affects; None where it is none
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Changes | None = None
     trends: Trends | None = None
+    affected: Affected | None = None
 
     def about(self, metric: str) -> MetricResult:
         """The result of a metric; an error where the audit has no such one."""
@@ -79,25 +84,39 @@ def no_baseline() -> str:
     return f"has baseline, and none was given. Name one: {spelled('baseline', Blank('AUDIT'))}"
 
 
-def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[RuleOutcome, ...]:
+def judge_policy(
+    policy: Policy, measured: Sequence[Measurements], where: str
+) -> tuple[RuleOutcome, ...]:
     """The outcome of every rule, and of what is required.
 
     Parameters
     ----------
+    measured : of one audit or several, whose metrics have different names
     where : the policy, for errors
     """
     found = []
     for number, rule in enumerate(policy.rule, start=1):
         try:
-            found.append(judge(rule, policy.require, measured, number))
+            found.append(judge(rule, policy.require, _with_metric(measured, rule.metric), number))
         except (InputError, ValueError) as error:
             raise InputError(f"{where}: rule {number}: {error}") from error
     return (*found, *_required(policy, measured))
 
 
+def _with_metric(measured: Sequence[Measurements], metric: str) -> Measurements:
+    """The audit that has a metric; an error where none has it."""
+    for one in measured:
+        if metric in one.summary.metrics:
+            return one
+    known = [name for one in measured for name in one.summary.metrics]
+    raise unknown_name("metric in this audit", metric, known)
+
+
 def judge(rule: Rule, require: Require, measured: Measurements, number: int) -> RuleOutcome:
     """The outcome of one rule."""
     about = measured.about(rule.metric)
+    if rule.kind == "max_affected":
+        return judge_affected(rule, measured.affected, number)
     if rule.kind == "trend":
         # a group that no audit has would never be worse, and so pass
         named = difference_harms(measured.groups, measured.summary, rule.metric)
@@ -252,14 +271,15 @@ def _judged_group(harms: GroupHarms, at: int) -> JudgedGroup:
     )
 
 
-def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
+def _required(policy: Policy, measured: Sequence[Measurements]) -> list[RuleOutcome]:
     """What is required of the data behind every metric that a rule is about."""
     most = policy.require.max_undefined
     if most is None:
         return []
     found = []
     for metric in dict.fromkeys(rule.metric for rule in policy.rule):
-        share = measured.about(metric).undefined_share
+        audit = _with_metric(measured, metric)
+        share = audit.about(metric).undefined_share
         is_too_much = share > most
         severities = [rule.severity for rule in policy.rule if rule.metric == metric]
         found.append(
@@ -271,7 +291,7 @@ def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
                 outcome="failed" if is_too_much else "passed",
                 limit=most,
                 **words.undefined_in_words(
-                    metric, share, most, measured.summary.unit, is_too_much=is_too_much
+                    metric, share, most, audit.summary.unit, is_too_much=is_too_much
                 ),
                 decided_by=None,
                 n_failed=0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -21,8 +21,8 @@ from fairrec.core.matters import Amount, amount_in
 from fairrec.core.names import UnfitError, pairs_in
 from fairrec.result.parts import Part
 
-RuleKind = Literal["max_worse", "max_difference", "min_ratio", "baseline", "trend"]
-KINDS: tuple[RuleKind, ...] = ("max_worse", "max_difference", "min_ratio", "baseline", "trend")
+RuleKind = Literal["max_worse", "max_difference", "min_ratio", "baseline", "trend", "max_affected"]
+KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 """What a rule can limit; each rule has one of them."""
 _AMOUNT = Kind(amount_in, 'an amount above 0 such as 0.03, or a share of the mean such as "5%"')
 
@@ -102,6 +102,11 @@ class Rule(Part):
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"
     )
+    max_affected: Annotated[float, _read_by(number(above=0, below=1))] | None = Field(
+        default=None,
+        description="of a counterfactual: the largest share of all users for whom the change makes "
+        "another list",
+    )
     groups: tuple[NamedGroup, ...] = Field(
         default=(), description="the groups it is about; all where none is named"
     )
@@ -123,6 +128,12 @@ class Rule(Part):
                 "together",
                 "{said}",
                 {"said": 'has tolerance, which goes with baseline = "no_group_worse"'},
+            )
+        if self.max_affected is not None and self.groups:
+            raise PydanticCustomError(
+                "together",
+                "{said}",
+                {"said": "has max_affected, which is about all users, and names groups"},
             )
         return self
 

@@ -11,7 +11,8 @@ from fairrec.core.units import Unit
 from fairrec.policy.outcome import GateResult, JudgedGroup, Passing, RuleOutcome
 from fairrec.policy.rules import Rule
 from fairrec.report.words import interval, number, percent, plural
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 MARKS = {"failed": "FAIL", "inconclusive": "OPEN", "passed": "PASS"}
 _MANY = 100

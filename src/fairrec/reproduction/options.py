@@ -102,5 +102,5 @@ class ReproduceOptions(Options):
 
 
 QUICK = ReproduceOptions(
-    n_seeds=2, models=("deepfm", "dcn"), permutations=49, training_seeds=(0, 1), quick=True
+    n_seeds=2, models=("dcn", "taste"), permutations=49, training_seeds=(0, 1), quick=True
 )

@@ -11,6 +11,7 @@ from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.files import check_writable
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
+from fairrec.report.figures.still import need_figures
 from fairrec.reproduction.data_catalogue import DataCatalogue
 from fairrec.reproduction.data_source import TITLES
 from fairrec.reproduction.experiment import Experiment, Setting
@@ -70,6 +71,7 @@ def reproduce(
     for name in datasets or ():
         if name not in TITLES:
             raise unknown_name("data set of the paper", name, TITLES)
+    need_figures()
     check_writable(out)
     sources = DataCatalogue(data, out / "data", options.quick, options.seed)
     if options.quick and sources.given:

@@ -16,6 +16,7 @@ from fairrec.core.options import documented, spelled
 from fairrec.result.audit_verdict import AuditVerdict, audit_verdict
 from fairrec.result.file_sums import RESULT, sums_in
 from fairrec.result.finding_table import as_pandas, finding_table
+from fairrec.result.metric_schema import Gap, MetricResult
 from fairrec.result.min_shown import without_small
 from fairrec.result.own_folder import AUDIT, names_to_replace
 from fairrec.result.page import CardMaker, PageMaker, write_with_page
@@ -23,7 +24,7 @@ from fairrec.result.per_user_table import in_order_of_ids
 from fairrec.result.ratio_table import ratio_table
 from fairrec.result.run_file import AuditRun, place_of, put_run
 from fairrec.result.saved import GROUPS, PER_USER
-from fairrec.result.schema import AuditSummary, Gap, InputSummary, MetricResult
+from fairrec.result.schema import AuditSummary, InputSummary
 from fairrec.result.show import show_page
 
 MOST_LINES = 10

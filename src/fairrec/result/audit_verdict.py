@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.result.schema import AuditSummary, MetricVerdict
+from fairrec.result.metric_schema import MetricVerdict
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import Outcome
 
 

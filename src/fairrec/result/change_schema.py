@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from fairrec.result.metric_schema import Chance
 from fairrec.result.parts import Part
-from fairrec.result.schema import Chance
 from fairrec.statistics.changes import ChangeVerdict
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.result.change_schema import Change, GapChange
-from fairrec.result.schema import MetricResult
+from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.changes import change_verdict
 from fairrec.statistics.paired import PairedChanges, paired_change
 from fairrec.statistics.unpaired import change_of_means

@@ -15,7 +15,8 @@ from fairrec.result.comparison_schema import (
     MetricComparison,
 )
 from fairrec.result.group_table import group_in
-from fairrec.result.schema import AuditSummary, CertifiedSize, MetricResult
+from fairrec.result.metric_schema import CertifiedSize, MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.compared import ComparedMetric
 from fairrec.statistics.outcome import BY_MORE, OPEN, OUTCOMES, RULED_OUT, WORSE
 

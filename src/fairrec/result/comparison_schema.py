@@ -8,8 +8,9 @@ from pydantic import Field
 
 from fairrec.core.units import USERS, Unit
 from fairrec.result.change_schema import Change, GapChange
+from fairrec.result.metric_schema import CertifiedSize
 from fairrec.result.parts import Part
-from fairrec.result.schema import AuditedModel, CertifiedSize
+from fairrec.result.schema import AuditedModel
 from fairrec.statistics.outcome import Outcome
 
 MOST_GROUPS = 50

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from fairrec.core.errors import plain
 from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.result.audit_result import AuditResult, put_audit
@@ -26,7 +27,20 @@ class CounterfactualResult:
     """
 
     summary: CounterfactualSummary
-    audit: AuditResult = field(repr=False)
+    audit: AuditResult
+
+    def __repr__(self) -> str:
+        """What is changed, for how many that makes another list, and the audit of who it is."""
+        found, share = self.summary, self.summary.affected
+        what = " and ".join(map(plain, found.attribute)) or "the model"
+        to = "" if found.reference is None else f", set to {plain(found.reference)}"
+        # its title says the same unless somebody gave another one
+        audit = self.audit.summary.model_copy(update={"title": ""})
+        return (
+            f"counterfactual of {what}{to}: {plain(share.metric)} {share.share:.3g} "
+            f"({share.low:.3g} to {share.high:.3g}) of {share.n:,} users\n"
+            f"{replace(self.audit, summary=audit)!r}"
+        )
 
     def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
         """Write `counterfactual.json` and the audit of the changes into a folder, with a page.
@@ -38,7 +52,13 @@ class CounterfactualResult:
             read and a trained run stay
         """
         folder, audit = Path(folder), self.audit
-        make_page = partial(audit.page, audit.summary, audit.group_table, run=audit.run)
+        make_page = partial(
+            audit.page,
+            audit.summary,
+            audit.group_table,
+            run=audit.run,
+            counterfactual=self.summary,
+        )
         names = names_to_replace(
             COUNTERFACTUAL, folder, force, audit.run.paths() if audit.run else ()
         )

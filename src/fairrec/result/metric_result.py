@@ -9,8 +9,7 @@ import numpy as np
 
 from fairrec.core.arrays import IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.result.parts import GroupValue
-from fairrec.result.schema import (
+from fairrec.result.metric_schema import (
     CertifiedSize,
     Chance,
     Detectable,
@@ -20,7 +19,8 @@ from fairrec.result.schema import (
     Neighbour,
     Unknown,
 )
-from fairrec.result.schema import MetricVerdict as NamedVerdict
+from fairrec.result.metric_schema import MetricVerdict as NamedVerdict
+from fairrec.result.parts import GroupValue
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis

@@ -17,18 +17,11 @@ import polars as pl
 from fairrec.core.units import Unit
 from fairrec.inputs.users import Value
 from fairrec.result.circumstances_schema import Given
+from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.parts import GroupValue
 from fairrec.result.ratios_schema import CategoryRatios, GroupRatios, MetricRatios
-from fairrec.result.schema import (
-    AttributeSummary,
-    AuditSummary,
-    Finding,
-    Hidden,
-    MetricResult,
-    MetricVerdict,
-    MissingUsers,
-    SearchedMetric,
-)
+from fairrec.result.schema import AttributeSummary, AuditSummary, Hidden, MissingUsers
+from fairrec.result.search_schema import SearchedMetric
 
 T = TypeVar("T", GroupValue, GroupRatios)
 

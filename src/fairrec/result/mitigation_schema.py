@@ -97,6 +97,18 @@ class Regression(Part):
     others_fresh: float | None = Field(description="mean of all others on the second")
 
 
+class ExposureChange(Part):
+    """What became of one group of items."""
+
+    group: dict[str, Value]
+    n_items: int
+    share_of_items: float = Field(description="of all items of the table")
+    change: Change = Field(
+        description="of the share of a list's attention that goes to them, mean over the users "
+        "reported on; the verdict is adjusted for all groups of items (Holm)"
+    )
+
+
 class MitigationSummary(Part):
     """The content of `mitigation.json`."""
 
@@ -130,3 +142,8 @@ class MitigationSummary(Part):
     n_group_tests: int = Field(description="groups and metrics in which somebody changed")
     harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
     notes: tuple[str, ...]
+    exposure: tuple[ExposureChange, ...] = Field(
+        default=(),
+        description="groups of items by one attribute, the largest change first; empty without "
+        "attributes of items",
+    )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from fairrec.inputs.described import Described
-from fairrec.result.schema import MetricResult
+from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.analysis import Analysis
 
 _ROUNDING = 1e-9

@@ -56,8 +56,9 @@ COMPARISON = ResultKind(
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
+BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.json"))
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
-KINDS = (TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
+KINDS = (BOTH, TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from fairrec.core.errors import OutputError
 from fairrec.core.folders import whole_folder
 from fairrec.core.options import spelled
+from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
@@ -26,6 +27,7 @@ class PageMaker(Protocol):
         group_file: str = "groups.parquet",
         mitigation: MitigationSummary | None = None,
         run: AuditRun | None = None,
+        counterfactual: CounterfactualSummary | None = None,
     ) -> str:
         """The page, with links to the table of groups; none where `group_file` is empty."""
 

@@ -16,8 +16,9 @@ from fairrec.core.parquet import read_parquet
 from fairrec.inputs.tables import LARGEST
 from fairrec.result.file_sums import NO_SUMS, RESULT, FileSums, sum_of
 from fairrec.result.group_table import ADJUSTED, JUDGED, NUMBERS
+from fairrec.result.metric_schema import Finding
 from fairrec.result.parts import GroupValue
-from fairrec.result.schema import AuditSummary, Finding
+from fairrec.result.schema import AuditSummary
 
 GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
 _WHOLE = ("depth", "support")

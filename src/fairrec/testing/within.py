@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from fairrec.policy.gate_options import Inconclusive
     from fairrec.policy.outcome import GateResult
     from fairrec.policy.rules import Policy
+    from fairrec.result.both_sides import BothSides
     from fairrec.workflows.load import Audited
 
 
 def assert_within(
-    result: Audited,
+    result: Audited | BothSides,
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,
     *,
-    baseline: Audited | None = None,
+    baseline: Audited | BothSides | None = None,
     releases: str | Path | None = None,
     inconclusive: Inconclusive = "fail",
 ) -> GateResult:

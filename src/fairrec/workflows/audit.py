@@ -60,6 +60,7 @@ from fairrec.workflows.repeated_call import audit_call, said_of_scores, said_of_
 if TYPE_CHECKING:
     from fairrec.counts.table import Counts
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.both_sides import BothSides
     from fairrec.scoring.models.model import Model, ScoringFunction
 
 NAMELESS = AboutOptions()
@@ -77,6 +78,8 @@ def audit(
     side: Side = TableOptions.side,
     unit: UnitColumn = TableOptions.unit,
     by: Sequence[str] | str = (),
+    by_users: Sequence[str] | str = (),
+    by_items: Sequence[str] | str = (),
     given: Sequence[str] | str = (),
     items: Any = None,
     history: Any = None,
@@ -114,7 +117,7 @@ def audit(
     scratch: Scratch = EngineOptions.scratch,
     progress: Progress | None = None,
     command: str | None = None,
-) -> AuditResult:
+) -> AuditResult | BothSides:
     """Which user groups are served best and worst, by how much, and whether it is chance.
 
     Tables are paths (Parquet, CSV, Arrow) or Polars, pandas or Arrow tables.
@@ -126,7 +129,7 @@ def audit(
         also as one row a user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, against_lists, columns, side, unit : see TableOptions
-    by, given, metrics : see TableOptions
+    by, by_users, by_items, given, metrics : see TableOptions
     counts, disjoint : see CountsOptions; also what `fairrec.count` gives
     depth, min_support, permutations, alpha, correction, matters : see AuditOptions
     max_undefined, seed, threads, max_memory, top : see AuditOptions
@@ -156,47 +159,16 @@ def audit(
     >>> result.gap("mrr@5").disadvantaged.group
     {'gender': 'F'}
     """
-    started = time.perf_counter()
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        correction=correction,
-        matters=matters,
-        max_undefined=max_undefined,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-        top=top,
-    )
-    tables = TableOptions.of(
-        test=test,
-        values=values,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        better=better,
-        users=users,
-        side=side,
-        unit=unit,
-        by=by,
-        given=given,
-        items=items,
-        history=history,
-        against_lists=against_lists,
-        metrics=metrics,
-        columns=columns,
-    )
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
+    call, started = locals(), time.perf_counter()
+    options, about = AuditOptions.among(call), AboutOptions.among(call)
+    tables, where = TableOptions.among(call), EngineOptions.among(call)
     asked = ScorerOptions(scorer, scorer_identity)
     how = _search_options(search, scorer)
-    where = EngineOptions.of(engine=engine, address=address, workers=workers, scratch=scratch)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    if tables.side == "items":
-        return _audit_items(
+    tables.refuse_both()
+    if tables.side != "users":
+        return _audit_with_items(
             predictions,
             tables,
             options,
@@ -310,7 +282,7 @@ def _load_the_rest() -> None:
     import_module("fairrec.workflows.audit_named")
 
 
-def _audit_items(
+def _audit_with_items(
     predictions: Any,
     tables: TableOptions,
     options: AuditOptions,
@@ -319,10 +291,15 @@ def _audit_items(
     beside: Mapping[str, object],
     command: str | None,
     about: AboutOptions,
-) -> AuditResult:
-    """The audit of items, which loads what it needs by itself."""
+) -> AuditResult | BothSides:
+    """The audit of items or of both sides, which loads what it needs by itself."""
     from fairrec.workflows.audit_items import audit_items, refuse_for_items
 
+    if tables.side == "both":
+        from fairrec.workflows.audit_both import audit_both
+
+        refuse_for_items(predictions, "both", values=tables.values, **beside)
+        return audit_both(predictions, tables, options, progress, command=command, about=about)
     refuse_for_items(predictions, **beside)
     return audit_items(predictions, tables, options, progress, command=command, about=about)
 
@@ -345,6 +322,7 @@ def audit_inputs(
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
+    refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
     missing = analyse_missing(measured, inputs, grouping, options)
     command = command or _as_call(inputs, wanted, options, about=about)

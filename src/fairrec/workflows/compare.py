@@ -26,7 +26,7 @@ from fairrec.result.changes import change_between, change_of
 from fairrec.result.comparison import Comparison
 from fairrec.result.comparison_parts import compared_audit, metric_comparison
 from fairrec.result.comparison_schema import ComparisonSummary
-from fairrec.result.schema import MetricResult
+from fairrec.result.metric_schema import MetricResult
 from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.unpaired import compare_unpaired

@@ -31,7 +31,7 @@ from fairrec.core.audit_options import (
     Top,
 )
 from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import changed, documented, spelled
+from fairrec.core.options import changed, declared, documented, spelled
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_path
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -43,6 +43,7 @@ from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
 from fairrec.report.text.counterfactual import headline, notes
+from fairrec.report.words import plural
 from fairrec.result.counterfactual_result import CounterfactualResult
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.group_table import RESERVED
@@ -147,45 +148,12 @@ def counterfactual(
     >>> found.summary.affected.share
     1.0
     """
-    started = time.perf_counter()
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        correction=correction,
-        matters=matters,
-        max_undefined=max_undefined,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-        top=top,
-    )
-    plan = CounterfactualOptions.of(
-        attribute=attribute,
-        reference=reference,
-        other_model=other_model,
-        budget_users=budget_users,
-        margin=margin,
-        ledger=ledger,
-    )
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
+    call, started = locals(), time.perf_counter()
+    options, about = AuditOptions.among(call), AboutOptions.among(call)
+    plan = CounterfactualOptions.among(call)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    named = {
-        "test": test,
-        "relevant": relevant,
-        "missing_lists": missing_lists,
-        "users": users,
-        "items": items,
-        "history": history,
-        "columns": columns,
-        "by": by,
-        "given": given,
-        "metrics": metrics,
-    }
+    named = {name: call[name] for name in declared(TableOptions) if name in call}
     model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
     if plan.attribute:
         refuse_unseen(model, plan.attribute)
@@ -254,6 +222,9 @@ def _audit_as_is(
     users = np.sort(asked.inputs.user_of_list[found.lists])
     scores = asked.as_is.pay_for(asked.inputs.list_of_user[users])
     inputs = asked.inputs.for_users(users).with_scores(scores)
+    if len(users) < asked.inputs.n_users:
+        # beside some of the users, all who have no candidates would seem more than they are
+        inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
     # how much of a change matters says nothing of the metric itself
     options = replace(options, matters=None)
     return audit_inputs(inputs, metrics, options, progress, about=about)
@@ -282,13 +253,23 @@ def _audit_changes(
         candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
         side=SideData(values=values),
         is_expected=np.ones(len(users), dtype=bool),
+        # nobody could be asked about them, whatever was drawn: they are told, not tested
+        absent=inputs.absent[:0],
+        unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
-        notes=(*notes(summary), *inputs.notes, *inputs.side.notes),
+        notes=(*notes(summary), *_without_candidates(inputs), *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, matters=matters_of(options.matters, wanted))
     # a page that is passed on has to say first that its groups are those of a counterfactual
     about = replace(about, title=about.title or headline(summary))
     return audit_inputs(audited, wanted, options, progress, command=command, about=about)
+
+
+def _without_candidates(inputs: AuditInputs) -> tuple[str, ...]:
+    n = len(inputs.absent) + len(inputs.unseen)
+    if not n:
+        return ()
+    return (f"{plural(n, 'user')} of the users table have no candidates and are not asked about",)
 
 
 def _as_call(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, ScoringError
 from fairrec.core.options import spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -56,6 +56,15 @@ class Asked:
         if self.values is None:
             return "the other model"
         return self.values.words(value)
+
+    @contextmanager
+    def told_under(self, value: int) -> Iterator[None]:
+        """Errors of the model with what users were to have, which their own values do not tell."""
+        try:
+            yield
+        except ScoringError as error:
+            under = "The other model" if self.values is None else f"Users as {self.words(value)}"
+            raise type(error)(f"{under}: {error}") from error
 
     @property
     def is_unknown(self) -> BoolArray:

@@ -116,7 +116,8 @@ def _changes_under(
         is_other = mine != value
         some = lists[is_other]
         before = candidates.take(some, asked.as_is.pay_for(some))
-        after = candidates.take(some, ledger.pay_for(some))
+        with asked.told_under(value):
+            after = candidates.take(some, ledger.pay_for(some))
         under[value] = np.full((len(wanted), len(lists)), np.nan)
         under[value][:, is_other] = changes_per_list(
             wanted, before, after, side.for_lists(some), threads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,12 @@ from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, number, pairs
 from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS
+
+
+def _value(given: Any) -> str:
+    """A value as text, which all are compared as; a number from Python is one."""
+    return str(TEXT.parse(str(given) if isinstance(given, Real) else given))
+
 
 Attribute = Annotated[
     Any,
@@ -23,7 +30,7 @@ Attribute = Annotated[
 Reference = Annotated[
     Mapping[str, str] | None,
     Option(
-        pairs(TEXT.parse, "attribute=value, such as gender=M", "ATTRIBUTE=VALUE").or_none(),
+        pairs(_value, "attribute=value, such as gender=M", "ATTRIBUTE=VALUE").or_none(),
         "Change it to this value alone: gender=M",
         GROUPS,
         default="every other value that users have",

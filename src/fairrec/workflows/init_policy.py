@@ -18,7 +18,8 @@ from fairrec.policy.judging import Measurements, judge
 from fairrec.policy.rules import Policy
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.made_with import options_of
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.workflows.load import load_audit, refuse_hidden
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1

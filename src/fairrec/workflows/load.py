@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
@@ -11,14 +12,17 @@ from fairrec.core.options import invalid, spelled
 from fairrec.mitigation.mitigation_result import MitigationResult, load_mitigation
 from fairrec.mitigation.record import load_reranker
 from fairrec.report.comparison.page import comparison_card, comparison_page
+from fairrec.report.page.both import both_page
 from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.both_sides import SIDES, BothSides, load_both
 from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
+from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import KINDS
+from fairrec.result.own_folder import BOTH, COUNTERFACTUAL, KINDS
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -37,7 +41,7 @@ that of what changes."""
 @errors_of_libraries()
 def load(
     folder: str | Path,
-) -> AuditResult | MitigationResult | CounterfactualResult | Comparison | TrendResult:
+) -> AuditResult | BothSides | MitigationResult | CounterfactualResult | Comparison | TrendResult:
     """The result that was saved in a folder, of whatever kind it is.
 
     Parameters
@@ -58,6 +62,10 @@ def load(
     comparison = load_comparison(folder)
     if comparison is not None:
         return Comparison(*comparison, comparison_page, comparison_card)
+    both = load_both(folder)
+    if both is not None:
+        users, items = (load_audit(folder / side) for side in SIDES)
+        return BothSides(users, items, both.command, both_page)
     trend = load_trend(folder)
     if trend is not None:
         return TrendResult(trend, trend_page)
@@ -93,9 +101,10 @@ def _load_audit(folder: str | Path) -> tuple[AuditResult, FileSums]:
         )
     for kind in KINDS:
         if (folder / kind.known_by).exists() and "result.json" not in kind.files:
+            one = " or ".join(SIDES) + " in it" if kind is BOTH else "its --out"
             raise InputError(
-                f"{plain(folder, 300)}: holds {kind.called} and no audit. Name the folder of an "
-                "audit: its --out."
+                f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the "
+                f"folder of an audit: {one}."
             )
     summary, sums = load_saved(folder)
     groups = load_groups(folder, sums)
@@ -119,6 +128,31 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
     if not isinstance(given, str | Path):
         raise invalid(name, "a result, or the folder of one", given)
     return load_audit(given), Path(given)
+
+
+def sides_of(name: str, given: Audited | BothSides) -> tuple[list[AuditResult], Path | None]:
+    """The audit that is meant, or both where it is of both sides, and the folder of a saved one.
+
+    Parameters
+    ----------
+    name : what the caller calls it, for errors
+    """
+    place = _folder_of(name, given) if isinstance(given, str | Path) else None
+    if place is not None and (place / BOTH.known_by).exists():
+        given = cast(BothSides, load(place))
+    if isinstance(given, BothSides):
+        return [given.users.with_users(), given.items.with_users()], place
+    result, place = audit_of(name, given)
+    return [result], place
+
+
+def counterfactual_of(given: Audited | BothSides) -> CounterfactualSummary | None:
+    """What a counterfactual says of all users; None where a result is none."""
+    if isinstance(given, CounterfactualResult):
+        return given.summary
+    if isinstance(given, str | Path) and (Path(given) / COUNTERFACTUAL.known_by).exists():
+        return load_counterfactual(given, load_saved(given)[1])
+    return None
 
 
 def _folder_of(name: str, given: object) -> Path:

@@ -31,9 +31,11 @@ from fairrec.core.progress import Progress
 from fairrec.groups.group import Group
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.membership import group_of_users
+from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.mitigation.before_after import BeforeAfter
 from fairrec.mitigation.effect import change_table
+from fairrec.mitigation.exposure import catalogue_of, exposure_changes
 from fairrec.mitigation.groups import choose_groups
 from fairrec.mitigation.measures import Measures
 from fairrec.mitigation.mitigation_result import MitigationResult
@@ -41,6 +43,7 @@ from fairrec.mitigation.options import (
     Groups,
     MaxLoss,
     MitigationOptions,
+    ReportedItems,
     ReportedMetrics,
     Strength,
     Validation,
@@ -66,6 +69,7 @@ from fairrec.workflows.audit import audit_inputs
     TableOptions,
     validation=Validation,
     metrics=ReportedMetrics,
+    by_items=ReportedItems,
 )
 def mitigate(
     predictions: Any,
@@ -73,6 +77,7 @@ def mitigate(
     metric: str,
     users: Any,
     by: Sequence[str] | str,
+    by_items: Sequence[str] | str = (),
     test: Any = None,
     items: Any = None,
     history: Any = None,
@@ -111,53 +116,28 @@ def mitigate(
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
     users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
+    by_items : as declared
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
     title, model_name, model_version, author : see AboutOptions
     """
-    started = time.perf_counter()
-    about = AboutOptions.of(
-        title=title, model_name=model_name, model_version=model_version, author=author
-    )
-    options = AuditOptions.of(
-        depth=depth,
-        min_support=min_support,
-        permutations=permutations,
-        alpha=alpha,
-        seed=seed,
-        threads=threads,
-        max_memory=max_memory,
-    )
-    plan = MitigationOptions.of(
-        metric=metric,
-        groups=groups,
-        reranker=reranker,
-        strength=strength,
-        max_loss=max_loss,
-        allow_level_down=allow_level_down,
-    )
-    sources = TableOptions.of(
-        test=test,
-        relevant=relevant,
-        missing_lists=missing_lists,
-        users=users,
-        items=items,
-        history=history,
-        columns=columns,
-        by=by,
-        metrics=metrics,
-    )
+    call, started = locals(), time.perf_counter()
+    about, options = AboutOptions.among(call), AuditOptions.among(call)
+    plan, sources = MitigationOptions.among(call), TableOptions.among(call)
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
-    sources = replace(sources, metrics=metric_names(plan, sources, predictions, validation))
+    catalogue = catalogue_of(sources)
+    metrics = metric_names(plan, sources, predictions, validation)
+    sources = replace(sources, metrics=metrics, by_items=())
     split = read_split(predictions, validation, sources, options.seed, options.max_memory)
-    result = _mitigate(plan, split, options, about, progress, command)
+    result = _mitigate(plan, split, catalogue, options, about, progress, command)
     return _with_run(result, split, time.perf_counter() - started)
 
 
 def _mitigate(
     plan: MitigationOptions,
     split: TargetSplit,
+    catalogue: Catalogue | None,
     options: AuditOptions,
     about: AboutOptions,
     progress: Progress,
@@ -230,6 +210,12 @@ def _mitigate(
             changes,
             [result.metrics for result in audits],
             seen.trade_off(levels, curve),
+            ()
+            if catalogue is None
+            else exposure_changes(
+                *(reported.candidates, reranked.candidates, catalogue),
+                *(record.k, options.alpha, options.n_threads),
+            ),
             command,
         ),
         record,

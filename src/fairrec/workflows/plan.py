@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, errors_of_libraries, unknown_name
-from fairrec.core.options import Options, declared, documented, spelled
+from fairrec.core.options import declared, documented, spelled
 from fairrec.core.settings import read_settings
 from fairrec.core.version import __version__
 from fairrec.groups.grouping import Grouping, grouping_of
@@ -82,9 +82,13 @@ def plan(
     given = {name: value for name, value in {**options, **named}.items() if value is not None}
     found = _set_in(settings, given)
     given = {**found, **given}
-    tables = TableOptions.of(**_of(TableOptions, given))
-    how = AuditOptions.of(**_of(AuditOptions, given))
-    assumed = PlanOptions.of(**_of(PlanOptions, given))
+    tables, how = TableOptions.among(given), AuditOptions.among(given)
+    assumed = PlanOptions.among(given)
+    if tables.side == "both":
+        raise InputError(
+            f"A plan is of one side. Leave out {spelled('side', 'both')}, and name its attributes "
+            f"in {spelled('by')}."
+        )
     if tables.side == "items":
         raise InputError(
             f"A plan is about users: how many must be audited. {spelled('side', 'items')} can be "
@@ -137,10 +141,6 @@ def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, 
         # a pilot and numbers that stand for one are two words for the same
         beaten |= {*declared(PlanOptions)}
     return {name: value for name, value in found.items() if name not in beaten}
-
-
-def _of(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in declared(options) if name in given}
 
 
 def _to_freeze(values: Mapping[str, Any]) -> dict[str, Any]:

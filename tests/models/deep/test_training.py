@@ -51,6 +51,21 @@ def test_every_model_trains_scores_and_can_be_audited(name, bundle, tmp_path):
     assert result.metric("mrr@5").mean == pytest.approx(record.test["mrr@5"], abs=1e-12)
 
 
+def test_an_auc_is_told_once_there_is_one(bundle, tmp_path):
+    said = []
+    train(
+        bundle,
+        "deepfm",
+        tmp_path / "run",
+        {"layers": (16,)},
+        OPTIONS,
+        progress=lambda stage, done, total: said.append(stage),
+    )
+    first, second = ([line for line in said if line.startswith(f"epoch {n}: ")] for n in (1, 2))
+    assert first and not any("AUC" in line for line in first)
+    assert second and all("last AUC 0." in line for line in second)
+
+
 def test_the_same_seed_gives_the_same_weights(bundle, tmp_path):
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         options = TrainingOptions(epochs=2, batch_size=256, candidates=20, seed=seed)

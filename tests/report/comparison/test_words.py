@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
-from fairrec.result.schema import CertifiedSize
+from fairrec.result.metric_schema import CertifiedSize
 from tests.report.comparison.small_comparison import compared, with_metric
 
 

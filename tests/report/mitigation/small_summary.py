@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.result.change_schema import Change, GapChange
+from fairrec.result.metric_schema import Chance
 from fairrec.result.mitigation_schema import (
     GroupCounts,
     MetricEffect,
@@ -14,7 +15,6 @@ from fairrec.result.mitigation_schema import (
     Regression,
     TradeOffPoint,
 )
-from fairrec.result.schema import Chance
 
 NOTHING = Change(
     n_users=0,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+import sys
+
+import pytest
 
 import fairrec
+from fairrec.core.errors import OutputError
 from fairrec.report.page import trend as module
 from fairrec.report.page.trend import trend_page
 from tests.workflows.trend_builders import release, six_releases
@@ -34,3 +38,13 @@ def test_hostile_text_is_escaped():
     audits = [release(seed, 1.0 * (seed > 3), model_version=name, title="t") for seed in range(7)]
     page = trend_page(fairrec.trend(audits, command=f"x {name}").summary)
     assert "<script" not in page and "&lt;script&gt;" in page
+
+
+def test_without_the_extra_for_pictures_a_trend_is_saved_without_its_page(tmp_path, monkeypatch):
+    result = fairrec.trend(six_releases())
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(
+        OutputError, match=r"fairrec\[figures\]'\)\. Leave it out with report=False"
+    ):
+        result.save(tmp_path / "trend")
+    assert [file.name for file in (tmp_path / "trend").iterdir()] == ["trend.json"]

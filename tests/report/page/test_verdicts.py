@@ -12,7 +12,7 @@ from fairrec.core.units import USERS
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.text.status import Status
 from fairrec.report.text.verdict import Verdict
-from fairrec.result.schema import Chance
+from fairrec.result.metric_schema import Chance
 
 
 def said(**metrics: str) -> str:

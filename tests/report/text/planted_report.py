@@ -10,7 +10,7 @@ import polars as pl
 
 import fairrec
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.schema import MetricResult
+from fairrec.result.metric_schema import MetricResult
 from tests.worlds import ATTRIBUTES, random_world
 
 

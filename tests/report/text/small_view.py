@@ -67,6 +67,7 @@ def mitigation_view(**changes: Any) -> MitigationView:
         "gaps": EMPTY,
         "groups": EMPTY,
         "harmed": EMPTY,
+        "exposure": EMPTY,
         "trade_offs": (),
         "notes": (),
         "reproduce": "fairrec mitigate audit",

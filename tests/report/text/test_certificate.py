@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fairrec.report.text.certificate import ruled_out_in, ruled_out_in_all
-from fairrec.result.schema import AuditSummary, CertifiedSize
+from fairrec.result.metric_schema import CertifiedSize
+from fairrec.result.schema import AuditSummary
 from fairrec.search.options import SearchOptions
 from tests.report.text.planted_report import planted_result
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fairrec.report.text.counterfactual import (
     change_said,
     changes_table,
+    changes_tables,
     counterfactual_markdown,
     headline,
+    means_table,
     notes,
 )
 from tests.workflows.flipped_world import by_proxy, direct, flipped
@@ -31,6 +35,17 @@ def test_the_table_has_everyone_and_each_change():
     ]
     assert table.columns == ("users with, as", "users", "changed@3", "affected@3", "mrr@3_change")
     assert table.rows[1][-1].startswith("+0.") and table.rows[2][-1].startswith("\u22120.")
+
+
+def test_metrics_are_told_as_they_are_and_once_changed():
+    found = flipped(direct, permutations=0).summary
+    table = means_table(found)
+    as_is, change = found.as_they_are["mrr@3"].mean, found.changes["mrr@3_change"]
+    assert [row[0] for row in table.rows] == ["mrr@3"]
+    assert float(table.rows[0][1]) == pytest.approx(as_is, abs=5e-4)
+    assert float(table.rows[0][2]) == pytest.approx(as_is + change.mean, abs=5e-4)
+    assert len(changes_tables(found)) == 2
+    assert len(changes_tables(found.model_copy(update={"as_they_are": {}}))) == 1
 
 
 def test_what_it_cannot_see_stands_beside_what_the_audit_says():

@@ -51,12 +51,12 @@ def test_of_a_group_that_is_not_fully_scored_both_counts_are_told():
 
 
 def test_the_group_without_which_one_would_not_stand_out_is_named():
-    assert because_of(FINDING, AUC, USERS) == ""
+    assert because_of(FINDING, AUC, USERS.end_words) == ""
     with_other = FINDING.model_copy(update={"because_of": {"tier": "paid"}})
-    assert because_of(with_other, AUC, USERS) == (
+    assert because_of(with_other, AUC, USERS.end_words) == (
         "Without tier=paid, served better than they are, they would not stand out."
     )
     neutral = AUC.model_copy(update={"higher_is_better": None})
-    assert because_of(with_other, neutral, USERS).startswith(
+    assert because_of(with_other, neutral, USERS.end_words).startswith(
         "Without tier=paid, at the other end, "
     )

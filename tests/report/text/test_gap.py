@@ -6,7 +6,7 @@ import pytest
 
 from fairrec.core.units import USERS
 from fairrec.report.text.gap import beside_chance, gap_words, is_beyond_chance
-from fairrec.result.schema import Chance
+from fairrec.result.metric_schema import Chance
 from fairrec.search.options import SearchOptions
 from tests.report.text.planted_report import given_result, planted_result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairrec.report.text.interaction import carried_by, neighbour_rows
-from fairrec.result.schema import Finding, Interaction, Neighbour
+from fairrec.result.metric_schema import Finding, Interaction, Neighbour
 from tests.report.text.planted_report import planted_result
 
 SUMMARY = planted_result().summary

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairrec.report.text.p_values import p_adjusted, p_of_gap
-from fairrec.result.schema import Chance
+from fairrec.result.metric_schema import Chance
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 
 import fairrec
 from fairrec.report.text.unknown import unknown_lines, unknown_of
-from fairrec.result.schema import AuditSummary, Unknown
+from fairrec.result.metric_schema import Unknown
+from fairrec.result.schema import AuditSummary
 
 N_USERS = 400
 RNG = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -238,10 +239,12 @@ def _one_epoch(
     rng = np.random.default_rng([options.seed, number, 3])
     torch.manual_seed(options.seed * 1_000_003 + number)
     model = state.model
-    last = record.epochs[-1].validation_auc if record.epochs else float("nan")
+    last = record.epochs[-1].validation_auc if record.epochs else math.nan
+    # none in the first epoch, and where there are no targets to validate by
+    beside = "" if math.isnan(last) else f", last AUC {last:.4f}"
 
     def told(loss: float, done: int, n_batches: int) -> None:
-        progress(f"epoch {number}: loss {loss:.4f}, last AUC {last:.4f}", done, n_batches)
+        progress(f"epoch {number}: loss {loss:.4f}{beside}", done, n_batches)
 
     loss_value = _fitted(state, data, rng, options, told)
     if not np.isfinite(loss_value):

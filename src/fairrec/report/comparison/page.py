@@ -7,13 +7,12 @@ import polars as pl
 from fairrec.core.errors import plain
 from fairrec.report.comparison.dots import change_plots, changed_groups, group_cells
 from fairrec.report.comparison.view import GROUP_NUMERIC, build_comparison_view, group_columns
-from fairrec.report.page.html import css_text, page_css, page_template, policy
+from fairrec.report.page.html import TONE, css_text, page_css, page_template, policy
 from fairrec.report.text.table_view import TableView
 from fairrec.result.comparison_schema import ComparisonSummary
 
 ROWS_OF_TABLE = 1000
 """Groups in the tables of all metrics together."""
-_TONE = {"found": "found", "clear": "clear", "open": "untested"}
 
 
 def comparison_page(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
@@ -31,7 +30,7 @@ def comparison_page(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
         policy=policy(),
         css=Markup(page_css()),
         running_title=Markup(css_text(f"FairRec: {view.about[:100]}")),
-        tone_class=_TONE[view.tone],
+        tone_class=TONE[view.tone],
         plots=change_plots(summary, changes),
         columns=group_columns(summary),
         tables=_tables(summary, changes),

@@ -26,7 +26,7 @@ from fairrec.result.comparison_schema import (
     GroupComparison,
     MetricComparison,
 )
-from fairrec.result.schema import Chance
+from fairrec.result.metric_schema import Chance
 
 GROUPS_SHOWN = 20
 """Groups of each table, over all metrics."""

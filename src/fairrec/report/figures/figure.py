@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairrec.report.figures.palette import STILL_INK, STILL_STYLES
+from fairrec.report.figures.still import need_figures
 
 if TYPE_CHECKING:
     import altair as alt
@@ -108,6 +109,7 @@ class Figure:
 
     def chart(self) -> alt.LayerChart:
         """The chart with its data, to show or save by itself; the page has colours of its own."""
+        need_figures()
         import altair as alt
 
         config = {

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fairrec.core.errors import InputError
+
 if TYPE_CHECKING:
     import altair as alt
 
 # wide ones first: text is measured here, and cut off where a wider font is taken to show it
 FONT = "Verdana, 'DejaVu Sans', Helvetica, Arial, 'Liberation Sans', sans-serif"
 INK = "#222222"
+
+
+def need_figures() -> None:
+    """Say how to install what draws pictures, where it is not there."""
+    try:
+        import altair  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"Drawing pictures needs {error.name}: pip install 'fairrec[figures]'"
+        ) from error
 
 
 def still(chart: Any, title: str, notes: Sequence[str] = ()) -> alt.TopLevelMixin:

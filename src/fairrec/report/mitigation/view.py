@@ -12,12 +12,21 @@ from fairrec.report.mitigation.words import headline, sentences, stamps, target_
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.view import LONGEST_LINE
-from fairrec.report.words import group_label, number, numbers, p_value, signed_interval, with_sign
+from fairrec.report.words import (
+    group_label,
+    number,
+    numbers,
+    p_value,
+    percent,
+    signed_interval,
+    with_sign,
+)
 from fairrec.result.change_schema import Change
+from fairrec.result.metric_schema import Chance
 from fairrec.result.mitigation_schema import MitigationSummary
-from fairrec.result.schema import Chance
 
 GROUPS_SHOWN = 20
+ITEMS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,7 @@ class MitigationView:
     gaps: TableView
     groups: TableView
     harmed: TableView
+    exposure: TableView
     trade_offs: tuple[TradeOff, ...]
     notes: tuple[str, ...]
     reproduce: str
@@ -68,7 +78,7 @@ class MitigationView:
     @property
     def tables(self) -> tuple[TableView, ...]:
         """Those with rows, in order."""
-        named = (self.effects, self.gaps, self.groups, self.harmed)
+        named = (self.effects, self.gaps, self.groups, self.harmed, self.exposure)
         return tuple(table for table in named if table.rows)
 
 
@@ -82,6 +92,7 @@ def build_mitigation_view(summary: MitigationSummary) -> MitigationView:
         gaps=_gaps(summary),
         groups=_groups(summary),
         harmed=_harmed(summary),
+        exposure=_exposure(summary),
         trade_offs=_trade_offs(summary),
         notes=tuple(plain(note, LONGEST_LINE) for note in summary.notes),
         reproduce=(
@@ -198,6 +209,32 @@ def _harmed(summary: MitigationSummary) -> TableView:
         note=(
             f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
             "(confidence interval) and p are those of the group by itself."
+        ),
+    )
+
+
+def _exposure(summary: MitigationSummary) -> TableView:
+    n_more = max(0, len(summary.exposure) - ITEMS_SHOWN)
+    return TableView(
+        title=f"What is shown: attention of the first {summary.k} places, by groups of items",
+        columns=("items", "n", "of all items", *_columns(summary)[1:]),
+        numeric=(False, *(True,) * 7, False),
+        rows=tuple(
+            (
+                group_label(one.group),
+                f"{one.n_items:,}",
+                percent(one.share_of_items),
+                *_cells(one.change)[1:],
+            )
+            for one in summary.exposure[:ITEMS_SHOWN]
+        ),
+        note=" ".join(
+            [f"and {n_more:,} more in mitigation.json."] * bool(n_more)
+            + [
+                "The share of a list's attention (1/log2(rank + 1)) that goes to them, mean over "
+                "the users reported on, each before and after. Verdicts are adjusted for all "
+                "groups of items (Holm); CI and p are for one at a time."
+            ]
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.text.p_values import p_of_gap
-from fairrec.report.words import MINUS, number, plural
+from fairrec.report.words import MINUS, group_label, number, percent, plural
 from fairrec.result.change_schema import Change
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary, OrderedChanges
 from fairrec.statistics.changes import ChangeVerdict
@@ -34,6 +34,7 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
         _worse(summary),
         _untouched(summary),
         _harm(summary),
+        _exposed(summary),
     )
     return tuple(filter(None, said))
 
@@ -264,6 +265,25 @@ def _harm(summary: MitigationSummary) -> str:
         return " ".join(filter(None, (none, _could_be_seen(summary))))
     parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
     return f"Single groups that became significantly worse ({tests}): {parts}."
+
+
+def _exposed(summary: MitigationSummary) -> str:
+    """What it did to the other side."""
+    if not summary.exposure:
+        return ""
+    shown = [one for one in summary.exposure if one.change.verdict == "changed"]
+    if not shown:
+        return (
+            f"Of {plural(len(summary.exposure), 'group')} of items, none is shown to get more or "
+            "less attention than before."
+        )
+    first = shown[0]
+    assert first.change.before is not None and first.change.after is not None
+    return (
+        f"Of {plural(len(summary.exposure), 'group')} of items, {len(shown):,} get more or less "
+        f"attention than before, most of all {group_label(first.group)}: "
+        f"{percent(first.change.before)} before, {percent(first.change.after)} after."
+    )
 
 
 def _could_be_seen(summary: MitigationSummary) -> str:

@@ -24,14 +24,17 @@ from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
+from fairrec.report.text.counterfactual import changes_tables
 from fairrec.report.text.ends import direction
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
 from fairrec.report.text.view import LONGEST_NAME, about_model, build_view
 from fairrec.report.words import confidence, number
+from fairrec.result.counterfactual_schema import CounterfactualSummary
+from fairrec.result.metric_schema import MetricResult
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.schema import AuditSummary
 
 LONGEST_COMMAND = 4000
 
@@ -43,6 +46,7 @@ def build_page_view(
     limits: PageLimits | None = None,
     mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
+    counterfactual: CounterfactualSummary | None = None,
 ) -> PageView:
     """The view of a result.
 
@@ -52,6 +56,7 @@ def build_page_view(
     group_file : link to that table
     mitigation : of the lists this audit is of, if they are re-ranked
     run : when it was made; None in results from before that was kept
+    counterfactual : of what changes for the users of this audit, if it is one
     """
     limits = limits or PageLimits()
     words = build_view(summary)
@@ -105,6 +110,7 @@ def build_page_view(
         reproduce=_reproduce(summary),
         group_file=group_file,
         mitigation=None if mitigation is None else build_mitigation_view(mitigation),
+        changes=() if counterfactual is None else changes_tables(counterfactual),
         heading=plain(summary.title, LONGEST_NAME),
         author=plain(summary.author, LONGEST_NAME),
         about_model=about_model(summary),

@@ -13,7 +13,7 @@ from fairrec.report.text.certificate import curve_in_words
 from fairrec.report.text.ends import harm_word
 from fairrec.report.text.sampled import scored
 from fairrec.report.words import number
-from fairrec.result.schema import MetricResult, MetricVerdict
+from fairrec.result.metric_schema import MetricResult, MetricVerdict
 
 
 def certificates(groups: PageGroups, limits: PageLimits) -> tuple[Certificate, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 
 def chance_band(

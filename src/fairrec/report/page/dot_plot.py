@@ -18,7 +18,8 @@ from fairrec.report.text.circumstances import compared_with
 from fairrec.report.text.ends import direction
 from fairrec.report.text.found_groups import Mark, found_groups, marks_of
 from fairrec.report.words import numbers, plural, signed_interval, tick, with_sign
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 MOST_METRICS = 12
 """Plots on a page; the table has the other metrics."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
+from fairrec.core.units import EndWords
 from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.view import FindingCard, GroupCard, HistogramBar, PageLimits
 from fairrec.report.text.circumstances import explained
+from fairrec.report.text.ends import end_words
 from fairrec.report.text.finding import (
     because_of,
     difference_of,
@@ -14,14 +16,14 @@ from fairrec.report.text.finding import (
     users_known,
     value_of_others,
 )
-from fairrec.report.text.found_groups import FoundGroup, found_groups, served_in
+from fairrec.report.text.found_groups import FoundGroup, Served, found_groups, served_in
 from fairrec.report.text.interaction import carried_by, neighbour_rows
 from fairrec.report.text.p_values import p_adjusted
 from fairrec.report.text.status import outcome_words
 from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:
@@ -41,6 +43,7 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
         group=groups.number(key),
         label=groups.label(key),
         served=found.served,
+        tag=_tag(found.served, end_words(name, groups.summary.unit)),
         users=f"{users_known(first)} {groups.summary.unit.noun(first.n_users)} ({share})",
         findings=tuple(
             _finding(metric, groups.summary.metrics[metric], finding, groups)
@@ -49,6 +52,10 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
         bars=bars,
         ends=ends,
     )
+
+
+def _tag(served: Served, words: EndWords) -> str:
+    return {"worse": words.worse, "better": words.better, "differs": "differs"}[served]
 
 
 def _bars(
@@ -85,10 +92,12 @@ def _finding(
 ) -> FindingCard:
     carried, distances = carried_by(finding, groups.summary)
     value, others = numbers(finding.value, value_of_others(finding))
+    served, words = served_in(finding, result), end_words(metric, groups.summary.unit)
     return FindingCard(
         metric=plain(metric),
-        served=served_in(finding, result),
-        verdict=outcome_words(finding, result, groups.summary.unit),
+        served=served,
+        # a result from before there were verdicts has none
+        verdict=outcome_words(finding, result, words) or _tag(served, words),
         value=value,
         others=others,
         difference=difference_of(finding),
@@ -108,7 +117,7 @@ def _finding(
             if finding.n_folded
             else ""
         ),
-        because=because_of(finding, result, groups.summary.unit),
+        because=because_of(finding, result, words),
     )
 
 

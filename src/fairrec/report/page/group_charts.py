@@ -31,7 +31,8 @@ from fairrec.report.page.view import PageLimits
 from fairrec.report.text.ends import end_names
 from fairrec.report.text.sampled import mean_over
 from fairrec.report.words import number, plural
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 FUNNEL_POINTS = 60
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fairrec.report.page.chart_view import Role
 from fairrec.report.page.shown_groups import GroupFrame, Key
 from fairrec.report.text.ends import end_names
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 ROUNDED = 6
 

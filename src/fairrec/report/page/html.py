@@ -21,6 +21,7 @@ from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import neighbour_columns
 from fairrec.report.text.overview import SHOWN
+from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
 from fairrec.result.schema import AuditSummary
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
-_TONE = {"found": "found", "clear": "clear", "open": "untested"}
+TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
 
@@ -41,6 +42,7 @@ def page_html(
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
+    counterfactual: CounterfactualSummary | None = None,
 ) -> str:
     """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
 
@@ -50,12 +52,14 @@ def page_html(
     group_file : where that table is, from the page
     mitigation : what was done before this audit, where it is of re-ranked lists
     run : when it was made, where that is known
+    counterfactual : what changes for all users, where it is of that
     """
     link = quote(os.fsencode(group_file))
     share = 1.0
     while True:
         limits = PageLimits().scaled(share)
-        page = lay_out(build_page_view(summary, groups, link, limits, mitigation, run))
+        view = build_page_view(summary, groups, link, limits, mitigation, run, counterfactual)
+        page = lay_out(view)
         if len(page.encode()) <= MOST_BYTES or share < 1e-3:
             return page
         share /= 2
@@ -68,9 +72,10 @@ def write_page(
     group_file: str = "groups.parquet",
     mitigation: MitigationSummary | None = None,
     run: AuditRun | None = None,
+    counterfactual: CounterfactualSummary | None = None,
 ) -> None:
     """Write the page of a result, whole or not at all."""
-    write_text(file, page_html(summary, groups, group_file, mitigation, run))
+    write_text(file, page_html(summary, groups, group_file, mitigation, run, counterfactual))
 
 
 def lay_out(view: PageView) -> str:
@@ -78,9 +83,9 @@ def lay_out(view: PageView) -> str:
     from markupsafe import Markup
 
     from fairrec.report.page.payload import chart_payload, pair_names
-    from fairrec.report.page.vega_bundle import vega_bundle
 
-    vega, script, first_script = vega_bundle(), own_file("page.js"), own_file("first_screen.js")
+    # Vega, Vega-Lite and Vega-Embed as one script, made by .ci/make_vega.py
+    vega, script, first_script = map(own_file, ("vega.js", "page.js", "first_screen.js"))
     return page_template("page.html.j2").render(
         view=view,
         policy=policy(vega, script, first_script),
@@ -102,12 +107,7 @@ def lay_out(view: PageView) -> str:
         has_density=any(chart.density for chart in view.charts),
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
-        tone_class=_TONE,
-        served_words={
-            "worse": view.unit.worse,
-            "better": view.unit.better,
-            "differs": "differs",
-        },
+        tone_class=TONE,
         role_class=_ROLES,
     )
 
@@ -131,6 +131,7 @@ def policy(*scripts: str, images: bool = False) -> str:
 def _sections(view: PageView) -> list[tuple[str, str]]:
     sections = [
         *([("mitigation", "Mitigation")] if view.mitigation else []),
+        *([("changes", "What changes")] if view.changes else []),
         ("findings", "Groups that differ"),
         ("verdicts", "Verdicts"),
         *([("ruled-out", "Ruled out")] if view.certificates else []),
@@ -187,9 +188,6 @@ def _environment() -> Environment:
 
 def make_ready() -> None:
     """Load and compile what every page of an audit needs, which takes longer than to write one."""
-    from fairrec.report.page.vega_bundle import vega_bundle
-
-    vega_bundle()
     waiting, seen = ["page.html.j2"], set[str]()
     while waiting:
         name = waiting.pop()

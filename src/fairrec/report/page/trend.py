@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from fairrec.report.figures.still import svg_of
+from fairrec.report.figures.still import need_figures, svg_of
 from fairrec.report.figures.trend_lines import reach_of, trend_lines
 from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.text.trend import trend_view
@@ -16,6 +16,7 @@ MOST_CHARTS = 40
 
 def trend_page(summary: TrendSummary) -> str:
     """The page of a trend."""
+    need_figures()
     from markupsafe import Markup
 
     view = trend_view(summary)

@@ -9,7 +9,8 @@ from fairrec.report.text.sampled import mean_over
 from fairrec.report.text.status import Status
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import number, with_and
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 _CLAUSES: dict[Status, str] = {
     "worse by more than matters": "groups worse off by more than matters in",

@@ -18,6 +18,7 @@ from fairrec.report.page.chart_view import (
 from fairrec.report.text.found_groups import Mark, Served
 from fairrec.report.text.overview import Overview
 from fairrec.report.text.ratios import RatiosView
+from fairrec.report.text.table_view import TableView
 from fairrec.report.text.verdict import Verdict
 
 
@@ -140,6 +141,7 @@ class GroupCard:
     group: int
     label: str
     served: Served
+    tag: str
     users: str
     findings: tuple[FindingCard, ...]
     bars: tuple[HistogramBar, ...]
@@ -153,7 +155,7 @@ class FindingCard:
     Parameters
     ----------
     value, others : means of the group and of all others
-    shrunken : the difference that is left once it is reckoned with that the group was picked out
+    shrunken : the difference that is left after correcting for the group being picked out
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
@@ -276,6 +278,7 @@ class PageView:
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
     mitigation : what was done to the lists before this audit, if anything
+    changes : of a counterfactual, what changes for all users
     heading, about_model, author : what the auditor calls the audit, the model and himself; empty
         where not said
     made_at : date and time; empty where it is not known
@@ -324,3 +327,4 @@ class PageView:
     about_model: str = ""
     made_at: str = ""
     unit: Unit = USERS
+    changes: tuple[TableView, ...] = ()

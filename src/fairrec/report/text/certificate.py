@@ -9,7 +9,8 @@ from fairrec.core.errors import plain
 from fairrec.report.text.ends import worse_word
 from fairrec.report.text.sampled import scored
 from fairrec.report.words import confidence, number, plural, with_and
-from fairrec.result.schema import AuditSummary, CertifiedSize, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import CertifiedSize, MetricResult, MetricVerdict
+from fairrec.result.schema import AuditSummary
 
 USUAL_SIZE = 100
 """Users of a group from which on something can usually be ruled out."""

@@ -17,7 +17,8 @@ from fairrec.report.words import (
     with_sign,
 )
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
-from fairrec.result.schema import AuditSummary, Finding
+from fairrec.result.metric_schema import Finding
+from fairrec.result.schema import AuditSummary
 
 SHOWN = 10
 """Lines about groups, of each kind."""

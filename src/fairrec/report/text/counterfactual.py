@@ -15,6 +15,8 @@ from fairrec.report.words import (
     confidence,
     interval,
     number,
+    numbers,
+    p_value,
     percent,
     plural,
     signed,
@@ -90,6 +92,31 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
     return tuple(said)
 
 
+def changes_tables(summary: CounterfactualSummary) -> tuple[TableView, ...]:
+    """What changes for all users: metrics before and after, then every value and change."""
+    return tuple(one for one in (means_table(summary), changes_table(summary)) if one.rows)
+
+
+def means_table(summary: CounterfactualSummary) -> TableView:
+    """Metrics of the lists as they are and once changed, of the same users."""
+    rows = []
+    for name, as_is in summary.as_they_are.items():
+        change = summary.changes.get(f"{name}_change")
+        if change is None or change.mean is None or as_is.mean is None:
+            continue
+        here, there = numbers(as_is.mean, as_is.mean + change.mean)
+        p = "-" if change.p_value is None else p_value(change.p_value)
+        rows.append((plain(name), here, there, _cell(f"{name}_change", change), p))
+    level = confidence(summary.alpha)
+    return TableView(
+        title="Metrics of the lists",
+        columns=("metric", "as they are", "once changed", f"change ({level} interval)", "p"),
+        numeric=(False, True, True, True, True),
+        rows=tuple(rows),
+        note="The same users twice, so change, interval and p are paired; one metric at a time.",
+    )
+
+
 def changes_table(summary: CounterfactualSummary) -> TableView:
     """Every value for all users, and for the users of each value."""
     rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
@@ -103,7 +130,7 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
         few = f"{plural(summary.n_small, 'change')} of fewer than {LEAST_USERS} users"
         more += f" {few[:1].upper()}{few[1:]} are not told."
     return TableView(
-        title="What changes, on average",
+        title="Changes, for all users and for those of each value",
         columns=("users with, as", "users", *summary.changes),
         numeric=(False, True, *(True for _ in summary.changes)),
         rows=tuple(rows),
@@ -159,13 +186,15 @@ def print_counterfactual(
     """Print what changes for all users, then for whom most."""
     console.print(Text(headline(summary), style="bold"))
     console.print()
-    console.print(rich_table(changes_table(summary), console.width))
-    console.print()
+    for table in changes_tables(summary):
+        console.print(rich_table(table, console.width))
+        console.print()
     print_text(build_view(audit), console)
 
 
 def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary) -> str:
     """The same as Markdown."""
     lines = ["# FairRec counterfactual", "", f"**{escape(headline(summary))}**", ""]
-    lines += [*table_lines(changes_table(summary)), ""]
+    for table in changes_tables(summary):
+        lines += [f"### {table.title}", "", *table_lines(table), ""]
     return "\n".join(lines) + "\n" + to_markdown(build_view(audit))

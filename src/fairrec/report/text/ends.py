@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from fairrec.core.units import CHANGES, DISTANCES, EndWords, Unit
 from fairrec.metrics.direction import harm
+from fairrec.metrics.value_columns import metric_named
 from fairrec.result.comparison_schema import MetricComparison
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def end_names(result: MetricResult) -> tuple[str, str]:
@@ -20,6 +24,26 @@ def worse_word(result: MetricResult) -> str:
 def harm_word(result: MetricResult) -> str:
     """What that is by how much."""
     return "difference" if result.higher_is_better is None else "harm"
+
+
+def of_two_lists(metric: str) -> Literal["", "change", "distance"]:
+    """Whether a value tells of two lists of a user: how a metric changes, or how far they are."""
+    before = metric_named(metric.removesuffix("_change"))
+    if before is None:
+        return ""
+    if metric.endswith("_change"):
+        return "change"
+    return "distance" if "against_lists" in before.needs else ""
+
+
+def end_words(metric: str, unit: Unit) -> EndWords:
+    """What groups are at either end of a metric.
+
+    >>> from fairrec.core.units import USERS
+    >>> end_words("rbo@5", USERS).worse, end_words("ndcg@5", USERS).worse
+    ('changed more', 'served worse')
+    """
+    return {"": unit.end_words, "change": CHANGES, "distance": DISTANCES}[of_two_lists(metric)]
 
 
 def direction(result: MetricResult | MetricComparison) -> str:

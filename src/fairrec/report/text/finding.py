@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fairrec.core.units import Unit
+from fairrec.core.units import EndWords
 from fairrec.report.words import group_label, is_nothing, numbers, signed_interval, with_sign
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def difference_of(finding: Finding, shrunken: float | None = None) -> str:
@@ -41,10 +41,10 @@ def users_known(finding: Finding) -> str:
     return f"{finding.support:,} of {finding.n_users:,}"
 
 
-def because_of(finding: Finding, result: MetricResult, unit: Unit) -> str:
+def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:
     """The group without which this one would not stand out; nothing for most."""
     if finding.because_of is None:
         return ""
     is_ended = result.higher_is_better is not None
-    which = f"{unit.better} than they are" if is_ended else "at the other end"
+    which = f"{words.better} than they are" if is_ended else "at the other end"
     return f"Without {group_label(finding.because_of)}, {which}, they would not stand out."

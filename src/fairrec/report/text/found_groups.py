@@ -9,7 +9,8 @@ from typing import Literal
 from fairrec.core.errors import plain
 from fairrec.inputs.users import Value
 from fairrec.report.text.ends import is_worse
-from fairrec.result.schema import AuditSummary, Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import OUTCOMES
 
 Served = Literal["worse", "differs", "better"]

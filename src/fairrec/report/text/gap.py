@@ -10,7 +10,8 @@ from fairrec.core.units import Unit
 from fairrec.report.text.ends import end_names
 from fairrec.report.text.p_values import p_of_gap
 from fairrec.report.words import number, plural
-from fairrec.result.schema import AuditSummary, Chance, MetricResult
+from fairrec.result.metric_schema import Chance, MetricResult
+from fairrec.result.schema import AuditSummary
 
 _SMALL_P = 0.05
 """As unlikely as a gap beyond what chance shows in 95% of cases."""

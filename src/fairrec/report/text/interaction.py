@@ -5,7 +5,8 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.units import Unit
 from fairrec.report.words import number, shown, signed
-from fairrec.result.schema import AuditSummary, Finding, Interaction, Neighbour
+from fairrec.result.metric_schema import Finding, Interaction, Neighbour
+from fairrec.result.schema import AuditSummary
 
 
 def neighbour_columns(unit: Unit) -> tuple[str, str, str, str]:

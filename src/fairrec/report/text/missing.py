@@ -5,7 +5,8 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.report.words import group_label, p_value, percent, plural
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, MissingUsers
+from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.result.schema import AuditSummary, MissingUsers
 from fairrec.statistics.permutation import least_p_value
 
 GROUPS_SHOWN = 3

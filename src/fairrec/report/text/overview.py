@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from fairrec.core.errors import plain
 from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.users import Value
-from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import USUAL_SIZE, ruled_out_in_all
 from fairrec.report.text.circumstances import names_of_given
-from fairrec.report.text.ends import harm_word
+from fairrec.report.text.ends import end_words, harm_word, of_two_lists
 from fairrec.report.text.finding import (
     difference_of,
     simultaneous_interval,
@@ -160,7 +158,8 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     name, finding = first.first
     n_alike = sum(group.served == first.served for group in groups)
     unit = summary.unit
-    verb = _verbs(name, unit)
+    words = end_words(name, unit)
+    verb = {"worse": words.worse, "better": words.better, "differs": "different"}
     here, there = numbers(finding.value, value_of_others(finding))
     known, share = users_known(finding), finding.n_users / summary.n_users
     told, alone = _told(first, summary), verb[first.served]
@@ -200,7 +199,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         detail += f" · all others estimated from {n_sample} drawn at random"
     if finding.because_of:
         better = group_label(finding.because_of)
-        detail += f" · they would not stand out without {better}, {unit.better} than they are"
+        detail += f" · they would not stand out without {better}, {words.better} than they are"
     return headline, detail
 
 
@@ -214,26 +213,6 @@ def _told(first: FoundGroup, summary: AuditSummary) -> dict[str, Value]:
         return first.group
     is_by_itself = first.served != "better" and first.first[1].because_of is None
     return has_value if is_by_itself else first.group
-
-
-def _verbs(metric: str, unit: Unit) -> dict[str, str]:
-    """What groups are at either end of a metric."""
-    worse, better = {
-        "": (unit.worse, unit.better),
-        "change": ("worse off as they are", "better off as they are"),
-        "distance": ("changed more", "changed less"),
-    }[_of_two_lists(metric)]
-    return {"worse": worse, "better": better, "differs": "different"}
-
-
-def _of_two_lists(metric: str) -> Literal["", "change", "distance"]:
-    """Whether a value tells of two lists of a user: how a metric changes, or how far they are."""
-    before = metric_named(metric.removesuffix("_change"))
-    if before is None:
-        return ""
-    if metric.endswith("_change"):
-        return "change"
-    return "distance" if "against_lists" in before.needs else ""
 
 
 def _family(summary: AuditSummary) -> str:
@@ -354,7 +333,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         steps.append(f"{alike}: {spelled('given', [circumstance])}")
     if any(group.served == "worse" for group in groups):
         has_lists = "predictions" in summary.inputs
-        if _of_two_lists(groups[0].first[0]):
+        if of_two_lists(groups[0].first[0]):
             steps.append("look at what changes in their lists")
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")

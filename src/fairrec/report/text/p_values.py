@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fairrec.report.words import p_is, p_value
-from fairrec.result.schema import AuditSummary, Chance
+from fairrec.result.metric_schema import Chance
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.permutation import ROUNDING, least_p_value
 
 

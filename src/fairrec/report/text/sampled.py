@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fairrec.core.units import Unit
-from fairrec.result.schema import AuditSummary, MetricResult
+from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 
 
 def is_sampled(summary: AuditSummary) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fairrec.core.units import USERS, Unit
+from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.report.text.ends import is_worse
-from fairrec.result.schema import Finding, MetricResult
+from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.statistics.outcome import Outcome
 
 Status = Literal[
@@ -65,11 +65,11 @@ def status_words(outcome: Outcome, has_amount: bool, higher_is_better: bool | No
     return by_end[higher_is_better is None]
 
 
-def outcome_words(finding: Finding, result: MetricResult, unit: Unit) -> str:
+def outcome_words(finding: Finding, result: MetricResult, words: EndWords) -> str:
     """What is known about one group, in a few words."""
     if finding.outcome is None:
         return ""
     if not is_worse(finding, result):
-        return unit.better
+        return words.better
     has_amount = result.verdict is not None and result.verdict.matters is not None
     return status_words(finding.outcome, has_amount, result.higher_is_better)

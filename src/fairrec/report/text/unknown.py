@@ -5,7 +5,8 @@ from __future__ import annotations
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import harm
 from fairrec.report.words import group_label, interval, number, percent, plural, signed_interval
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, Unknown
+from fairrec.result.metric_schema import Finding, MetricResult, Unknown
+from fairrec.result.schema import AuditSummary
 
 METRICS_SHOWN = 3
 

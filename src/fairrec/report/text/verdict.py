@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.errors import plain
+from fairrec.core.units import EndWords
 from fairrec.metrics.value_columns import metric_named
 from fairrec.report.text.certificate import ruled_out_in
-from fairrec.report.text.ends import harm_word, is_worse, worse_word
+from fairrec.report.text.ends import end_words, harm_word, is_worse, worse_word
 from fairrec.report.text.finding import (
     because_of,
     difference_of,
@@ -20,7 +21,8 @@ from fairrec.report.text.missing import caveat, if_joined, remedy, why_inconclus
 from fairrec.report.text.sampled import is_sampled, scored
 from fairrec.report.text.status import SAME, Status, status_of
 from fairrec.report.words import confidence, group_label, number, percent, plural
-from fairrec.result.schema import AuditSummary, Finding, MetricResult, MetricVerdict
+from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
 
 Tone = Literal["found", "open", "clear"]
@@ -103,10 +105,10 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
         return f"{looked_at}, without a test against chance."
     worse = [finding for finding in result.findings if is_worse(finding, result)]
     better = [finding for finding in result.findings if not is_worse(finding, result)]
-    is_ended = result.higher_is_better is not None
+    is_ended, words = result.higher_is_better is not None, end_words(name, unit)
     said = []
     if worse:
-        said.append(_of_worse(worse, result, summary))
+        said.append(_of_worse(worse, result, summary, words))
     else:
         shown = "is shown to be worse than" if is_ended else "is shown to differ from"
         said.append(
@@ -116,11 +118,13 @@ def _headline(name: str, status: Status, result: MetricResult, summary: AuditSum
     if better:
         are = "group is" if len(better) == 1 else "groups are"
         at_least = "At least " if is_cut(result) else ""
-        said.append(f"{at_least}{len(better)} {are} {unit.better}: {_named(better[-1], summary)}.")
+        said.append(f"{at_least}{len(better)} {are} {words.better}: {_named(better[-1], summary)}.")
     return " ".join(said)
 
 
-def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary) -> str:
+def _of_worse(
+    worse: list[Finding], result: MetricResult, summary: AuditSummary, words: EndWords
+) -> str:
     """How many groups are worse off, and the worst of them."""
     is_ended = result.higher_is_better is not None
     matters = None if result.verdict is None else result.verdict.matters
@@ -131,9 +135,9 @@ def _of_worse(worse: list[Finding], result: MetricResult, summary: AuditSummary)
     head = f"{len(worse)} {are}{what} the rest by more than chance{_overlapping(worse, result)}"
     if matters is not None:
         head += _of_what_matters(worse, matters)
-    which = summary.unit.worst.capitalize() if is_ended else "Furthest from the rest"
+    which = words.worst.capitalize() if is_ended else "Furthest from the rest"
     said = f"{head}. {which}: {_named(worse[0], summary)}."
-    return " ".join(filter(None, (said, because_of(worse[0], result, summary.unit))))
+    return " ".join(filter(None, (said, because_of(worse[0], result, words))))
 
 
 def _overlapping(worse: list[Finding], result: MetricResult) -> str:

@@ -12,7 +12,7 @@ from fairrec.report.text.circumstances import (
     difference_name,
     explained_lines,
 )
-from fairrec.report.text.ends import end_names
+from fairrec.report.text.ends import end_names, end_words
 from fairrec.report.text.finding import (
     difference_of,
     one_at_a_time,
@@ -30,7 +30,8 @@ from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
 from fairrec.report.text.verdict import Verdict, verdict_of
 from fairrec.report.words import confidence, group_label, number, plural, shown, signed
-from fairrec.result.schema import AuditSummary, SearchSummary
+from fairrec.result.schema import AuditSummary
+from fairrec.result.search_schema import SearchSummary
 
 FINDINGS_SHOWN = 10
 NEIGHBOURS_SHOWN = 3
@@ -149,7 +150,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, finding.p_value, summary),
-                    outcome_words(finding, result, summary.unit),
+                    outcome_words(finding, result, end_words(name, summary.unit)),
                 )
             )
     level = confidence(summary.alpha)
@@ -169,7 +170,7 @@ def _findings(summary: AuditSummary) -> TableView:
         spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Shrunken: what is left once it is reckoned with that the group was picked out."]
+            + ["Shrunken: what is left after correcting for the group being picked out."]
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),

@@ -1,0 +1,114 @@
+"""What a re-ranking does to the other side: how much of their attention lists give to items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.errors import InputError
+from fairrec.core.options import Blank, spelled
+from fairrec.inputs.candidates import CandidateLists
+from fairrec.inputs.catalogue import Catalogue, read_catalogue
+from fairrec.inputs.ids import positions_in
+from fairrec.inputs.several import MOST_EACH
+from fairrec.inputs.side import SideData, as_lists
+from fairrec.inputs.table_options import TableOptions
+from fairrec.inputs.tables import Table
+from fairrec.metrics.attention import discounts
+from fairrec.metrics.ranked import RankedLists
+from fairrec.result.changes import change_of
+from fairrec.result.mitigation_schema import ExposureChange
+from fairrec.statistics.adjust import holm
+from fairrec.statistics.changes import change_verdict
+
+
+def catalogue_of(tables: TableOptions) -> Catalogue | None:
+    """The items by the attributes named, or by their categories; None where there are none."""
+    if tables.items is None:
+        if tables.by_items:
+            raise InputError(
+                f"{spelled('by_items')} are columns of the items. Give them: "
+                f"{spelled('items', Blank('FILE'))}"
+            )
+        return None
+    table = Table.of(tables.items, "items", tables.columns)
+    by = tables.by_items or _categories(table)
+    return read_catalogue(table, by) if by else None
+
+
+def _categories(table: Table) -> Sequence[str]:
+    """Each category as an attribute, where that is not too many."""
+    column = table.find("categories")
+    if column is None:
+        return ()
+    values = as_lists(table.read({"categories": column})["categories"], table.where, column)
+    return (f"{column}:each",) if 0 < values.explode().n_unique() <= MOST_EACH else ()
+
+
+def exposure_changes(
+    before: CandidateLists,
+    after: CandidateLists,
+    catalogue: Catalogue,
+    k: int,
+    alpha: float,
+    threads: int = 1,
+) -> tuple[ExposureChange, ...]:
+    """The share of a list's attention that each group of items gets, the largest change first.
+
+    Attention to place r is 1/log2(r + 1), as NDCG discounts. Lists are compared user by user, and
+    verdicts adjusted for all groups (Holm). Of an attribute that is yes or no, yes is told.
+    """
+    items = positions_in(before.item_ids, catalogue.item_keys)
+    places = [
+        np.append(items, -1)[RankedLists(lists, k, SideData(), threads).items(k)]
+        for lists in (before, after)
+    ]
+    lengths = [np.minimum(np.diff(lists.offsets), k) for lists in (before, after)]
+    found = []
+    for attribute in catalogue.units.attributes(np.arange(catalogue.n_units)):
+        is_answer = {*attribute.values} <= {"yes", "no", "(missing)"}
+        for code, value in enumerate(attribute.values):
+            if is_answer and value != "yes":
+                continue
+            is_in = np.append(attribute.codes == code, False)
+            shares = [_share(is_in[at], n) for at, n in zip(places, lengths, strict=True)]
+            found.append(
+                ExposureChange(
+                    group={attribute.name: value},
+                    n_items=int(is_in.sum()),
+                    share_of_items=float(is_in.sum() / catalogue.n_units),
+                    change=change_of(shares[0], shares[1], None, alpha),
+                )
+            )
+    return tuple(sorted(_adjusted(found, alpha), key=_size, reverse=True))
+
+
+def _share(is_in: np.ndarray, lengths: IntArray) -> FloatArray:
+    """(n_lists,), of the attention of each list; NaN where it is empty."""
+    weights = discounts(is_in.shape[1])
+    up_to = np.append(0.0, np.cumsum(weights))[lengths]
+    share: FloatArray = np.divide(
+        is_in @ weights, up_to, out=np.full(len(up_to), np.nan), where=up_to > 0
+    )
+    return share
+
+
+def _adjusted(found: Sequence[ExposureChange], alpha: float) -> list[ExposureChange]:
+    p_values = [1.0 if one.change.p_value is None else one.change.p_value for one in found]
+    adjusted = holm(np.array(p_values, dtype=np.float64))
+    return [
+        one.model_copy(
+            update={
+                "change": one.change.model_copy(
+                    update={"verdict": change_verdict(one.change.change or 0.0, p, None, alpha)}
+                )
+            }
+        )
+        for one, p in zip(found, adjusted.tolist(), strict=True)
+    ]
+
+
+def _size(one: ExposureChange) -> float:
+    return abs(one.change.change or 0.0)
