@@ -30,5 +30,6 @@ def test_users_without_a_value_count_neither_as_users_nor_as_0():
         ([1.0, 2.0, 4.0, 8.0], [2, 2], [3, 12]),
         ([1.0, np.nan, 4.0, 8.0], [1, 2], [1, 12]),
     ):
-        found = count_and_sum(Column(np.array(values), ~np.isnan(values), np.zeros(1)), cells)
+        n_known = ~np.isnan(values)
+        found = count_and_sum(Column(np.array(values), n_known, np.zeros(1), n_known), cells)
         assert [column.tolist() for column in found] == [n, total]
