@@ -147,3 +147,43 @@ def test_what_reads_users_has_no_side_of_items():
     users = pl.DataFrame({"user_id": range(400), "age": range(400)})
     with pytest.raises(InputError, match="side='items'"):
         read_inputs(recommended, users=users, items=items, side="items", by="age")
+
+
+def test_what_is_certain_of_these_items_is_not_called_equal():
+    """A few items take all places: that the others get nothing may be chance, and is told."""
+    n_users, n_items = 300, 40
+    taken = [[0, 1, 2]] * n_users
+    recommended = pl.DataFrame({"user_id": range(n_users), "item_id": taken})
+    kinds = ["a"] * 20 + ["b"] * 20
+    items = pl.DataFrame({"item_id": range(n_items), "kind": kinds})
+    result = fairrec.audit(
+        recommended, items=items, side="items", by="kind", metrics="exposure@3", min_support=5
+    )
+    assert not result.metrics["exposure@3"].findings
+    (note,) = (said for said in result.summary.warnings if "whichever users come" in said)
+    assert note.startswith("exposure@3: 1 group has less than 10% of what all others have")
+
+
+def test_no_such_note_where_items_are_shown_alike():
+    recommended, items = market()
+    result = fairrec.audit(recommended, items=items, side="items", by="kind")
+    assert not any("whichever users come" in said for said in result.summary.warnings)
+
+
+@pytest.mark.parametrize("column", ["user", "user_id"])
+def test_units_that_are_called_users_are_no_users(column, tmp_path):
+    recommended, items = market()
+    items = items.with_columns(size=pl.col("who") % 3).rename({"who": column})
+    result = fairrec.audit(
+        recommended, items=items, side="items", by="size", unit=column, min_support=1
+    )
+    assert not result.summary.unit.is_users
+    assert fairrec.load(result.save(tmp_path / "audit")).summary == result.summary
+
+
+def test_a_unit_with_the_name_of_a_metric_is_refused():
+    recommended, items = market()
+    items = items.with_columns(size=pl.col("who") % 3).rename({"who": "exposure@5"})
+    options = {"side": "items", "by": "size", "unit": "exposure@5", "metrics": "exposure@5"}
+    with pytest.raises(InputError, match="has the name of a column of the result"):
+        fairrec.audit(recommended, items=items, **options)

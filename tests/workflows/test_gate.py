@@ -185,6 +185,12 @@ def test_of_both_sides_each_rule_is_about_the_one_that_has_its_metric(tmp_path):
         fairrec.gate(both, {"rule": [{"metric": "ndgc@5", "max_worse": 0.1}]})
 
 
+@pytest.mark.parametrize(("metric", "other"), [("mrr@5", "items"), ("exposure@5", "users")])
+def test_a_side_without_a_rule_does_not_pass_unseen(metric, other):
+    with pytest.raises(InputError, match=f"no rule is about {other}"):
+        fairrec.gate(audit_two_sides(), {"rule": [{"metric": metric, "max_worse": 0.9}]})
+
+
 def test_both_sides_are_compared_with_both_sides_of_a_baseline(tmp_path):
     folder = audit_two_sides().save(tmp_path / "base", report=False)
     rules = [
@@ -201,6 +207,7 @@ def test_both_sides_are_compared_with_both_sides_of_a_baseline(tmp_path):
 def test_a_policy_asks_for_both_sides_by_their_attributes(tmp_path):
     both = audit_two_sides()
     rule = '[[rule]]\nmetric = "mrr@5"\nmax_worse = 0.9\n'
+    rule += '[[rule]]\nmetric = "exposure@5"\nmax_worse = 0.9\n'
     file = tmp_path / "fairrec.toml"
     asked = '[audit]\nside = "both"\nby_users = ["gender"]\nby_items = ["{}"]\n'
     file.write_text(asked.format("kind") + rule)

@@ -51,9 +51,12 @@ class Unit:
 
         >>> Unit.of_column("provider_id"), Unit.of_column("company")
         (Unit(one='provider', many='providers'), Unit(one='company', many='companies'))
+        >>> Unit.of_column("user_id").is_users
+        False
         """
         one = re.sub(r"[_ -]?ids?$", "", column, flags=re.IGNORECASE).replace("_", " ").strip()
-        if not _WORDS.fullmatch(one) or len(one) > 50:
+        # makers may be called users, but what is said of users is not said of them
+        if not _WORDS.fullmatch(one) or len(one) > 50 or one.lower() == USERS.one:
             one = "unit"
         if re.search(r"[^aeiou]y$", one):
             return cls(one, f"{one[:-1]}ies")

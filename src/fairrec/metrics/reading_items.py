@@ -66,7 +66,7 @@ def read_items(
     refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
     shown = read_shown(tables, given, catalogue)
     wanted = _wanted(given, shown, tables)
-    refuse_clash(names, {metric.name for metric in wanted}, "items")
+    refuse_clash([*names, given.unit or ""], {metric.name for metric in wanted}, "items")
     shares = tuple(metric.compute(shown) for metric in wanted)
     values = {
         metric.name: metric.checked(share.values(catalogue), catalogue.n_units)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
@@ -91,7 +92,37 @@ def audit_items(
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
     catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
-    return replace(result, summary=result.summary.model_copy(update={"catalogue": catalogue}))
+    warnings = (*result.summary.warnings, *_certain_of_these(result))
+    changed = {"catalogue": catalogue, "warnings": warnings}
+    return replace(result, summary=result.summary.model_copy(update=changed))
+
+
+_NEXT_TO_NOTHING = 0.1
+"""A share of what all others have."""
+
+
+def _certain_of_these(result: AuditResult) -> list[str]:
+    """A note for groups that have next to nothing, whichever users come, and are no finding.
+
+    Where few items get most of what there is, a group that gets nothing at all need not be beyond
+    chance, as so many items at random may get as little. Nobody should take that for equality.
+    """
+    unit, said = result.summary.unit, []
+    others = pl.col("value") - pl.col("difference")
+    is_next_to_nothing = pl.col("simultaneous_high") <= (_NEXT_TO_NOTHING - 1) * others
+    open_ones = result.group_table.filter(
+        is_next_to_nothing & (others > 0) & (pl.col("outcome") == "inconclusive")
+    )
+    for name in result.metrics:
+        if n := open_ones.filter(metric=name).height:
+            groups = "1 group has" if n == 1 else f"{n:,} groups have"
+            said.append(
+                f"{name}: {groups} less than {_NEXT_TO_NOTHING:.0%} of what all others have, "
+                f"whichever users come ({1 - result.summary.alpha:.0%}, all at once), though so "
+                f"many {unit.many} at random may have as little. That is certain for these "
+                f"{unit.many} and open for others of their kind; the table of groups names them."
+            )
+    return said
 
 
 def analyse_items(

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
+from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
 from fairrec.core.options import invalid, spelled
 from fairrec.core.settings import SETTINGS_FILE
 from fairrec.core.told import told_path
@@ -78,6 +78,7 @@ def gate(
             f"{spelled('releases')} are of one side. Hold each side against them by itself: its "
             "folder is in that of both."
         )
+    _refuse_no_rule(asked, results)
     found = counterfactual_of(audit)
     affected = None if found is None else found.affected
     measured = [
@@ -104,6 +105,19 @@ def gate(
         policy=asked.policy,
         rules=judged,
     )
+
+
+def _refuse_no_rule(asked: PolicyFile, results: Sequence[AuditResult]) -> None:
+    """An error where no rule is about one of both sides, which would pass unseen."""
+    named = {rule.metric for rule in asked.policy.rule}
+    for result in results if named & {name for one in results for name in one.metrics} else ():
+        if not named & {*result.metrics}:
+            side = result.summary.unit.many
+            raise InputError(
+                f"{asked.where}: no rule is about {side}, whose audit is one of both. Add a rule "
+                f"with one of its metrics ({listed([*result.metrics])}), or name the folder of the "
+                "other side alone."
+            )
 
 
 def _base_of(result: AuditResult, bases: Sequence[AuditResult]) -> AuditResult:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from fairrec.core.errors import plain
 from fairrec.report.page.build import LONGEST_COMMAND, build_page_view
@@ -76,7 +78,7 @@ def _lay_out(
 
 
 def _side(name: str, result: AuditResult, folder: str, limits: PageLimits) -> SideView:
-    group_file = f"{folder}{name}/groups.parquet" if folder else ""
+    group_file = quote(os.fsencode(f"{folder}{name}/groups.parquet")) if folder else ""
     view = build_page_view(result.summary, result.group_table, group_file, limits, run=result.run)
-    page = f"{folder}{name}/report.html" if folder else ""
+    page = quote(os.fsencode(f"{folder}{name}/report.html")) if folder else ""
     return SideView(name, view, build_view(result.summary).findings, page)

@@ -113,7 +113,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
     return Overview(
         tone=_tone(verdicts),
         headline=headline,
-        named=group_label(_told(groups[0], summary)) if is_found else "",
+        named=group_label(_told(groups, summary)) if is_found else "",
         detail=detail,
         who=_who(groups, summary),
         how_much=_how_much(groups[0], summary) if is_found else (),
@@ -161,18 +161,21 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     words = end_words(name, unit)
     verb = {"worse": words.worse, "better": words.better, "differs": "different"}
     here, there = numbers(finding.value, value_of_others(finding))
-    known, share = users_known(finding), finding.n_users / summary.n_users
-    told, alone = _told(first, summary), verb[first.served]
+    known, n_known = users_known(finding), finding.support
+    if not finding.is_fully_scored:
+        n_known = finding.n_users
+    told, alone = _told(groups, summary), verb[first.served]
     if told != first.group:
         alone = verb["differs" if first.served == "differs" else "better"]
-        here, there, share = there, here, 1 - share
-        known = f"{summary.n_users - finding.n_users:,}"
+        here, there = there, here
+        n_known = _others_known(first, summary)
+        known = f"{n_known:,}"
+    share = n_known / summary.n_users
     label = group_label(told)
     who = f"{label} is {alone}"
     if n_alike > 1:
         at_least = "at least " if _is_cut(summary) else ""
-        most = f", most of all {label}" if told == first.group else f"; most of all, {who}"
-        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}{most}"
+        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, most of all {label}"
     if first.served == "better":
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
@@ -203,16 +206,30 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     return headline, detail
 
 
-def _told(first: FoundGroup, summary: AuditSummary) -> dict[str, Value]:
+def _told(groups: list[FoundGroup], summary: AuditSummary) -> dict[str, Value]:
     """The group that the headline names: the first, or all others where these have a value.
 
-    As they are measured; what is adjusted or estimated is said of one group alone.
+    As they are measured, and of one group alone: what is adjusted or estimated is not said of all
+    others, nor of fewer than a group must have.
     """
+    first = groups[0]
     has_value = other_side(first.group, summary)
-    if has_value is None or summary.given is not None or is_sampled(summary):
-        return first.group
-    is_by_itself = first.served != "better" and first.first[1].because_of is None
-    return has_value if is_by_itself else first.group
+    is_first = (
+        has_value is None
+        or summary.given is not None
+        or is_sampled(summary)
+        or first.served == "better"
+        or first.first[1].because_of is not None
+        or any(group.served == first.served for group in groups[1:])
+        or _others_known(first, summary) < summary.coverage.min_users
+    )
+    return first.group if is_first or has_value is None else has_value
+
+
+def _others_known(first: FoundGroup, summary: AuditSummary) -> int:
+    """How many of all others have a value."""
+    name, finding = first.first
+    return summary.n_users - summary.metrics[name].n_undefined - finding.support
 
 
 def _family(summary: AuditSummary) -> str:
