@@ -35,8 +35,24 @@ def test_both_are_saved_into_one_folder_and_loaded_again(tmp_path: Path):
     # it is replaced by one of its kind, and by no other
     both.save(folder, report=False)
     assert not (folder / "report.html").exists()
-    with pytest.raises(OutputError, match="holds an audit of both sides, which an audit would"):
-        both.users.save(folder)
+    for force in (False, True):
+        with pytest.raises(OutputError, match="both sides, whose folders would stay beside an"):
+            both.users.save(folder, force=force)
+
+
+def test_a_side_that_another_audit_wrote_meanwhile_is_not_vouched_for(tmp_path: Path, monkeypatch):
+    mine, other = audit_two_sides(permutations=0), audit_two_sides(permutations=0, seed=1)
+    folder, save = tmp_path / "audit", type(mine.items).save
+
+    def overtaken(result, path, *rest):
+        if path.name == "items":
+            save(other.users, folder / "users", False)
+        return save(result, path, *rest)
+
+    monkeypatch.setattr(type(mine.items), "save", overtaken)
+    with pytest.raises(OutputError, match=r"users/result\.json was written by another audit"):
+        mine.save(folder, report=False)
+    assert not (folder / "both.json").exists()
 
 
 def test_two_audits_that_were_not_made_together_are_told(tmp_path: Path):

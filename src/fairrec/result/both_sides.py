@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, OutputError, plain
 from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.core.options import documented
@@ -98,11 +98,13 @@ class BothSides:
         names = names_to_replace(BOTH, folder, force, read)
         for side, one in audits.items():
             names_to_replace(AUDIT, folder / side, force, one.run.paths() if one.run else ())
+        sums = {}
         for side, one in audits.items():
             one.save(folder / side, report, force, min_shown, aggregates_only)
+            sums[f"{side}/{RESULT}"] = sum_of(folder / side / RESULT)
         passed_on = self.shown(min_shown)
         make_page = partial(self.page, passed_on.users, passed_on.items, self.command, "./")
-        write = partial(self._write_file, folder=folder)
+        write = partial(self._write_file, folder=folder, sums=sums)
         write_with_page(folder, names, write, make_page if report else None)
         return folder
 
@@ -115,12 +117,17 @@ class BothSides:
         sides = {name: json.loads(getattr(self, name).to_json()) for name in SIDES}
         return json.dumps({"outcome": self.outcome, **sides}, indent=2, ensure_ascii=False)
 
-    def _write_file(self, part: Path, folder: Path) -> None:
+    def _write_file(self, part: Path, folder: Path, sums: dict[str, str]) -> None:
+        if other := [name for name, known in sums.items() if sum_of(folder / name) != known]:
+            raise OutputError(
+                f"{plain(folder, 300)}: {other[0]} was written by another audit meanwhile. Give "
+                "each audit a folder of its own, and audit again."
+            )
         summary = BothSummary(
             fairrec_version=__version__,
             command=self.command,
             outcome=self.outcome,
-            files={f"{side}/{RESULT}": sum_of(folder / side / RESULT) for side in SIDES},
+            files=sums,
         )
         text = summary.model_dump_json(indent=2) + "\n"
         (part / BOTH.known_by).write_text(text, encoding="utf-8")

@@ -81,6 +81,11 @@ def names_to_replace(
     where = plain(folder, 300)
     held = _kind_in(folder)
     is_other = held is not None and held is not kind
+    if held is BOTH and is_other:
+        raise OutputError(
+            f"{where}: holds {held.called}, whose folders would stay beside {kind.called}. Choose "
+            "another folder."
+        )
     if held is not None and is_other and not force:
         raise OutputError(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
