@@ -39,6 +39,11 @@ def test_the_page_tells_what_changes_before_for_whom(tmp_path: Path):
     folder = found.save(tmp_path / "out")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<title>FairRec counterfactual" in page
+    # the answer for everyone first, and once
+    assert page.count("<h1>") == 1
+    first = page[page.index("<h1>") : page.index("</h1>")]
+    assert "Gender alone changes the first 3 places of" in first
+    assert page.index("</h1>") < page.index("<h2>")
     section = page[page.index('<section id="changes"') : page.index('<section id="findings"')]
     for text in ("Metrics of the lists", "once changed", "mrr@3", "gender=F -&gt; gender=M"):
         assert text in section

@@ -25,6 +25,7 @@ from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
 from fairrec.report.text.counterfactual import changes_tables
+from fairrec.report.text.counterfactual import headline as change_headline
 from fairrec.report.text.ends import direction
 from fairrec.report.text.origin import settings_line
 from fairrec.report.text.ratios import ratios_view
@@ -110,6 +111,7 @@ def build_page_view(
         reproduce=_reproduce(summary),
         group_file=group_file,
         mitigation=None if mitigation is None else build_mitigation_view(mitigation),
+        changed="" if counterfactual is None else change_headline(counterfactual),
         changes=() if counterfactual is None else changes_tables(counterfactual),
         heading=plain(summary.title, LONGEST_NAME),
         author=plain(summary.author, LONGEST_NAME),

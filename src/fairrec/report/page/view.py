@@ -278,7 +278,7 @@ class PageView:
     is_adjusted : these are users in the same circumstances, while values are as they are
     group_file : link to the table with every group; empty where there is none
     mitigation : what was done to the lists before this audit, if anything
-    changes : of a counterfactual, what changes for all users
+    changed, changes : of a counterfactual, for how many users something changes, and what
     heading, about_model, author : what the auditor calls the audit, the model and himself; empty
         where not said
     made_at : date and time; empty where it is not known
@@ -327,4 +327,5 @@ class PageView:
     about_model: str = ""
     made_at: str = ""
     unit: Unit = USERS
+    changed: str = ""
     changes: tuple[TableView, ...] = ()
