@@ -94,7 +94,7 @@ def _where(one: MissingUsers, summary: AuditSummary) -> str:
 
 
 def _share(group: Finding, permutations: int) -> str:
-    least = least_p_value(permutations, is_adjusted=True) if permutations else 0.0
+    least = least_p_value(permutations) if permutations else 0.0
     return (
         f"{percent(group.value)} of {group_label(group.group)} against "
         f"{percent(group.value - group.difference)} of all others (p adjusted "
