@@ -26,7 +26,7 @@ INTERRUPTED = 130
 TERMINATED = 143
 HUNG_UP = 129
 _UNHEARD = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE),
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF),
     *(errno.ECONNRESET, errno.ESTALE),
 )
 _LONGEST_MESSAGE = 500
@@ -35,7 +35,10 @@ _AGAIN_AFTER = 0.02
 
 @contextmanager
 def errors_in_words(debug: bool) -> Iterator[None]:
-    """A clear message and exit code 2, for what the user can fix and for what nobody foresaw."""
+    """A clear message and exit code 2, for what the user can fix and for what nobody foresaw.
+
+    A pipe that nobody reads any more is left to `shown_console.ended_with_reader`.
+    """
     try:
         with _heard(), _ended_in_order():
             yield
@@ -45,7 +48,7 @@ def errors_in_words(debug: bool) -> Iterator[None]:
         )
         say(str(interrupt) or words)
         raise typer.Exit(code) from interrupt
-    except (typer.Exit, typer.Abort, typer.BadParameter):
+    except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
     except BaseException as error:
         # who panics is no Exception, and neither is who wants to exit
