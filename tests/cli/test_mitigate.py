@@ -361,3 +361,22 @@ def test_what_a_re_ranking_does_to_groups_of_items_is_told(tables: Tables):
     ran = run_here(*lists, "--format", "json")
     assert json.loads(ran.stdout)["exposure"] == named != []
     assert "by groups of items" in run_here(*lists).stdout
+
+
+def test_an_audit_of_both_sides_is_mitigated_for_users_and_tells_of_its_items(tables: Tables):
+    sides = ("--side", "both", "--by-users", "gender,member", "--by-items", "categories:first")
+    wanted = ("--metrics", "auc,exposure@3", "--columns", "items.item_id=what", *QUICK)
+    wanted += ("--min-support", "2")
+    pl.read_parquet("items.parquet").rename({"item_id": "what"}).write_parquet("items.parquet")
+    done("audit", "predictions.parquet", *TABLES, *sides, *wanted, *AUDITED)
+    fixed = ("--metric", "auc", "--strength", "0.6", "--format", "json")
+    told = json.loads(done("mitigate", "audit", *fixed).stdout)
+    assert {one["group"]["categories"] for one in told["exposure"]} == {"c0", "c1", "c2"}
+    # by its name, the audit of users is of users alone
+    ran = done("mitigate", "audit/users", *fixed)
+    alone = json.loads(ran.stdout)
+    assert alone["exposure"] == []
+    assert alone["effects"] == told["effects"]
+    assert "items gain and lose is not told: audit/users is the audit of users alone" in ran.stderr
+    said = run_here("mitigate", "audit/items", *fixed).stderr
+    assert "audit/items: is an audit of items, and lists are re-ranked for groups of users" in said

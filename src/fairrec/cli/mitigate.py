@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +42,9 @@ from fairrec.inputs.table_options import (
 from fairrec.mitigation.options import MitigationOptions, ReportedItems, ReportedMetrics, Validation
 
 if TYPE_CHECKING:
-    from fairrec.result.run_file import Place
+    from fairrec.result.file_sums import FileSums
+    from fairrec.result.run_file import AuditRun, Place
+    from fairrec.result.schema import InputSummary
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
 ELSEWHERE = f"Run this where the audit was run, or {BY_TABLES}"
@@ -97,7 +99,7 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        single = {"validation": validation, "metrics": metrics, "by_items": by_items}
+        single = {"validation": validation, "metrics": metrics, "by_items": by_items or None}
         named = {name: value for name, value in single.items() if value is not None}
         settings = {**_settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
@@ -121,6 +123,11 @@ def mitigate_command(
         say(
             f"Written to {out}: mitigation.json, reranker.json, predictions.parquet, "
             f"changes.parquet, and the audit of the new lists{page}"
+        )
+    if not quiet and not result.summary.exposure and _is_side(source):
+        say(
+            f"What items gain and lose is not told: {plain(source, 300)} is the audit of users "
+            "alone. Name the folder around it, which has both sides."
         )
 
 
@@ -171,9 +178,10 @@ def rerankers_command(*, debug: DebugOption = False) -> None:
 
 def _settings_of(source: Path) -> dict[str, Any]:
     """What a run or an audit says about itself, as arguments of `mitigate`."""
-    from fairrec.core.folders import settle
+    from fairrec.result.own_folder import BOTH, kind_in
 
-    settle(source)
+    if kind_in(source) is BOTH:
+        return _of_both(source)
     # an audit has a run.json too, and a trained run may have an older audit beside it
     is_audit = (source / "result.json").is_file()
     if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
@@ -201,13 +209,40 @@ def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
     }
 
 
+def _of_both(folder: Path) -> dict[str, Any]:
+    """What the audit of users says, and whose attention is told of by that of items."""
+    from fairrec.result.both_sides import load_both
+    from fairrec.result.saved import load_saved
+
+    load_both(folder)
+    users, (items, sums) = _of_audit(folder / "users"), load_saved(folder / "items")
+    table = {"items": items.inputs["items"]}
+    return {
+        **users,
+        **_tables_of(folder / "items", table, _run_of(folder / "items", sums)),
+        "by_items": items.by,
+        "columns": users["columns"] | items.columns,
+    }
+
+
+def _is_side(source: Path) -> bool:
+    """Whether it is one of both sides, so that the other one is left out."""
+    from fairrec.result.own_folder import BOTH, kind_in
+
+    source = source.resolve()
+    return source.name in BOTH.audits and kind_in(source.parent) is BOTH
+
+
 def _of_audit(folder: Path) -> dict[str, Any]:
     """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.inputs.formats import checksum, files_of
-    from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_saved
 
     summary, sums = load_saved(folder)
+    if not summary.unit.is_users:
+        raise InputError(
+            f"{folder}: is an audit of {summary.unit.many}, and lists are re-ranked for groups of "
+            f"users. Name an audit of users, or {BY_TABLES}"
+        )
     if (folder / "mitigation.json").exists():
         raise InputError(
             f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
@@ -240,13 +275,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
     }
     if summary.model is not None:
         options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    run = load_audit_run(folder, sums)
-    if run is None:
-        raise InputError(
-            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{BY_TABLES}"
-        )
+    run = _run_of(folder, sums)
     read = dict(summary.inputs)
     scored = {}
     if trained := read.pop("run", None):
@@ -258,6 +287,27 @@ def _of_audit(folder: Path) -> dict[str, Any]:
             )
         scored = _of_run(found, trained.sha256)
         del read["predictions"]
+    return {**scored, **_tables_of(folder, read, run), **options}
+
+
+def _run_of(folder: Path, sums: FileSums) -> AuditRun:
+    """Where the tables of an audit are."""
+    from fairrec.result.run_file import load_audit_run
+
+    run = load_audit_run(folder, sums)
+    if run is None:
+        raise InputError(
+            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
+            "there in results of older versions, and not passed on with a result. Audit again, or "
+            f"{BY_TABLES}"
+        )
+    return run
+
+
+def _tables_of(folder: Path, read: Mapping[str, InputSummary], run: AuditRun) -> dict[str, Path]:
+    """The tables that an audit read, by their names; they must be as they were."""
+    from fairrec.inputs.formats import checksum, files_of
+
     tables = {}
     for name, table in read.items():
         if name not in run.inputs:
@@ -277,7 +327,7 @@ def _of_audit(folder: Path) -> dict[str, Any]:
                 "the tables."
             )
         tables[name] = found
-    return {**scored, **tables, **options}
+    return tables
 
 
 def _found(place: Place, is_there: Callable[[Path], bool]) -> Path | None:
