@@ -14,6 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS, metric
 from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
+from tests.workflows.two_sides import audit_two_sides
 
 PACKAGE = str(Path(fairrec.__file__).parent)
 MOST_CALLS = 4
@@ -63,6 +64,23 @@ def test_from_the_audit_to_a_metric_it_is_not_far():
     assert all(len(chain) <= MOST_CALLS for chain in chains), chains
 
 
+def test_from_the_audit_of_both_sides_to_a_metric_it_is_two_calls_more():
+    chains = []
+
+    @metric("noted")
+    def noted(lists):
+        """Notes how it was called."""
+        chains.append(calls_of(sys._getframe(1)))
+        return lists.labels(1)[:, 0]
+
+    try:
+        audit_two_sides(metrics="noted", permutations=0, threads=1)
+    finally:
+        METRICS.remove("noted")
+    assert [chain[:2] for chain in chains] == [["audit", "audit_both"]]
+    assert all(len(chain) <= MOST_CALLS + 2 for chain in chains), chains
+
+
 def test_from_the_audit_to_a_permutation_it_is_not_far(monkeypatch: pytest.MonkeyPatch):
     chains, cell_sums = [], PermutedSums.cell_sums
 
@@ -93,7 +111,7 @@ def test_without_labels_and_other_tables_nothing_can_be_measured():
     tables = make_tables(20)
     with pytest.raises(
         InputError,
-        match=r"without a label column.*columns={'label': \.\.\.}\. Or give items=\.\.\.",
+        match=r"without a label column.*columns={'label': \.\.\.}\. Or name .* with items=\.\.\.",
     ):
         fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
 

@@ -18,7 +18,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.registry import TABLE_OF_NEED, Side, parse_metric, refuse_unknown
 from fairrec.metrics.sides import of_side
 from fairrec.report.page.both import both_page
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.both_sides import BothSides
 from fairrec.result.group_table import RESERVED
 from fairrec.workflows.audit import audit_inputs
@@ -57,7 +56,11 @@ def audit_both(
     of_items, items_options = _of_side("items", tables, options, opened)
     lists = opened.get("predictions")
     with called(by="by_users"):
-        users = _audit_users(lists, of_users, users_options, progress, command, about)
+        inputs, wanted = read_inputs(
+            lists, **vars(of_users), reserved=RESERVED, max_memory=options.max_memory
+        )
+        users_options = replace(users_options, matters=matters_of(users_options.matters, wanted))
+        users = audit_inputs(inputs, wanted, users_options, progress, command=command, about=about)
     with called(by="by_items"):
         items = audit_items(lists, of_items, items_options, progress, command=command, about=about)
     if command is None:
@@ -83,18 +86,3 @@ def _of_side(
     mine |= {name: table for name, table in shared.items() if name in mine}
     mine["columns"] = columns or None
     return TableOptions.of(**mine), options
-
-
-def _audit_users(
-    predictions: Any,
-    tables: TableOptions,
-    options: AuditOptions,
-    progress: Progress,
-    command: str | None,
-    about: AboutOptions,
-) -> AuditResult:
-    inputs, wanted = read_inputs(
-        predictions, **vars(tables), reserved=RESERVED, max_memory=options.max_memory
-    )
-    options = replace(options, matters=matters_of(options.matters, wanted))
-    return audit_inputs(inputs, wanted, options, progress, command=command, about=about)

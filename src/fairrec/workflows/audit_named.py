@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AboutOptions
+from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.described import Described
 from fairrec.metrics import MetricAtK
@@ -28,12 +29,48 @@ from fairrec.statistics.circumstances import Counted, differing_circumstances
 from fairrec.statistics.explained import Explained, no_longer_found
 from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
-from fairrec.statistics.missing import Missing
+from fairrec.statistics.missing import Missing, analyse_missing
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
-from fairrec.statistics.standing import Expected, standing_of
+from fairrec.statistics.standing import Expected, expected_of, standing_of
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import verdicts_of
+
+
+def named_of_inputs(
+    analysis: Analysis,
+    inputs: AuditInputs,
+    progress: Progress,
+    *,
+    described: Described | None = None,
+    searched: Searched | None = None,
+    wanted: Sequence[MetricAtK],
+    command: str,
+    about: AboutOptions,
+    started: float,
+) -> AuditResult:
+    """The result of an audit whose lists and values are at hand, with who is missing there.
+
+    Parameters
+    ----------
+    described : None where the inputs tell of themselves what a result says of them
+    """
+    measured = analysis.measured
+    progress("looking for who is missing", 0, 0)
+    missing = analyse_missing(measured, inputs, analysis.grouping, analysis.options)
+    progress("reporting", 0, 0)
+    return named_result(
+        analysis,
+        missing,
+        expected_of(measured, inputs),
+        described or inputs.described,
+        inputs=inputs,
+        searched=searched,
+        wanted=wanted,
+        command=command,
+        about=about,
+        started=started,
+    )
 
 
 def named_result(
