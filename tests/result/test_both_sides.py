@@ -46,6 +46,12 @@ def test_both_are_replaced_as_a_whole(tmp_path: Path):
     assert not [*folder.rglob("report.html")]
     with pytest.raises(OutputError, match="both sides, which an audit would replace as a whole"):
         both.users.save(folder)
+    # a trained run that somebody put there is not replaced, insisted on or not
+    run = (folder / "items" / "run.json").read_text()
+    (folder / "items" / "run.json").write_text("{}")
+    with pytest.raises(OutputError, match=r"items: its run\.json is of no audit"):
+        both.users.save(folder, force=True)
+    (folder / "items" / "run.json").write_text(run)
     both.users.save(folder, report=False, force=True)
     assert not (folder / "users").exists()
     assert is_same(fairrec.load(folder), both.users)

@@ -67,7 +67,7 @@ def ended_with_reader() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             try:
                 stream.flush()
             except BrokenPipeError:

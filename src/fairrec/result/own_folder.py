@@ -120,6 +120,8 @@ def names_to_replace(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
             f"another folder, or insist: {spelled('force', True)}"
         )
+    for name in held.audits if held else ():
+        refuse_other_run(folder / name)
     older = held.paths if held else ()
     names = (*sorted({*older, *below} - {*kind.files}), *kind.files)
     with errors_of_disk(folder):
