@@ -57,7 +57,10 @@ def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
 
 @pytest.mark.parametrize(
     "words",
-    [("schema",), ("--help",), ("audit", "--help"), (*AUDIT, "--by", "gender"), ("audit", "none")],
+    [
+        *(("schema",), ("--help",), ("--version",), ("audit", "--help")),
+        *((*AUDIT, "--by", "gender"), ("audit", "none")),
+    ],
 )
 def test_a_pipe_that_nobody_reads_any_more_ends_a_command_without_a_word(here: Path, words):
     # before it prints anything, its reader is gone

@@ -13,6 +13,7 @@ from threading import Timer, current_thread, main_thread
 import typer
 
 from fairrec.cli.shared import say
+from fairrec.cli.shown_console import ended_with_reader
 from fairrec.core.errors import (
     FairRecError,
     OutputError,
@@ -35,12 +36,9 @@ _AGAIN_AFTER = 0.02
 
 @contextmanager
 def errors_in_words(debug: bool) -> Iterator[None]:
-    """A clear message and exit code 2, for what the user can fix and for what nobody foresaw.
-
-    A pipe that nobody reads any more is left to `shown_console.ended_with_reader`.
-    """
+    """A clear message and exit code 2, for what the user can fix and for what nobody foresaw."""
     try:
-        with _heard(), _ended_in_order():
+        with ended_with_reader(), _heard(), _ended_in_order():
             yield
     except KeyboardInterrupt as interrupt:
         words, code = _ENDINGS.get(
@@ -48,7 +46,7 @@ def errors_in_words(debug: bool) -> Iterator[None]:
         )
         say(str(interrupt) or words)
         raise typer.Exit(code) from interrupt
-    except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+    except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except BaseException as error:
         # who panics is no Exception, and neither is who wants to exit

@@ -50,11 +50,6 @@ class ShownGroup(TyperGroup):
         with ended_with_reader(), shown_complaints():
             return super().make_context(*words, **how)
 
-    def invoke(self, *words: Any) -> Any:
-        """Run the command, as `TyperGroup` does."""
-        with ended_with_reader():
-            return super().invoke(*words)
-
     def resolve_command(self, *words: Any) -> Any:
         """Find the command, as `TyperGroup` does."""
         with shown_complaints():
