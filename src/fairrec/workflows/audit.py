@@ -239,7 +239,7 @@ def audit(
         max_memory=options.max_memory,
     )
     from fairrec.statistics.analysis import analyse
-    from fairrec.workflows.audit_named import named_of_inputs, strata_of
+    from fairrec.workflows.audit_named import named_result, strata_of
     from fairrec.workflows.search import measure_by_search
 
     if inputs.circumstances and how is not None:
@@ -256,7 +256,7 @@ def audit(
     )
     refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
-    return named_of_inputs(
+    return named_result(
         analysis,
         inputs,
         progress,
@@ -285,14 +285,14 @@ def audit_inputs(
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     from fairrec.statistics.analysis import analyse
-    from fairrec.workflows.audit_named import named_of_inputs, strata_of
+    from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(wanted))
     measured = _measure_everyone(inputs, wanted, options, progress)
     refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
-    return named_of_inputs(
+    return named_result(
         analysis,
         inputs,
         progress,

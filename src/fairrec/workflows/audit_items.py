@@ -25,7 +25,7 @@ from fairrec.result.group_table import RESERVED
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.resampled_users import user_blocks
-from fairrec.workflows.audit_named import named_of_inputs
+from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
@@ -69,7 +69,7 @@ def audit_items(
     options = replace(options, matters=matters_of(options.matters, wanted))
     analysis = analyse_items(read, options, progress)
     said = said_of_tables(tables, [metric.name for metric in wanted])
-    result = named_of_inputs(
+    result = named_result(
         analysis,
         inputs,
         progress,
