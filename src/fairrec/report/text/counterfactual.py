@@ -49,8 +49,18 @@ def headline(summary: CounterfactualSummary) -> str:
     verb = "change" if len(summary.attribute) > 1 else "changes"
     return (
         f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} {verb} the first {k} "
-        f"places of {percent(found.share)} of {plural(found.n, 'user')} "
-        f"({confidence(summary.alpha)} confidence: {percent(found.low)} to {percent(found.high)})."
+        f"places of {percent(found.share)} of {plural(found.n, 'user')}{_of_all(summary)}."
+    )
+
+
+def _of_all(summary: CounterfactualSummary) -> str:
+    """What the users who were scored tell of all, if they are not all themselves."""
+    found = summary.affected
+    if found.n == summary.n_users_to_score:
+        return ""
+    return (
+        f" drawn from {summary.n_users_to_score:,} ({confidence(summary.alpha)} confidence: "
+        f"{percent(found.low)} to {percent(found.high)} of all)"
     )
 
 
@@ -74,11 +84,15 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
             f"{plural(summary.n_at_reference, 'user')} with {summary.reference} already are left "
             "out: nothing would change"
         )
-    n_left = summary.n_users_in_all - summary.n_unknown - summary.n_at_reference
-    if summary.n_users < n_left:
-        said.append(f"{summary.n_users:,} of {n_left:,} users were drawn at random and scored")
+    is_everyone = summary.n_users == summary.n_users_to_score
+    said.append(
+        "every user there was to ask about was scored, so the share affected is exact for them"
+        if is_everyone
+        else f"{summary.n_users:,} of {summary.n_users_to_score:,} users were drawn at random and "
+        "scored"
+    )
     wanted = summary.affected.margin_wanted
-    if wanted is not None:
+    if wanted is not None and not is_everyone:
         margin = (summary.affected.high - summary.affected.low) / 2
         reached = "reached" if margin <= wanted else "not reached"
         said.append(
@@ -135,8 +149,8 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
         numeric=(False, True, *(True for _ in summary.changes)),
         rows=tuple(rows),
         note=(
-            f"In brackets: {confidence(summary.alpha)} confidence interval, one at a time. A "
-            f"change is that of a metric once changed, minus as it is.{more}"
+            f"In brackets: {confidence(summary.alpha)} confidence interval for users like these, "
+            "one at a time. A change is that of a metric once changed, minus as it is." + more
         ),
     )
 
