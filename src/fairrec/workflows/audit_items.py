@@ -24,14 +24,12 @@ from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.catalogue import spread_over
-from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.resampled_users import user_blocks
-from fairrec.statistics.standing import expected_of
 from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
-def refuse_for_items(predictions: Any, side: str = "items", /, **beside: object) -> None:
+def refuse_for_items(predictions: Any, side: str, /, **beside: object) -> None:
     """An error for what cannot be done where items are compared.
 
     Parameters
@@ -70,21 +68,16 @@ def audit_items(
     inputs, wanted = read.inputs, read.wanted
     options = replace(options, matters=matters_of(options.matters, wanted))
     analysis = analyse_items(read, options, progress)
-    measured, grouping = analysis.measured, analysis.grouping
-    progress("looking for who is missing", 0, 0)
-    missing = analyse_missing(measured, inputs, grouping, options)
-    progress("reporting", 0, 0)
     said = said_of_tables(tables, [metric.name for metric in wanted])
     result = named_result(
         analysis,
-        missing,
-        expected_of(measured, inputs),
-        replace(
+        inputs,
+        progress,
+        described=replace(
             inputs.described,
             n_candidates=len(read.shown.candidates.items),
             measured_by="recommendations" if read.shown.is_of_all else "candidates",
         ),
-        inputs=inputs,
         wanted=wanted,
         command=command or audit_call(said, options, about),
         about=about,
@@ -92,9 +85,20 @@ def audit_items(
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
     catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
-    warnings = (*result.summary.warnings, *_certain_of_these(result))
+    warnings = (*result.summary.warnings, *_add_nothing(read), *_certain_of_these(result))
     changed = {"catalogue": catalogue, "warnings": warnings}
     return replace(result, summary=result.summary.model_copy(update=changed))
+
+
+def _add_nothing(read: ItemsRead) -> list[str]:
+    """A note on units that are due nothing and get nothing."""
+    unit = read.inputs.unit
+    return [
+        f"{name}: {n:,} of {unit.count(read.inputs.n_users)} were due nothing and got nothing; "
+        "they are counted in their groups and add nothing there"
+        for name, n in read.n_adding_nothing.items()
+        if n
+    ]
 
 
 _NEXT_TO_NOTHING = 0.1
