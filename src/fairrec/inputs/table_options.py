@@ -115,7 +115,13 @@ ByUsers = Annotated[
     Any, Option(NAMES, "Attributes of users where both sides are compared, as in by", GROUPS)
 ]
 ByItems = Annotated[
-    Any, Option(NAMES, "Attributes of items where both sides are compared, as in by", GROUPS)
+    Any,
+    Option(
+        NAMES,
+        "Attributes of items, as in by: where both sides are compared, or those whose share of "
+        "attention a mitigation tells, else their categories",
+        GROUPS,
+    ),
 ]
 Given = Annotated[
     Any,
