@@ -29,6 +29,7 @@ nb_execution_mode = "off"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+maximum_signature_line_length = 90
 default_role = "code"
 smartquotes = False
 
