@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,27 +11,35 @@ from pathlib import Path
 import pytest
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.core.folders import settle
-from tests.core.test_folders import content, write
+from fairrec.core.folders import settle, whole_folder
+from tests.core.test_folders import content
 
-OLD = {"groups": "old", "page": "old", "result": "old"}
-NEW = {"changes": "new", "groups": "new", "result": "new"}
-MINE = {"more/notes": "mine"}
-OWNED = ("changes", "groups", "page", "result")
+OLD = {"groups": "old", "result": "old", "side/page": "old", "third/page": "old"}
+NEW = {"changes": "new", "groups": "new", "other/page": "new", "result": "new", "side/page": "new"}
+MINE = {"more/notes": "mine", "side/notes": "mine"}
+OWNED = ("changes", "groups", "other/page", "side/page", "third/page", "result")
 
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     """An old result in a folder that has to stay."""
     out = tmp_path / "out"
-    write(out, "old")
+    write(out, OLD)
     (out / "more").mkdir()
-    (out / "more" / "notes").write_text("mine")
+    for name in MINE:
+        (out / name).write_text("mine")
     return out
 
 
+def write(out: Path, files: dict[str, str]) -> None:
+    with whole_folder(out, OWNED) as part:
+        for name, text in files.items():
+            (part / name).parent.mkdir(exist_ok=True)
+            (part / name).write_text(text)
+
+
 WRITE = """
-import os, signal, sys
+import json, os, signal, sys
 from pathlib import Path
 
 from fairrec.core.folders import whole_folder
@@ -48,16 +57,20 @@ def counted(self, target):
     return rename(self, target)
 
 Path.rename = counted
-with whole_folder(Path(sys.argv[1]), ("changes", "groups", "page", "result")) as part:
-    for name in ("changes", "groups", "result"):
-        (part / name).write_text("new")
+with whole_folder(Path(sys.argv[1]), json.loads(sys.argv[4])) as part:
+    for name, text in json.loads(sys.argv[5]).items():
+        (part / name).parent.mkdir(exist_ok=True)
+        (part / name).write_text(text)
 """
-N_STEPS = 9
-"""Four names are cleared, the old files are gone, three new ones come, the old are scratch."""
+ASIDE = len(OWNED) + 1
+"""Steps until the old files are gone: each name is cleared."""
+N_STEPS = ASIDE + len(NEW) + 1
+"""The new ones come, the old are scratch."""
 
 
 def stopped(out: Path, step: int, how: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", WRITE, str(out), str(step), how]
+    files = (json.dumps(OWNED), json.dumps(NEW))
+    command = [sys.executable, "-c", WRITE, str(out), str(step), how, *files]
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
@@ -65,16 +78,23 @@ def stopped(out: Path, step: int, how: str) -> subprocess.CompletedProcess[str]:
 def test_an_error_at_any_step_leaves_the_old_files(out: Path, step: int):
     assert "OutputError: " in stopped(out, step, "fail").stderr
     assert content(out.parent) == {f"out/{name}": text for name, text in (OLD | MINE).items()}
+    assert folders(out) == {"more", "side", "third"}
 
 
 @pytest.mark.parametrize("step", range(1, N_STEPS + 1))
 def test_after_a_kill_at_any_step_there_are_all_old_files_or_all_new_ones(out: Path, step: int):
     assert stopped(out, step, "kill").returncode == -signal.SIGKILL
     settle(out)
-    # the old ones are aside after five
-    assert visible(out) == (OLD if step <= 5 else NEW) | MINE
-    write(out, "newer")
+    assert visible(out) == (OLD if step <= ASIDE else NEW) | MINE
+    write(out, NEW)
     assert not [*out.rglob(".*")]
+    assert folders(out) == {"more", "side", "other"}
+
+
+def test_who_reads_a_folder_below_finds_it_whole(out: Path):
+    assert stopped(out, N_STEPS - 1, "kill").returncode == -signal.SIGKILL
+    settle(out / "side")
+    assert visible(out) == NEW | MINE
 
 
 def test_all_steps_are_known(out: Path):
@@ -84,18 +104,19 @@ def test_all_steps_are_known(out: Path):
 
 def test_old_files_that_cannot_be_removed_do_not_come_back(out: Path, monkeypatch):
     monkeypatch.setattr("fairrec.core.scratch.remove", lambda path: None)
-    write(out, "new", ("groups", "page", "result"))
+    write(out, NEW)
     monkeypatch.undo()
     settle(out)
-    assert visible(out) == dict.fromkeys(OLD, "new") | MINE
-    write(out, "newer")
-    assert content(out) == dict.fromkeys(OLD, "newer") | MINE
+    assert visible(out) == NEW | MINE
+    write(out, OLD)
+    assert content(out) == OLD | MINE
 
 
 def test_old_files_whose_new_ones_are_gone_come_back(out: Path):
     aside = out / ".fairrec.0123abcd.gone"
     aside.mkdir()
     for name in OLD:
+        (aside / name).parent.mkdir(exist_ok=True)
         (out / name).rename(aside / name)
     settle(out)
     assert content(out) == OLD | MINE
@@ -112,9 +133,13 @@ def test_what_cannot_be_put_right_is_told(out: Path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot be put right .*Give that command again"):
         settle(out)
     with pytest.raises((InputError, OutputError)):
-        write(out, "new")
+        write(out, NEW)
 
 
 def visible(out: Path) -> dict[str, str]:
     """The files of a folder without those that nobody but the next writer looks at."""
     return {name: text for name, text in content(out).items() if not name.startswith(".")}
+
+
+def folders(out: Path) -> set[str]:
+    return {path.name for path in out.iterdir() if path.is_dir()}

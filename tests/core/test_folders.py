@@ -86,6 +86,56 @@ def test_a_failure_leaves_the_old_folder_as_it_was(tmp_path: Path, way, error, m
     assert content(tmp_path) == before
 
 
+@WAYS
+def test_files_of_folders_below_are_replaced_with_the_others(tmp_path: Path, way, monkeypatch):
+    way(monkeypatch)
+    out = tmp_path / "out"
+    owned = ("one/page", "one/result", "two/result", "result")
+
+    def put(text: str, *names: str) -> None:
+        with whole_folder(out, owned) as part:
+            for name in names:
+                (part / name).parent.mkdir(exist_ok=True)
+                (part / name).write_text(text)
+
+    put("old", "one/page", "one/result", "two/result", "result")
+    (out / "one" / "notes").write_text("mine")
+    (out / "one").chmod(0o750)
+    (out / "one" / "result").chmod(0o600)
+    put("new", "one/result", "result")
+    assert content(out) == {"one/notes": "mine", "one/result": "new", "result": "new"}
+    assert not (out / "two").exists()
+    assert (out / "one").stat().st_mode & 0o777 == 0o750
+    assert (out / "one" / "result").stat().st_mode & 0o777 == 0o600
+    put("newer", "two/result", "result")
+    assert content(out) == {"one/notes": "mine", "result": "newer", "two/result": "newer"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    (out / "one" / "notes").unlink()
+    (out / "one").rmdir()
+    (out / "one").write_text("mine")
+    with pytest.raises(OutputError, match="one is a file there"):
+        put("newest", "one/result", "result")
+    assert content(out) == {"one": "mine", "result": "newer", "two/result": "newer"}
+
+
+def test_what_a_killed_command_left_of_a_folder_below_is_brought_to_an_end(tmp_path: Path):
+    out = tmp_path / "out"
+    write(out / "one", "old")
+    # it was killed between the two renames, and another one while it wrote
+    (out / "one").rename(out / ".one.0123abcd.old")
+    (out / ".one.4567abcd.writing").mkdir()
+    with whole_folder(out, ("one/result", "result")) as part:
+        (part / "one").mkdir()
+        for name in ("one/result", "result"):
+            (part / name).write_text("new")
+    assert content(out) == {
+        "one/groups": "old",
+        "one/page": "old",
+        "one/result": "new",
+        "result": "new",
+    }
+
+
 def test_subfolders_stay_where_they_are(tmp_path: Path):
     write(tmp_path / "out", "old")
     (tmp_path / "out" / "more").mkdir()

@@ -46,16 +46,33 @@ def ended(
     )
 
 
-@pytest.mark.parametrize("out", [">/dev/full", ">&-", "| true", "2>/dev/full >/dev/full"])
+@pytest.mark.parametrize("out", [">/dev/full", ">&-", "2>/dev/full >/dev/full"])
 def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
-    # more than a pipe holds, so that nobody reading it is noticed
-    command = "schema" if out == "| true" else "metrics"
-    line = f"set -o pipefail; sleep 0.5 | {shlex.join((*COMMAND, command))} {out}"
-    ran = ended("bash", "-c", line, folder=here)
+    ran = ended("bash", "-c", f"{shlex.join((*COMMAND, 'metrics'))} {out}", folder=here)
     assert ran.returncode == 2, ran.stderr
     said = ran.stderr.splitlines()
     if "2>" not in out:
         assert len(said) == 1 and said[0].startswith("OutputError: Standard output ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("schema",), ("--help",), ("--version",), ("audit", "--help")),
+        *((*AUDIT, "--by", "gender"), ("audit", "none")),
+    ],
+)
+def test_a_pipe_that_nobody_reads_any_more_ends_a_command_without_a_word(here: Path, words):
+    # before it prints anything, its reader is gone
+    command = f"{{ sleep 0.5; exec {shlex.join((*COMMAND, *words))}; }}"
+    said = "2>&1" if words[-1] != "gender" else "2>said"
+    line = f"{command} {said} | true; exit ${{PIPESTATUS[0]}}"
+    ran = ended("bash", "-c", line, folder=here)
+    # an error keeps its code, though nobody hears of it
+    code = 2 if words[-1] == "none" else 141
+    assert (ran.returncode, ran.stdout, ran.stderr) == (code, "", "")
+    if said == "2>said":
+        assert "Error" not in (here / "said").read_text()
 
 
 def test_a_closed_standard_error_is_no_obstacle(here: Path):

@@ -9,6 +9,7 @@ import fairrec
 from fairrec.core.errors import InputError
 from fairrec.result.saved import load_per_user, load_summary, refuse_other_groups
 from tests.builders import audit, two_groups
+from tests.workflows.two_sides import audit_two_sides
 
 METRIC = "mrr@5"
 
@@ -47,6 +48,19 @@ def test_a_group_of_everyone_has_a_row_though_it_is_compared_with_nobody():
 def test_users_that_were_not_saved_are_none(tmp_path):
     result = audit(*two_groups(), by="group")
     assert load_per_user(tmp_path, result.summary) is None
+
+
+def test_means_over_items_are_compared_and_ratios_of_sums_are_not(tmp_path):
+    result = audit_two_sides(permutations=0).items
+    result.per_user.write_parquet(tmp_path / "per_user.parquet")
+    assert load_per_user(tmp_path, result.summary).equals(result.per_user)
+    ratio = "exposure_to_relevance@5"
+    mean = result.per_user[ratio].mean()
+    assert mean != pytest.approx(result.metrics[ratio].mean, rel=0.05)
+    halved = result.per_user.with_columns(pl.col("exposure@5") / 2)
+    halved.write_parquet(tmp_path / "per_user.parquet")
+    with pytest.raises(InputError, match="has a mean exposure@5 of"):
+        load_per_user(tmp_path, result.summary)
 
 
 @pytest.mark.parametrize(

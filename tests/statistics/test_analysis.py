@@ -7,7 +7,7 @@ from scipy.stats import false_discovery_control
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.statistics.analysis import analyse
-from fairrec.statistics.moments import group_moments
+from fairrec.statistics.moments import moments_of
 from fairrec.statistics.strata import Strata
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as, random_analysis
@@ -16,7 +16,7 @@ from tests.statistics.small_population import permutation_test
 
 def test_the_family_wise_correction_is_that_of_the_permutations():
     found = random_analysis(min_users=45)
-    moments = group_moments(found.measured.values, found.grouping)
+    moments = moments_of(found.measured, found.grouping)
     test = permutation_test(moments, found.grouping, moments.n >= 45, 99, 0)
     is_tested = found.is_tested
     assert is_tested.any() and not is_tested.all()

@@ -89,7 +89,7 @@ def test_a_planted_group_is_worse_and_the_others_are_certified():
 
 
 def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
-    analysis = random_analysis(seed=3, permutations=199)
+    analysis = random_analysis(seed=10, permutations=199)
     assert not analysis.is_beyond_chance[0].any()
     depth = (analysis.grouping.lattice.codes >= 0).sum(axis=1)
     upper = verdicts_of(analysis, [True, True])[0].harm.high
@@ -99,7 +99,7 @@ def test_a_metric_is_ruled_out_by_its_single_attributes_and_says_what_is_open():
         (largest * 1.01, "not worse by more"),
         (largest * 0.99, "inconclusive"),
     ):
-        options = {"seed": 3, "permutations": 199, "matters": matters}
+        options = {"seed": 10, "permutations": 199, "matters": matters}
         verdict, _ = verdicts_of(random_analysis(**options), [True, True])
         assert verdict.outcome == outcome
         is_open = verdict.of_groups == OPEN

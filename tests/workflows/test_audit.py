@@ -14,6 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.metrics import METRICS, metric
 from fairrec.statistics.draws import PermutedSums
 from tests.builders import make_tables
+from tests.workflows.two_sides import audit_two_sides
 
 PACKAGE = str(Path(fairrec.__file__).parent)
 MOST_CALLS = 4
@@ -45,7 +46,14 @@ def audit_tables(**options):
     return fairrec.audit(everyone, users=tables.users, by="gender", **settings)
 
 
-def test_from_the_audit_to_a_metric_it_is_not_far():
+@pytest.mark.parametrize(
+    ("run", "first", "most"),
+    [
+        (audit_tables, ["audit"], MOST_CALLS),
+        (audit_two_sides, ["audit", "audit_both"], MOST_CALLS + 2),
+    ],
+)
+def test_from_the_audit_to_a_metric_it_is_not_far(run, first, most):
     chains = []
 
     @metric("noted")
@@ -55,12 +63,12 @@ def test_from_the_audit_to_a_metric_it_is_not_far():
         return lists.labels(1)[:, 0]
 
     try:
-        audit_tables(metrics="noted")
+        run(metrics="noted", threads=1)
     finally:
         METRICS.remove("noted")
-    assert [chain[0] for chain in chains] == ["audit"]
+    assert [chain[: len(first)] for chain in chains] == [first]
     # the call of the metric itself is one too
-    assert all(len(chain) <= MOST_CALLS for chain in chains), chains
+    assert all(len(chain) <= most for chain in chains), chains
 
 
 def test_from_the_audit_to_a_permutation_it_is_not_far(monkeypatch: pytest.MonkeyPatch):
@@ -93,7 +101,7 @@ def test_without_labels_and_other_tables_nothing_can_be_measured():
     tables = make_tables(20)
     with pytest.raises(
         InputError,
-        match=r"without a label column.*columns={'label': \.\.\.}\. Or give items=\.\.\.",
+        match=r"without a label column.*columns={'label': \.\.\.}\. Or name .* with items=\.\.\.",
     ):
         fairrec.audit(tables.predictions.drop("label"), users=tables.users, by="gender")
 

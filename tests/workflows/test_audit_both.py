@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fairrec
-from fairrec.core.errors import InputError
+from fairrec.core.errors import FairRecError, InputError
 from fairrec.inputs.formats import open_path
 from fairrec.inputs.sources import Rows
 from tests.workflows.two_sides import audit_two_sides, is_same, two_sided
@@ -122,11 +122,16 @@ def test_units_are_of_the_items():
         ({"items": None}, "compares items by their attributes"),
         ({"users": None}, "The users table is missing"),
         ({"predictions": None}, "The predictions table is missing"),
+        ({"metrics": "exposur@5"}, "Did you mean 'exposure'.*exposure_to_relevance, hit,"),
+        ({"metrics": "mrr@5", "matters": "exposur@5=0.1"}, "Did you mean 'exposure'"),
+        ({"test": None}, r"metrics=\['urd@5'\] with items=\.\.\., metrics=\['urp@5'\] with hist"),
+        ({"min_support": 100}, "name fewer attributes in by_items"),
+        ({"min_support": 5000}, "name fewer attributes in by_users"),
     ],
 )
 def test_what_does_not_go_with_both_sides_is_said(options, said):
     given = {"side": "both", "by_users": "gender", "by_items": "kind", **two_sided(), **options}
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(FairRecError, match=said):
         fairrec.audit(**given)
 
 

@@ -25,7 +25,7 @@ from fairrec.cli.report import report_command
 from fairrec.cli.reproduce import reproduce_command
 from fairrec.cli.search_bench import search_bench_command
 from fairrec.cli.serve import serve_run_command
-from fairrec.cli.shown_console import ShownGroup
+from fairrec.cli.shown_console import ShownGroup, ended_with_reader
 from fairrec.cli.stores import card_command, mlflow_command
 from fairrec.cli.train import score_command, train_command
 from fairrec.cli.trend import trend_command
@@ -73,7 +73,8 @@ def _fairrec(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"fairrec {__version__}")
+        with ended_with_reader():
+            typer.echo(f"fairrec {__version__}")
         raise typer.Exit
 
 

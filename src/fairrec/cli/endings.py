@@ -13,6 +13,7 @@ from threading import Timer, current_thread, main_thread
 import typer
 
 from fairrec.cli.shared import say
+from fairrec.cli.shown_console import ended_with_reader
 from fairrec.core.errors import (
     FairRecError,
     OutputError,
@@ -26,7 +27,7 @@ INTERRUPTED = 130
 TERMINATED = 143
 HUNG_UP = 129
 _UNHEARD = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE),
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF),
     *(errno.ECONNRESET, errno.ESTALE),
 )
 _LONGEST_MESSAGE = 500
@@ -37,7 +38,7 @@ _AGAIN_AFTER = 0.02
 def errors_in_words(debug: bool) -> Iterator[None]:
     """A clear message and exit code 2, for what the user can fix and for what nobody foresaw."""
     try:
-        with _heard(), _ended_in_order():
+        with ended_with_reader(), _heard(), _ended_in_order():
             yield
     except KeyboardInterrupt as interrupt:
         words, code = _ENDINGS.get(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from fairrec.cli.mitigated import is_side, settings_of
 from fairrec.cli.parameters import FieldsOf, Given, Here, takes_options
 from fairrec.cli.shared import (
     DebugOption,
@@ -21,7 +21,6 @@ from fairrec.cli.shared import (
     NoReportOption,
     QuietOption,
     need,
-    need_torch,
     print_as,
     say,
     shown_progress,
@@ -40,12 +39,6 @@ from fairrec.inputs.table_options import (
     TableOptions,
 )
 from fairrec.mitigation.options import MitigationOptions, ReportedItems, ReportedMetrics, Validation
-
-if TYPE_CHECKING:
-    from fairrec.result.run_file import Place
-
-BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
-ELSEWHERE = f"Run this where the audit was run, or {BY_TABLES}"
 
 
 @takes_options
@@ -97,9 +90,9 @@ def mitigate_command(
                 )
             names_to_replace(MITIGATION, out, force)
         progress("reading", 0, 0)
-        single = {"validation": validation, "metrics": metrics, "by_items": by_items}
+        single = {"validation": validation, "metrics": metrics, "by_items": by_items or None}
         named = {name: value for name, value in single.items() if value is not None}
-        settings = {**_settings_of(source), **tables, **options, **about, **named}
+        settings = {**settings_of(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
         if out is not None:
             read = (*settings.values(), *plan.values())
@@ -121,6 +114,11 @@ def mitigate_command(
         say(
             f"Written to {out}: mitigation.json, reranker.json, predictions.parquet, "
             f"changes.parquet, and the audit of the new lists{page}"
+        )
+    if not quiet and not result.summary.exposure and is_side(source):
+        say(
+            f"What items gain and lose is not told: {plain(source, 300)} is the audit of users "
+            "alone. Name the folder around it, which has both sides."
         )
 
 
@@ -167,123 +165,6 @@ def rerankers_command(*, debug: DebugOption = False) -> None:
         made_for = f" (made for {', '.join(kind.serves)})" if kind.serves else ""
         needs = "".join(f" (needs --{table})" for table in sorted(kind.needs - {"labels"}))
         console.print(Text.assemble((f"{name:<22}", "bold"), kind.about, made_for, needs))
-
-
-def _settings_of(source: Path) -> dict[str, Any]:
-    """What a run or an audit says about itself, as arguments of `mitigate`."""
-    from fairrec.core.folders import settle
-
-    settle(source)
-    # an audit has a run.json too, and a trained run may have an older audit beside it
-    is_audit = (source / "result.json").is_file()
-    if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
-        return _of_run(source)
-    if is_audit:
-        return _of_audit(source)
-    if not source.exists():
-        raise InputError(f"{source}: there is no such folder or table.")
-    if source.is_dir():
-        raise InputError(
-            f"{source}: holds neither an audit (result.json) nor a trained run (run.json)."
-        )
-    return {"predictions": source}
-
-
-def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
-    need_torch()
-    from fairrec.models.runs.run import load_run
-
-    run = load_run(folder, "auto", sha256)
-    return {
-        "predictions": run.predictions("test"),
-        "validation": run.predictions("validation"),
-        **run.tables(),
-    }
-
-
-def _of_audit(folder: Path) -> dict[str, Any]:
-    """The tables an audit read, where they are still as they were, and its options."""
-    from fairrec.inputs.formats import checksum, files_of
-    from fairrec.result.run_file import load_audit_run
-    from fairrec.result.saved import load_saved
-
-    summary, sums = load_saved(folder)
-    if (folder / "mitigation.json").exists():
-        raise InputError(
-            f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
-            "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
-        )
-    if summary.search.model_identity and "run" not in summary.inputs:
-        raise InputError(
-            f"{folder}: the scores of this audit came from a model that was asked for them. Write "
-            "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
-        )
-    if "values" in summary.inputs:
-        raise InputError(
-            f"{folder}: this audit is of values per user. There are no lists to re-rank; name a "
-            "table of them: fairrec mitigate PREDICTIONS --users USERS --by ..."
-        )
-    pooled = {name for name, result in summary.metrics.items() if result.sd is None}
-    options: dict[str, Any] = {
-        "by": summary.by,
-        "columns": summary.columns,
-        "relevant": summary.relevant,
-        "missing_lists": summary.missing_lists,
-        "metrics": [name for name in summary.metrics if name not in pooled],
-        "depth": summary.depth,
-        "min_support": summary.coverage.min_support,
-        "permutations": summary.permutations,
-        "alpha": summary.alpha,
-        "seed": summary.seed,
-        "title": summary.title,
-        "author": summary.author,
-    }
-    if summary.model is not None:
-        options |= {"model_name": summary.model.name, "model_version": summary.model.version}
-    run = load_audit_run(folder, sums)
-    if run is None:
-        raise InputError(
-            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
-            "there in results of older versions, and not passed on with a result. Audit again, or "
-            f"{BY_TABLES}"
-        )
-    read = dict(summary.inputs)
-    scored = {}
-    if trained := read.pop("run", None):
-        place = run.inputs["run"]
-        if (found := _found(place, lambda path: (path / "run.json").is_file())) is None:
-            raise InputError(
-                f"{folder}: the run of this audit, {plain(place.given, 300)}, is not there. "
-                f"{ELSEWHERE}"
-            )
-        scored = _of_run(found, trained.sha256)
-        del read["predictions"]
-    tables = {}
-    for name, table in read.items():
-        if name not in run.inputs:
-            raise InputError(
-                f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
-                f"again. Audit files, or {BY_TABLES}"
-            )
-        place = run.inputs[name]
-        if (found := _found(place, lambda path: bool(files_of(path)))) is None:
-            raise InputError(
-                f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
-                f"there. {ELSEWHERE}"
-            )
-        if checksum(found) != table.sha256:
-            raise InputError(
-                f"{folder}: {plain(found, 300)} has changed since this audit. Audit again, or name "
-                "the tables."
-            )
-        tables[name] = found
-    return {**scored, **tables, **options}
-
-
-def _found(place: Place, is_there: Callable[[Path], bool]) -> Path | None:
-    """Where it was, or where the path as it was given leads to from here."""
-    paths = (Path(place.absolute), Path(place.given))
-    return next((path for path in paths if is_there(path)), None)
 
 
 def _print(summary: Any, output_format: Format) -> None:

@@ -13,7 +13,7 @@ import typer.core
 from typer.models import ArgumentInfo
 
 from fairrec.cli.endings import errors_in_words
-from fairrec.cli.shown_console import shown_complaints
+from fairrec.cli.shown_console import ended_with_reader, shown_complaints
 from fairrec.core.options import (
     OUTPUT,
     Option,
@@ -134,7 +134,7 @@ class SectionedCommand(typer.core.TyperCommand):
 
     def make_context(self, *words: Any, **how: Any) -> Any:
         """Take the words of the command apart, as `TyperCommand` does."""
-        with shown_complaints():
+        with ended_with_reader(), shown_complaints():
             return super().make_context(*words, **how)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

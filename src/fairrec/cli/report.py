@@ -33,24 +33,26 @@ def report_command(
     from fairrec.report.page.both import both_page
     from fairrec.report.page.html import write_page
     from fairrec.report.page.trend import trend_page
-    from fairrec.result.both_sides import SIDES, BothSides, load_both
+    from fairrec.result.both_sides import BothSides
     from fairrec.result.comparison import load_comparison
     from fairrec.result.counterfactual_result import load_counterfactual
+    from fairrec.result.own_folder import BOTH, COMPARISON, SIDES, TREND, kind_in
     from fairrec.result.run_file import load_audit_run
     from fairrec.result.saved import load_groups, load_saved
     from fairrec.result.trend_result import load_trend
     from fairrec.workflows.load import load
 
     file = out or folder / "report.html"
-    if load_both(folder) is not None:
+    kind = kind_in(folder)
+    if kind is BOTH:
         both = cast(BothSides, load(folder))
         has_pages = all((folder / side / "report.html").exists() for side in SIDES)
         link = f"{Path(os.path.relpath(folder, file.parent)).as_posix()}/" if has_pages else ""
         write_text(file, both_page(both.users, both.items, both.command, link))
-    elif (comparison := load_comparison(folder)) is not None:
-        write_text(file, comparison_page(*comparison))
-    elif (trend := load_trend(folder)) is not None:
-        write_text(file, trend_page(trend))
+    elif kind is COMPARISON:
+        write_text(file, comparison_page(*load_comparison(folder)))
+    elif kind is TREND:
+        write_text(file, trend_page(load_trend(folder)))
     else:
         summary, sums = load_saved(folder)
         groups = load_groups(folder, sums)

@@ -180,7 +180,7 @@ class _Heard(ShownConsole):
 def say(message: str) -> None:
     """A line on standard error; nobody listening there is no reason to end otherwise."""
     with suppress(OSError, ValueError):
-        Console(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
+        _Heard(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
 
 
 def need_torch() -> None:

@@ -1,7 +1,11 @@
-"""What is printed reaches a terminal as text: paths and names of the user's are in it too."""
+"""What is printed reaches a terminal as text: paths and names of the user's are in it too.
+
+Where nobody reads it any more, a command ends as Unix tools do.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +18,8 @@ from typer.core import TyperGroup
 
 from fairrec.core.errors import plain
 
+UNREAD = 141
+"""The exit code of a command whose pipe nobody reads any more: 128 and the number of SIGPIPE."""
 _UsageError: Any = typer.BadParameter.__base__
 """Of click, or of the copy of it that newer versions of typer have."""
 
@@ -41,13 +47,28 @@ class ShownGroup(TyperGroup):
 
     def make_context(self, *words: Any, **how: Any) -> Any:
         """Take the words before a command apart, as `TyperGroup` does."""
-        with shown_complaints():
+        with ended_with_reader(), shown_complaints():
             return super().make_context(*words, **how)
 
     def resolve_command(self, *words: Any) -> Any:
         """Find the command, as `TyperGroup` does."""
         with shown_complaints():
             return super().resolve_command(*words)
+
+
+@contextmanager
+def ended_with_reader() -> Iterator[None]:
+    """End without a word where nobody reads what is printed, as after `head`."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                # what is left is not tried again on the way out
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise typer.Exit(UNREAD) from error
 
 
 @contextmanager

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from fairrec.cli.parameters import takes_options
 from fairrec.cli.shared import AuditArgument, DebugOption, QuietOption, print_markdown, say
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAME, SWITCH, TEXT
 from fairrec.core.options import OUTPUT, Option, spelled
 
 if TYPE_CHECKING:
     from fairrec.mitigation.mitigation_result import MitigationResult
     from fairrec.result.audit_result import AuditResult
+    from fairrec.result.counterfactual_result import CounterfactualResult
 
 
 @takes_options
@@ -89,18 +90,10 @@ def card_command(
 
 
 def _loaded(folder: Path) -> AuditResult | MitigationResult:
-    from fairrec.result.both_sides import BothSides
-    from fairrec.result.comparison import Comparison
     from fairrec.result.counterfactual_result import CounterfactualResult
-    from fairrec.result.trend_result import TrendResult
+    from fairrec.result.own_folder import refuse_no_audit
     from fairrec.workflows.load import load
 
-    result = load(folder)
-    if isinstance(result, Comparison | TrendResult):
-        what = "a comparison of two audits" if isinstance(result, Comparison) else "a trend"
-        raise InputError(f"{plain(folder, 300)}: holds {what}. Name the folder of an audit.")
-    if isinstance(result, BothSides):
-        raise InputError(
-            f"{plain(folder, 300)}: holds an audit of both sides. Name one: users or items in it."
-        )
+    refuse_no_audit(folder)
+    result = cast("AuditResult | MitigationResult | CounterfactualResult", load(folder))
     return result.audit if isinstance(result, CounterfactualResult) else result

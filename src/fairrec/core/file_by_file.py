@@ -7,6 +7,7 @@ comes after a kill puts them back where not all of them were aside, and else goe
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,28 +23,61 @@ def replace_files(part: Path, folder: Path, ours: set[str], last: str) -> None:
     Parameters
     ----------
     part : a scratch folder, inside
-    ours : the names to be replaced, or to go where no new file has them
+    ours : the names to be replaced, or to go where no new file has them; those of files in a
+        folder below are `folder/name`
     last : the file that vouches for the others
     """
     going, gone = _sibling(part, _GOING), _sibling(part, _GONE)
-    new = {file.name for file in part.iterdir()}
+    new = names_in(part)
     going.mkdir()
     try:
         for name in sorted(ours, key=lambda name: name != last):
             with suppress(FileNotFoundError):
-                (folder / name).rename(going / name)
+                move(name, folder, going)
         going.rename(gone)
-        synced(folder)
+        _synced_with(folder, ours)
         for name in sorted(new, key=lambda name: name == last):
-            (part / name).rename(folder / name)
-        synced(folder)
+            move(name, part, folder)
+        _synced_with(folder, new)
+        drop_empty(folder, ours)
         # from here on it is scratch
         gone.rename(part / _GONE)
     except BaseException:
-        for name in new - {file.name for file in part.iterdir()}:
-            (folder / name).rename(part / name)
+        for name in new - names_in(part):
+            move(name, folder, part)
         _put_back(gone if gone.exists() else going, folder)
+        drop_empty(folder, new)
         raise
+
+
+def names_in(folder: Path, opened: Collection[str] | None = None) -> set[str]:
+    """What lies in a folder, and instead of folders there what lies in them: `folder/name`.
+
+    Parameters
+    ----------
+    opened : the folders that are looked into, by their names; None for all
+    """
+    names = set()
+    for path in folder.iterdir():
+        is_open = opened is None or path.name in opened
+        if is_open and path.is_dir() and not path.is_symlink():
+            names |= {f"{path.name}/{inner.name}" for inner in path.iterdir()}
+        else:
+            names.add(path.name)
+    return names
+
+
+def move(name: str, here: Path, there: Path) -> None:
+    """Let a file of a folder, or of one below, have the same name in another."""
+    (there / name).parent.mkdir(exist_ok=True)
+    (here / name).rename(there / name)
+
+
+def drop_empty(folder: Path, names: Collection[str]) -> None:
+    """Remove the folders below that had files of these names, and have none now."""
+    for below in {(folder / name).parent for name in names} - {folder}:
+        with suppress(OSError):
+            below.rmdir()
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -58,8 +92,9 @@ def finish_files(folder: Path) -> None:
     for gone in leftovers(folder, INSIDE, _GONE):
         part = _sibling(gone, SUFFIX)
         if part.exists():
-            for file in part.iterdir():
-                file.rename(folder / file.name)
+            for name in names_in(part):
+                move(name, part, folder)
+            drop_empty(folder, names_in(gone))
             gone.rename(part / _GONE)
             remove(part)
         else:
@@ -67,10 +102,18 @@ def finish_files(folder: Path) -> None:
 
 
 def _put_back(aside: Path, folder: Path) -> None:
-    for file in aside.iterdir():
-        file.rename(folder / file.name)
-    aside.rmdir()
-    synced(folder)
+    names = names_in(aside)
+    for name in names:
+        move(name, aside, folder)
+    remove(aside)
+    _synced_with(folder, names)
+
+
+def _synced_with(folder: Path, names: Collection[str]) -> None:
+    """Have a folder on the disk, and those below that files of these names are in."""
+    for place in {folder, *((folder / name).parent for name in names)}:
+        if place.is_dir():
+            synced(place)
 
 
 def _sibling(path: Path, suffix: str) -> Path:

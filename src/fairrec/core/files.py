@@ -59,7 +59,7 @@ def errors_of_reading(file: Path, fix: str) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = getattr(error, "strerror", None) or error
         raise InputError(f"{plain(file, 300)}: cannot be read ({reason}). {fix}") from error
 
 

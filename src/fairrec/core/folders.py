@@ -6,8 +6,8 @@ name: in one step where nothing was there, else by exchanging the two folders. F
 folder that are not the writer's own are in both before (as hard links), so they never vanish.
 
 An old folder that cannot be exchanged is kept, and its files are replaced one by one: a mount
-point, the folder we are in, one with subfolders or with files that cannot be linked, one of
-another owner, one whose parent cannot be written (`file_by_file`).
+point, the folder we are in, one with subfolders of others or with files that cannot be linked,
+one of another owner, one whose parent cannot be written (`file_by_file`).
 
 What a killed command left half done is brought to an end by whoever reads the folder or writes to
 it next.
@@ -22,12 +22,20 @@ import ctypes
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from fairrec.core.errors import InputError
-from fairrec.core.file_by_file import INSIDE, finish_files, is_unfinished, replace_files
+from fairrec.core.file_by_file import (
+    INSIDE,
+    drop_empty,
+    finish_files,
+    is_unfinished,
+    move,
+    names_in,
+    replace_files,
+)
 from fairrec.core.files import check_writable, errors_of_disk
 from fairrec.core.scratch import SUFFIX, alone, leftovers, remove, scratch, sweep, synced
 
@@ -45,31 +53,38 @@ def whole_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
     Parameters
     ----------
     owned : names that are the writer's own, so that older ones go even where no new one is made;
-        all others stay. The last one is the file that vouches for the others.
+        all others stay. Of files in a folder below it is `folder/name`, and that folder is to be
+        made. The last one is the file that vouches for the others.
     """
     check_writable(folder)
     with errors_of_disk(folder), ExitStack() as stack:
         target = Path(os.path.realpath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
+        below = _folders_of(owned)
         with alone(target):
-            _finish(target)
-            part = stack.enter_context(_place_for(target))
+            for place in (target, *(target / name for name in below)):
+                _finish(place)
+            part = stack.enter_context(_place_for(target, below))
         yield part
-        for file in part.iterdir():
-            synced(file)
-        synced(part)
+        _all_synced(part)
         with alone(target):
-            _replace(part, target, {*owned, *_names_in(part)}, owned[-1])
+            _replace(part, target, {*owned, *names_in(part)}, owned[-1])
         synced(target.parent)
 
 
 def settle(folder: Path) -> None:
-    """Bring to an end what a killed command began to replace."""
+    """Bring to an end what a killed command began to replace, also in the folder around it."""
     folder = Path(os.path.realpath(folder))
-    is_out = not os.path.lexists(folder) and leftovers(folder.parent, folder.name, ASIDE)
-    if is_out or is_unfinished(folder):
-        with alone(folder):
-            _finish(folder)
+    for place in (folder.parent, folder):
+        is_out = not os.path.lexists(place) and leftovers(place.parent, place.name, ASIDE)
+        if is_out or is_unfinished(place):
+            with alone(place):
+                _finish(place)
+
+
+def _folders_of(names: Collection[str]) -> set[str]:
+    """The folders below in which files of these names are."""
+    return {name.partition("/")[0] for name in names if "/" in name}
 
 
 def _finish(folder: Path) -> None:
@@ -103,11 +118,12 @@ def _finish_exchange(folder: Path) -> None:
 
 
 @contextmanager
-def _place_for(folder: Path) -> Iterator[Path]:
+def _place_for(folder: Path, below: Collection[str]) -> Iterator[Path]:
     """An empty folder, beside the one it is for, or else inside."""
-    sweep(folder.parent, folder.name)
-    sweep(folder, INSIDE)
-    if _may_be_exchanged(folder):
+    for place in (folder, *(folder / name for name in below)):
+        sweep(place.parent, place.name)
+        sweep(place, INSIDE)
+    if _may_be_exchanged(folder, below):
         with scratch(folder.parent, folder.name, is_folder=True) as part:
             if not folder.exists() or _becomes_alike(part, folder):
                 yield part
@@ -117,15 +133,17 @@ def _place_for(folder: Path) -> Iterator[Path]:
         yield part
 
 
-def _may_be_exchanged(folder: Path) -> bool:
+def _may_be_exchanged(folder: Path, below: Collection[str]) -> bool:
     """Whether a sibling can be made, and nothing is known that stands against an exchange."""
     if not folder.exists():
         return True
     if not os.access(folder.parent, os.W_OK | os.X_OK):
         return False
-    has_folders = any(path.is_dir() and not path.is_symlink() for path in folder.iterdir())
-    is_here = folder.samefile(os.curdir)
-    return not (has_folders or is_here or folder.is_mount())
+    paths = [folder / name for name in names_in(folder, below)]
+    has_folders = any(path.is_dir() and not path.is_symlink() for path in paths)
+    places = [folder, *(folder / name for name in below if (folder / name).exists())]
+    has_to_stay = any(place.samefile(os.curdir) or place.is_mount() for place in places)
+    return not (has_folders or has_to_stay)
 
 
 def _becomes_alike(part: Path, folder: Path) -> bool:
@@ -142,8 +160,9 @@ def _close_to_others(folder: Path) -> None:
     folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~(stat.S_IRWXG | stat.S_IRWXO))
 
 
-def _names_in(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+def _all_synced(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        synced(path)
 
 
 def _replace(part: Path, folder: Path, ours: set[str], last: str) -> None:
@@ -151,7 +170,10 @@ def _replace(part: Path, folder: Path, ours: set[str], last: str) -> None:
     for name in sorted(ours):
         if (folder / name).is_dir():
             raise IsADirectoryError(f"{name} is a folder there")
-    for name in _names_in(part):
+    for name in sorted(_folders_of(ours)):
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise NotADirectoryError(f"{name} is a file there")
+    for name in names_in(part):
         if (folder / name).is_file():
             (part / name).chmod(stat.S_IMODE((folder / name).stat().st_mode))
     if part.parent == folder or not _takes_place(part, folder, ours):
@@ -171,12 +193,13 @@ def _takes_place(part: Path, folder: Path, ours: set[str]) -> bool:
         _carry_over(folder, part, ours)
         old = _exchange(part, folder)
     except OSError:
-        for name in _names_in(part) - ours:
+        for name in names_in(part, _folders_of(ours)) - ours:
             (part / name).unlink()
         return False
     # what came there meanwhile
-    for name in _names_in(old) - ours:
+    for name in names_in(old, _folders_of(ours)) - ours:
         if not _is_same(old / name, folder / name):
+            (folder / name).parent.mkdir(exist_ok=True)
             (old / name).replace(folder / name)
     remove(old)
     return True
@@ -187,13 +210,14 @@ def _give_back(old: Path, folder: Path, ours: set[str]) -> None:
 
     What has another file of its name there stays.
     """
-    for name in _names_in(old) - ours:
+    for name in names_in(old, _folders_of(ours)) - ours:
         if not os.path.lexists(folder / name):
-            (old / name).rename(folder / name)
+            move(name, old, folder)
         elif _is_same(old / name, folder / name):
             (old / name).unlink()
     for name in ours:
         remove(old / name)
+    drop_empty(old, ours)
     with suppress(OSError):
         old.rmdir()
 
@@ -213,9 +237,14 @@ def _be_alike(part: Path, folder: Path) -> None:
 
 
 def _carry_over(old: Path, new: Path, ours: set[str]) -> None:
-    """Have the files that are not ours in both folders."""
-    for name in _names_in(old) - ours:
+    """Have the files that are not ours in both folders, and the folders of ours with one right."""
+    below = _folders_of(ours)
+    for name in names_in(old, below) - ours:
+        (new / name).parent.mkdir(exist_ok=True)
         os.link(old / name, new / name, follow_symlinks=False)
+    for name in below:
+        if (old / name).is_dir() and (new / name).is_dir():
+            _be_alike(new / name, old / name)
 
 
 def _exchange(part: Path, folder: Path) -> Path:
@@ -247,7 +276,8 @@ def _file_by_file(part: Path, folder: Path, ours: set[str], last: str) -> None:
         with scratch(folder, INSIDE, is_folder=True) as inside:
             # a mount point is on another file system, where a file cannot be renamed to
             for file in part.iterdir():
-                synced(Path(shutil.move(file, inside / file.name)))
+                shutil.move(file, inside / file.name)
+            _all_synced(inside)
             _file_by_file(inside, folder, ours, last)
         return
     replace_files(part, folder, ours, last)

@@ -34,6 +34,7 @@ def recommended_per_item(shown: Shown, k: int) -> Share:
 @metric(
     "exposure_to_relevance",
     side="items",
+    bounds=(0, np.inf),
     ratio_scale=True,
     called="attention over what is due",
 )

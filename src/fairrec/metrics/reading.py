@@ -129,13 +129,14 @@ def wanted_metrics(
         names = [name for need, all_ in by_default.items() if need in allowed for name in all_]
         if not names:
             raise InputError(
-                f"{predictions.where}: without a label column there is no metric of accuracy, and "
-                f"without {spelled('items')} or {spelled('history')} no other one. For "
+                f"{predictions.where}: without a label column there is no metric of accuracy. For "
                 "recommendations, give the held-out interactions: "
                 f"{spelled('test', Blank('FILE'))}. For scored candidates, add a label column (1 "
                 "for relevant, 0 for not) or map it: "
-                f"{spelled('columns', {'label': Blank('NAME')})}. Or give "
-                f"{spelled('items', Blank('FILE'))} or {spelled('history', Blank('FILE'))}."
+                f"{spelled('columns', {'label': Blank('NAME')})}. Or name a metric that needs "
+                f"none, and give its table: {spelled('metrics', ['urd@5'])} with "
+                f"{spelled('items', Blank('FILE'))}, {spelled('metrics', ['urp@5'])} with "
+                f"{spelled('history', Blank('FILE'))}."
             )
     else:
         names = [*given.metrics]

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, MetricError, plain
+from fairrec.core.errors import InputError, MetricError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
 from fairrec.inputs.tables import LARGEST, SMALLEST
@@ -294,8 +294,26 @@ def side_of(text: str) -> Side:
     >>> side_of("Exposure@10"), side_of("ndcg")
     ('items', 'users')
     """
-    name = re.split(r"[@\[]", text.strip())[0].lower()
-    return "items" if name in {known.lower() for known in _OF_SIDE["items"]} else "users"
+    return "items" if _is_in(ITEM_METRICS, text) else "users"
+
+
+def refuse_unknown(text: str) -> None:
+    """An error where neither users nor items have a metric of this name."""
+    if not (_is_in(METRICS, text) or _is_in(ITEM_METRICS, text)):
+        raise unknown_name("metric", _name_in(text), [*METRICS, *ITEM_METRICS])
+
+
+def _is_in(metrics: Registry[Metric], text: str) -> bool:
+    return _name_in(text).lower() in {known.lower() for known in metrics}
+
+
+def _name_in(text: str) -> str:
+    """The name without what is asked of it.
+
+    >>> _name_in("share@5[pay=high]")
+    'share'
+    """
+    return re.split(r"[@\[]", text.strip())[0]
 
 
 def _in_brackets(text: str, found: Metric, bracketed: str) -> str:

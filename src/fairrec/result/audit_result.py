@@ -191,17 +191,29 @@ class AuditResult:
         min_shown, aggregates_only : see SharingOptions
         """
         folder = Path(folder)
-        sharing = SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
-        passed_on = self.shown(sharing.min_shown)
+        passed_on = self.passed_on(
+            SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
+        )
+        names = names_to_replace(AUDIT, folder, force, self.paths())
+        write = partial(put_audit, passed_on, folder=folder)
+        write_with_page(folder, names, write, passed_on.drawn if report else None)
+        return folder
+
+    def passed_on(self, sharing: SharingOptions) -> AuditResult:
+        """The same as it is written, with what may be shown to others."""
+        shown = self.shown(sharing.min_shown)
         has_users = self.per_user is not None or self.per_user_parts is not None
         is_only = sharing.aggregates_only or not has_users
-        summary = passed_on.summary.model_copy(update={"is_aggregates_only": is_only})
-        passed_on = replace(passed_on, summary=summary)
-        make_page = partial(self.page, summary, passed_on.group_table, run=self.run)
-        names = names_to_replace(AUDIT, folder, force, self.run.paths() if self.run else ())
-        write = partial(put_audit, passed_on, folder=folder)
-        write_with_page(folder, names, write, make_page if report else None)
-        return folder
+        summary = shown.summary.model_copy(update={"is_aggregates_only": is_only})
+        return replace(shown, summary=summary)
+
+    def drawn(self) -> str:
+        """Its page, for the folder that it is written to."""
+        return self.page(self.summary, self.group_table, run=self.run)
+
+    def paths(self) -> list[str]:
+        """Where all that was read lies, as far as it is known."""
+        return self.run.paths() if self.run else []
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""

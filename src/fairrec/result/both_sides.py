@@ -9,21 +9,19 @@ from functools import partial
 from pathlib import Path
 
 from fairrec.core.audit_options import AggregatesOnly, MinShown, SharingOptions
-from fairrec.core.errors import InputError, OutputError, plain
-from fairrec.core.folders import settle
+from fairrec.core.errors import InputError, plain
 from fairrec.core.json_file import load_json
 from fairrec.core.options import documented
 from fairrec.core.version import __version__
-from fairrec.result.audit_result import AuditResult
+from fairrec.result.audit_result import AuditResult, put_audit
 from fairrec.result.both_schema import BothSummary
-from fairrec.result.file_sums import RESULT, sum_of
-from fairrec.result.own_folder import AUDIT, BOTH, names_to_replace
+from fairrec.result.file_sums import RESULT, sum_of, sums_in
+from fairrec.result.own_folder import BOTH, SIDES, names_to_replace
 from fairrec.result.page import write_with_page
 from fairrec.result.show import show_page
 from fairrec.statistics.outcome import Outcome, outcome_of_all
 
-SIDES = ("users", "items")
-"""The folders of the two audits, and what each is of."""
+_VOUCHED = tuple(f"{side}/{RESULT}" for side in SIDES)
 BothPageMaker = Callable[[AuditResult, AuditResult, str, str], str]
 """Users' and items' audit, the command of both, and where their folders are from the page; empty
 where they are in none."""
@@ -84,7 +82,9 @@ class BothSides:
     ) -> Path:
         """Write each audit into a folder of its own in this one, `users` and `items`.
 
-        Beside them `both.json`, which vouches for the two, and the page of both, `report.html`.
+        Beside them `both.json`, which vouches for the two, and the page of both, `report.html`. All
+        of it appears only when all is written, and an audit of both sides there is replaced as a
+        whole; files of others stay.
 
         Parameters
         ----------
@@ -93,19 +93,13 @@ class BothSides:
         min_shown, aggregates_only : see SharingOptions
         """
         folder = Path(folder)
-        audits = dict(zip(SIDES, (self.users, self.items), strict=True))
-        read = [path for one in audits.values() if one.run for path in one.run.paths()]
-        names = names_to_replace(BOTH, folder, force, read)
-        for side, one in audits.items():
-            names_to_replace(AUDIT, folder / side, force, one.run.paths() if one.run else ())
-        sums = {}
-        for side, one in audits.items():
-            one.save(folder / side, report, force, min_shown, aggregates_only)
-            sums[f"{side}/{RESULT}"] = sum_of(folder / side / RESULT)
-        passed_on = self.shown(min_shown)
-        make_page = partial(self.page, passed_on.users, passed_on.items, self.command, "./")
-        write = partial(self._write_file, folder=folder, sums=sums)
-        write_with_page(folder, names, write, make_page if report else None)
+        sharing = SharingOptions.of(min_shown=min_shown, aggregates_only=aggregates_only)
+        both = self.each(lambda one: one.passed_on(sharing))
+        names = names_to_replace(BOTH, folder, force, [*self.users.paths(), *self.items.paths()])
+        make_page = partial(self.page, both.users, both.items, self.command, "./")
+        pages = {side: getattr(both, side).drawn for side in SIDES}
+        write = partial(both._write_files, folder=folder)
+        write_with_page(folder, names, write, make_page if report else None, pages)
         return folder
 
     def show(self) -> Path | None:
@@ -117,36 +111,39 @@ class BothSides:
         sides = {name: json.loads(getattr(self, name).to_json()) for name in SIDES}
         return json.dumps({"outcome": self.outcome, **sides}, indent=2, ensure_ascii=False)
 
-    def _write_file(self, part: Path, folder: Path, sums: dict[str, str]) -> None:
-        if other := [name for name, known in sums.items() if sum_of(folder / name) != known]:
-            raise OutputError(
-                f"{plain(folder, 300)}: {other[0]} was written by another audit meanwhile. Give "
-                "each audit a folder of its own, and audit again."
-            )
+    def _write_files(self, part: Path, folder: Path) -> None:
+        for side in SIDES:
+            (part / side).mkdir()
+            put_audit(getattr(self, side), part / side, folder / side)
         summary = BothSummary(
             fairrec_version=__version__,
             command=self.command,
             outcome=self.outcome,
-            files=sums,
+            files=sums_in(part, _VOUCHED),
         )
         text = summary.model_dump_json(indent=2) + "\n"
         (part / BOTH.known_by).write_text(text, encoding="utf-8")
 
 
-def load_both(folder: str | Path) -> BothSummary | None:
-    """What vouches for both audits in a folder, whose results are still those; None without."""
-    folder = Path(folder)
-    settle(folder)
-    path = folder / BOTH.known_by
-    if not path.exists():
-        return None
-    summary = load_json(path, BothSummary, "audit of both sides")
-    for side in SIDES:
-        settle(folder / side)
-        if sum_of(folder / side / RESULT) != summary.files.get(f"{side}/{RESULT}"):
+def load_both(folder: Path) -> BothSummary:
+    """What vouches for both audits in a folder, whose results are still those."""
+    summary = load_json(folder / BOTH.known_by, BothSummary, "audit of both sides")
+    for name in _VOUCHED:
+        if sum_of(folder / name) != summary.files.get(name):
             raise InputError(
-                f"{plain(folder, 300)}: {side}/{RESULT} is not the one that was written with "
+                f"{plain(folder, 300)}: {name} is not the one that was written with "
                 f"{BOTH.known_by}, so it is of another audit. Audit both sides again, or name the "
-                f"folder of one: {plain(folder / side, 300)}"
+                f"folder of one: {plain((folder / name).parent, 300)}"
             )
     return summary
+
+
+def refuse_other_sides(folder: Path, users: AuditResult, items: AuditResult) -> None:
+    """An error where the folder of a side holds an audit of the other one."""
+    for side, audit in zip(SIDES, (users, items), strict=True):
+        unit = audit.summary.unit
+        if unit.is_users != (side == "users"):
+            raise InputError(
+                f"{plain(folder, 300)}: {side}/{RESULT} is an audit of {unit.many}, so "
+                f"{BOTH.known_by} is not what was written with it. Audit both sides again."
+            )

@@ -12,7 +12,6 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import put_table
-from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.result.change_table import NUMBERS, RESERVED
 from fairrec.result.comparison_schema import ComparisonSummary, MetricComparison
@@ -117,13 +116,9 @@ class Comparison:
         (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
 
 
-def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame] | None:
-    """The comparison saved in a folder; None where there is none."""
-    settle(folder)
-    path = folder / NAME
-    if not path.exists():
-        return None
-    summary = load_json(path, ComparisonSummary, "comparison")
+def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:
+    """The comparison saved in a folder."""
+    summary = load_json(folder / NAME, ComparisonSummary, "comparison")
     changes = load_table(folder / "changes.parquet")
     if not _is_told_by(summary, changes):
         raise InputError(

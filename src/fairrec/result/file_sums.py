@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import errors_of_reading, file_sum
+from fairrec.core.files import errors_of_reading, file_sum, open_file
 
 RESULT = "result.json"
 _FIX = (
@@ -68,7 +68,7 @@ def sums_in(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 def sum_of(file: Path) -> str:
     """The checksum of a file somebody gave us."""
-    with errors_of_reading(file, _FIX):
+    with open_file(file, _FIX), errors_of_reading(file, _FIX):
         return file_sum(file)
 
 

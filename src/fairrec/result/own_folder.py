@@ -7,7 +7,7 @@ it goes only where that is insisted on, and what is read for the new result does
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +28,18 @@ class ResultKind:
     called : with its article
     known_by : a JSON file of it that no other kind has, or only kinds that come before
     files : all that it may write; the last one vouches for the others
+    audits : folders below that hold an audit each, which are written and replaced with it
     """
 
     called: str
     known_by: str
     files: tuple[str, ...]
+    audits: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All that it may write, in folders below too."""
+        return (*(f"{below}/{name}" for below in self.audits for name in AUDIT.files), *self.files)
 
 
 AUDIT = ResultKind(
@@ -56,10 +63,32 @@ COMPARISON = ResultKind(
     "comparison.json",
     ("changes.parquet", "report.html", "comparison.json"),
 )
-BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.json"))
+SIDES = ("users", "items")
+"""The folders of the two audits of both sides, and what each is of."""
+BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.json"), SIDES)
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
 KINDS = (BOTH, TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
+
+
+def kind_in(folder: Path) -> ResultKind | None:
+    """The kind of result in a folder, by the name it is known by; None where there is none.
+
+    Whether the file of that name can be read is for the reader to say.
+    """
+    settle(folder)
+    return _first_kind(folder, Path.exists)
+
+
+def refuse_no_audit(folder: Path) -> None:
+    """An error where a folder holds a result without an audit of its own."""
+    kind = kind_in(folder)
+    if kind is not None and AUDIT.known_by not in kind.files:
+        one = f"{' or '.join(kind.audits)} in it" if kind.audits else "its --out"
+        raise InputError(
+            f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the folder of "
+            f"an audit: {one}."
+        )
 
 
 def names_to_replace(
@@ -78,26 +107,28 @@ def names_to_replace(
     check_writable(folder)
     settle(folder)
     refuse_other_run(folder)
+    inputs = [*inputs]
+    below = [
+        f"{name}/{each}"
+        for name in kind.audits
+        for each in names_to_replace(AUDIT, folder / name, force, inputs)
+    ]
     where = plain(folder, 300)
-    held = _kind_in(folder)
-    is_other = held is not None and held is not kind
-    if held is BOTH and is_other:
-        raise OutputError(
-            f"{where}: holds {held.called}, whose folders would stay beside {kind.called}. Choose "
-            "another folder."
-        )
-    if held is not None and is_other and not force:
+    held = _own_kind_in(folder)
+    if held is not None and held is not kind and not force:
         raise OutputError(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
             f"another folder, or insist: {spelled('force', True)}"
         )
-    names = tuple(dict.fromkeys((*(held.files if held else ()), *kind.files)))
+    for name in held.audits if held else ():
+        refuse_other_run(folder / name)
+    older = held.paths if held else ()
+    names = (*sorted({*older, *below} - {*kind.files}), *kind.files)
     with errors_of_disk(folder):
         for name in names:
             if (folder / name).is_dir():
                 raise IsADirectoryError(f"{name} is a folder there")
-    known = held.files if held else ()
-    foreign = [name for name in kind.files if name not in known and os.path.lexists(folder / name)]
+    foreign = [name for name in kind.files if name not in older and os.path.lexists(folder / name)]
     if foreign and not force:
         raise OutputError(
             f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
@@ -127,14 +158,14 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
         return
     with errors_of_disk(file):
         target = Path(os.path.realpath(file))
-        kind = _kind_in(target.parent)
+        kind = _own_kind_in(target.parent)
         if kind is not None and target.name in kind.files:
             raise OutputError(
                 f"{plain(file, 300)}: is a file of {kind.called}, which {spelled(name)} would "
                 "overwrite. Name another file."
             )
         for path in (path for path in others if isinstance(path, Path)):
-            in_result = (path / each for kind in KINDS for each in kind.files)
+            in_result = (path / each for kind in KINDS for each in kind.paths)
             for other in (path, *files_of(path), *in_result):
                 if _is_one(target, other):
                     raise OutputError(
@@ -150,13 +181,23 @@ def _is_one(file: Path, other: Path) -> bool:
     return str(file) == os.path.realpath(other)
 
 
-def _kind_in(folder: Path) -> ResultKind | None:
-    """The result of ours that lies in a folder, of any version, also one that was interrupted."""
-    for kind in KINDS:
-        if is_json_with(folder / kind.known_by, "schema_version", "fairrec_version"):
-            return kind
+def _first_kind(folder: Path, is_it: Callable[[Path], bool]) -> ResultKind | None:
+    return next((kind for kind in KINDS if is_it(folder / kind.known_by)), None)
+
+
+def _own_kind_in(folder: Path) -> ResultKind | None:
+    """The result of ours that lies in a folder, of any version, also one that was interrupted.
+
+    A file of its name that another tool wrote is none: it is not to be replaced.
+    """
+    if kind := _first_kind(folder, _is_ours):
+        return kind
     # result.json goes first and comes last where files are replaced one by one
     try:
         return None if load_audit_run(folder) is None else AUDIT
     except InputError:
         return None
+
+
+def _is_ours(file: Path) -> bool:
+    return is_json_with(file, "schema_version", "fairrec_version")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -32,6 +32,7 @@ class PageMaker(Protocol):
         """The page, with links to the table of groups; none where `group_file` is empty."""
 
 
+PAGE = "report.html"
 CardMaker = Callable[[AuditSummary], str]
 """Draws what a notebook shows of a result: a part of a page."""
 
@@ -41,6 +42,7 @@ def write_with_page(
     owned: Sequence[str],
     write: Callable[[Path], None],
     make_page: Callable[[], str] | None,
+    of_audits: Mapping[str, Callable[[], str]] | None = None,
 ) -> None:
     """Write the files of a result and its page, all of them or none.
 
@@ -52,16 +54,19 @@ def write_with_page(
     owned : as of `whole_folder`
     write : writes all but the page into a folder
     make_page : None for no page
+    of_audits : makers of the pages of audits in folders below, by their names
     """
-    page, failed = "", None
+    makers = {} if make_page is None else {"": make_page, **(of_audits or {})}
+    failed = None
     with whole_folder(folder, owned) as part:
         write(part)
-        try:
-            page = make_page() if make_page else ""
-        except Exception as error:
-            failed = error
-        if page:
-            (part / "report.html").write_text(page, encoding="utf-8", newline="\n")
+        for below, make in makers.items():
+            try:
+                page = make()
+            except Exception as error:
+                failed = error
+            else:
+                (part / below / PAGE).write_text(page, encoding="utf-8", newline="\n")
     if failed is not None:
         raise OutputError(
             f"{folder}: the result is written, but its page could not be made "

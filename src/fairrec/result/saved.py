@@ -104,8 +104,8 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
         if not are_numbers(users, name):
             yield f"has no numbers in column {plain(name)}"
         known = values.drop_nulls().to_numpy()
-        if not summary.unit.is_users and len(known) <= about.n_defined:
-            continue  # of items the mean is a ratio of sums, to which some add that have none
+        if _is_ratio_of_sums(name, summary) and len(known) <= about.n_defined:
+            continue  # to which some add that have no ratio of their own
         if len(known) != about.n_defined:
             yield (
                 f"has {len(known):,} values of {plain(name)} and result.json "
@@ -116,6 +116,12 @@ def _unlike(users: pl.DataFrame, summary: AuditSummary) -> Iterator[str]:
             mean, size = float(known.mean()), max(abs(about.mean), about.sd)
             if not abs(mean - about.mean) <= _SAME_MEAN * size:
                 yield f"has a mean {plain(name)} of {mean} and result.json of {about.mean}, {two}"
+
+
+def _is_ratio_of_sums(metric: str, summary: AuditSummary) -> bool:
+    """Whether the value of a group is no mean of those of its users or items."""
+    told = None if summary.ratios is None else summary.ratios.metrics.get(metric)
+    return told is not None and told.why_no_inequality == "it is no mean over users"
 
 
 def load_table(path: Path, sums: FileSums = NO_SUMS) -> pl.DataFrame:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fairrec.core.folders import settle
 from fairrec.core.json_file import load_json
 from fairrec.result.own_folder import TREND, names_to_replace
 from fairrec.result.page import write_with_page
@@ -68,10 +67,6 @@ class TrendResult:
         (part / NAME).write_text(self.to_json() + "\n", encoding="utf-8")
 
 
-def load_trend(folder: str | Path) -> TrendSummary | None:
-    """The trend saved in a folder; None where there is none."""
-    settle(Path(folder))
-    path = Path(folder) / NAME
-    if not path.exists():
-        return None
-    return load_json(path, TrendSummary, "trend")
+def load_trend(folder: Path) -> TrendSummary:
+    """The trend saved in a folder."""
+    return load_json(folder / NAME, TrendSummary, "trend")

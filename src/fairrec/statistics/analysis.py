@@ -18,13 +18,19 @@ from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, estimate
 from fairrec.statistics.intervals import CutOffs, Interval
 from fairrec.statistics.moments import Moments, moments_of
-from fairrec.statistics.permutation import PermutationTest, Permuted, null_distribution
+from fairrec.statistics.permutation import (
+    NullHypothesis,
+    PermutationTest,
+    Permuted,
+    null_distribution,
+)
 from fairrec.statistics.power import detectable_harm
 from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.sampled_test import Resampled
-from fairrec.statistics.scores import everyone_of, own_spread
+from fairrec.statistics.scores import everyone_of, own_spread, scores_of
 from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.strata import Strata
+from fairrec.statistics.studentized_test import PermutedRatios
 
 
 @dataclass(frozen=True)
@@ -115,10 +121,26 @@ class Analysis:
         return CutOffs(by_class[UP][self.test.classes], by_class[DOWN][self.test.classes])
 
     @cached_property
-    def standard_errors(self) -> FloatArray:
-        """(n_metrics, n_groups), size of the difference in standard errors; 0 where undefined."""
+    def score(self) -> FloatArray:
+        """(n_metrics, n_groups), the difference in standard errors; 0 where undefined."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.nan_to_num(np.abs(self.moments.difference / self.moments.chance_error))
+            score = self.moments.difference / self.tested_error
+        return np.nan_to_num(score, posinf=0.0, neginf=0.0)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """(n_metrics, n_groups), the size of the score."""
+        return np.abs(self.score)
+
+    @cached_property
+    def tested_error(self) -> FloatArray:
+        """(n_metrics, n_groups), of the difference: by chance, of items their own."""
+        if self.measured.ratio is None:
+            return self.moments.chance_error
+        by_own = scores_of(self.moments).by_own
+        error = np.full(by_own.shape, np.nan)
+        np.divide(self.moments.difference, by_own, out=error, where=by_own != 0)
+        return error
 
     @cached_property
     def detectable(self) -> FloatArray:
@@ -180,7 +202,9 @@ class Analysis:
         by_chance = self.test.adjusted_p_values
         if self.resampled is None:
             return by_chance
-        return np.maximum(by_chance, self.resampled.adjusted_p_values)
+        # tails are adjusted apart, so that a long one may have more by itself
+        adjusted = np.maximum(by_chance, self.resampled.adjusted_p_values)
+        return np.maximum(adjusted, self.p_values)
 
     @cached_property
     def is_significant(self) -> BoolArray:
@@ -213,12 +237,18 @@ class Analysis:
         if self.options.correction == "max":
             return critical
         # step-up thresholds depend on what is found; without findings the max-statistic serves
-        found = self.test.scores.smaller[self.is_significant]
+        found = self.test.tested[self.is_significant]
         ends = [
             np.abs(found[found > 0]).min(initial=np.inf),
             np.abs(found[found < 0]).min(initial=np.inf),
         ]
         return np.minimum(critical, ends)
+
+    def least_scores(self, i: int) -> FloatArray:
+        """(2,), or of items (2, n_groups), the score from which a group is significant."""
+        if self.test is None or not self.test.is_studentized:
+            return self.critical
+        return np.minimum(self.critical[:, None], self.test.least_scores(self.options.alpha)[:, i])
 
 
 def analyse(
@@ -259,11 +289,13 @@ def analyse(
             if on_levels is measured
             else moments_of(on_levels, grouping, options.n_threads, strata)
         )
-        null = (
-            Permuted(tested, grouping, is_tested)
-            if moments.sample is None
-            else Resampled(moments, moments.sample, grouping, is_tested)
-        )
+        null: NullHypothesis
+        if moments.sample is not None:
+            null = Resampled(moments, moments.sample, grouping, is_tested)
+        elif measured.ratio is not None:
+            null = PermutedRatios(tested, grouping, is_tested)
+        else:
+            null = Permuted(tested, grouping, is_tested)
         test = null_distribution(
             null, options.permutations, options.seed, options.n_threads, advance, engine
         )

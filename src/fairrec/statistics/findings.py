@@ -45,6 +45,7 @@ def select_findings(
     moments: Moments,
     grouping: Grouping,
     threads: int = 1,
+    error: FloatArray | None = None,
 ) -> Selection:
     """Take the strongest group, set its difference aside, keep what still stands out; repeat.
 
@@ -55,9 +56,10 @@ def select_findings(
     Parameters
     ----------
     is_significant : (n_groups,), adjusted p-value at most alpha
-    critical : (2,), score up and down that a group must keep to be listed
+    critical : (2,) or (2, n_groups), score up and down that a group must keep to be listed
     higher_is_better : the worse end comes first where it stands out about as far, such as the
         worse of the two values of an attribute
+    error : (n_groups,), of the differences, in which scores are; None for the chance error
     """
     cells, lattice = grouping.cells, grouping.lattice
     # a group in a sample stands for all its users
@@ -69,7 +71,7 @@ def select_findings(
         to_total = n * np.maximum(len(n_per_row) - n, 0) / len(n_per_row)
     n_per_cell = cells.sums(n_per_row)
     with np.errstate(invalid="ignore"):
-        scale = np.nan_to_num(moments.chance_error[metric] * to_total)
+        scale = np.nan_to_num((moments.chance_error[metric] if error is None else error) * to_total)
         residual = np.nan_to_num(moments.difference[metric] * to_total)
     sign = np.sign(residual)
     at_first = np.divide(residual, scale, out=np.zeros_like(residual), where=scale > 0)

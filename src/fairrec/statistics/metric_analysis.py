@@ -92,8 +92,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
     is_compared = analysis.is_tested & analysis.is_fully_scored & lattice.is_full
     ends = Extremes(lattice, is_compared)
     gaps = ends.range_of(analysis.raw.deviation)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spans = ends.range_of(np.nan_to_num(moments.difference / moments.chance_error))
+    spans = ends.range_of(analysis.score)
     found = []
     for i, metric in enumerate(analysis.measured.metrics):
         full = np.flatnonzero(is_compared[i])
@@ -198,11 +197,12 @@ def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:
     return select_findings(
         i,
         is_listed,
-        analysis.critical,
+        analysis.least_scores(i),
         analysis.measured.metrics[i].metric.higher_is_better,
         analysis.moments,
         analysis.grouping,
         analysis.options.n_threads,
+        analysis.tested_error[i],
     )
 
 

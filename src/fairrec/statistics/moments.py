@@ -8,7 +8,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.metrics.measured import Alike, Measured, Ratio
+from fairrec.metrics.measured import Alike, Measured
 from fairrec.statistics.strata import Strata, one_stratum
 from fairrec.statistics.stratified import (
     RowSums,
@@ -150,7 +150,11 @@ def moments_of(
     ).reshape(-1, 2)
     if measured.is_complete:
         found = group_moments(measured.terms, grouping, threads, bounds, strata, measured.alike)
-        return found if measured.ratio is None else over_sums(found, measured.ratio, grouping)
+        if measured.ratio is None:
+            return found
+        below = measured.ratio.below
+        size = grouping.lattice.sums(np.array([grouping.cells.sums(row) for row in below]))
+        return replace(over_sums(found, size), size_per_row=below)
     return sampled_moments(
         measured.values, measured.is_scored, measured.is_reference, grouping, threads, bounds
     )
@@ -222,19 +226,20 @@ def group_moments(
     )
 
 
-def over_sums(found: Moments, ratio: Ratio, grouping: Grouping) -> Moments:
+def over_sums(found: Moments, size: FloatArray) -> Moments:
     """The same where sums of terms are divided by what a group has below, not by its users.
 
-    The scores stay: a sum over its standard error is the same whatever both are divided by.
+    The scores by chance error stay: a sum over its error is the same whatever both are divided by.
+
+    Parameters
+    ----------
+    size : (n_metrics, n_groups), what a group has below
     """
-    per_cell = np.array([grouping.cells.sums(row) for row in ratio.below])
-    size = grouping.lattice.sums(per_cell)
     n, n_others, weights = found.n, found.n_others, found.weights
     size_others = found.n_users[:, None] - size
     return replace(
         found,
         size=size,
-        size_per_row=ratio.below,
         weights=replace(
             weights,
             total=_ratio(size * size_others, size + size_others, 0.0),

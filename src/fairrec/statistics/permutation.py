@@ -35,7 +35,9 @@ from fairrec.statistics.simultaneous import (
     DOWN,
     N_CLASSES,
     UP,
+    Placed,
     balanced_cut_offs,
+    balanced_p_values,
     n_allowed,
     size_classes,
 )
@@ -50,9 +52,10 @@ ROUNDING = 1e-9
 class PermutationTest:
     """The observed scores and their null distribution.
 
-    A group is tested by the smaller of its two scores against the largest by chance. Both tails
-    have half of the significance level: in a skewed metric the long one would set the cut-off of
-    the other.
+    A group is tested by the smaller of its two scores against the largest by chance error, or by
+    its own error against the largest by own error in its size class. Tails are looked at apart,
+    and a place in either counts alike: in a skewed metric the long one would set the cut-off of the
+    other. Where an attribute has two values, both tails are one difference, and counted once.
 
     Parameters
     ----------
@@ -63,7 +66,8 @@ class PermutationTest:
     largest_own : (n_permutations, 2, n_classes), by own error in each size class
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the group's smaller score
+    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
+    is_studentized : whether groups are tested by their own error alone
     """
 
     scores: Scores
@@ -73,11 +77,17 @@ class PermutationTest:
     gaps: FloatArray
     spans: FloatArray
     n_reached: IntArray
+    is_studentized: bool = False
 
     @property
     def n_permutations(self) -> int:
         """How many there were."""
         return len(self.largest)
+
+    @property
+    def tested(self) -> FloatArray:
+        """(n_metrics, n_groups), the score that a group is tested by."""
+        return self.scores.by_own if self.is_studentized else self.scores.smaller
 
     @property
     def p_values(self) -> FloatArray:
@@ -87,7 +97,9 @@ class PermutationTest:
     @property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
-        return self._adjusted(self.scores.smaller)
+        if self.is_studentized:
+            return balanced_p_values(self.tested, self.largest_own, self.classes, has_floor=False)
+        return self._adjusted(self.tested)
 
     @property
     def adjusted_p_values_by_chance(self) -> FloatArray:
@@ -95,35 +107,36 @@ class PermutationTest:
         return self._adjusted(self.scores.by_chance)
 
     def _adjusted(self, score: FloatArray) -> FloatArray:
-        p_values = np.ones_like(score)
+        p_values, placed = np.ones_like(score), Placed.of(self.largest)
         for tail, is_in in ((UP, score > 0), (DOWN, score < 0)):
-            ordered = np.sort(self.largest[:, tail])
-            reach = np.abs(score[is_in]) * (1 - ROUNDING)
-            n_larger = self.n_permutations - np.searchsorted(ordered, reach, side="left")
-            p_values[is_in] = np.minimum(1.0, 2 * (1 + n_larger) / (1 + self.n_permutations))
+            p_values[is_in] = placed.p_values(tail, np.abs(score[is_in]))
         return p_values
 
     def critical(self, alpha: float) -> FloatArray:
         """(2,), the score up and down from which an adjusted p-value is at most alpha."""
-        allowed = n_allowed(self.n_permutations, alpha / 2)
-        if allowed < 0:
-            return np.full(2, np.inf)
-        return np.asarray(np.sort(self.largest, axis=0)[::-1][allowed])
+        if self.is_studentized:
+            # the largest of the size classes that there are
+            return np.asarray(self.least_scores(alpha).max(axis=(1, 2), initial=0.0))
+        allowed = n_allowed(self.n_permutations, alpha)
+        return np.full(2, np.inf) if allowed < 0 else Placed.of(self.largest).cut_offs(allowed)
+
+    def least_scores(self, alpha: float) -> FloatArray:
+        """(2, n_metrics, n_groups), the same of a studentized test; 0 where not tested."""
+        by_class = balanced_cut_offs(self.largest_own, self.classes, alpha, has_floor=False)
+        return np.append(by_class, np.zeros((2, 1)), axis=1)[:, self.classes]
 
     def cut_offs(self, alpha: float) -> FloatArray:
         """(2, n_classes), for intervals of all groups at once at 1 - alpha."""
         return balanced_cut_offs(self.largest_own, self.classes, alpha)
 
 
-def least_p_value(n_permutations: int, is_adjusted: bool = False) -> float:
+def least_p_value(n_permutations: int) -> float:
     """The smallest p-value that so many permutations can show: the true one may be smaller.
 
-    Adjusted for all groups, a tail has half of the significance level.
-
-    >>> least_p_value(999), least_p_value(999, is_adjusted=True)
-    (0.001, 0.002)
+    >>> least_p_value(999)
+    0.001
     """
-    return min(1.0, (2 if is_adjusted else 1) / (1 + n_permutations))
+    return 1 / (1 + n_permutations)
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
@@ -164,6 +177,7 @@ class NullHypothesis(Protocol):
 
     scores: Scores
     classes: IntArray
+    is_studentized: bool
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One draw."""
@@ -211,7 +225,16 @@ def null_distribution(
         gaps[at], spans[at] = drawn.gaps, drawn.spans
         n_reached += drawn.is_reached
         advance(1)
-    return PermutationTest(null.scores, null.classes, largest, largest_own, gaps, spans, n_reached)
+    return PermutationTest(
+        null.scores,
+        null.classes,
+        largest,
+        largest_own,
+        gaps,
+        spans,
+        n_reached,
+        null.is_studentized,
+    )
 
 
 def _by_workers(
@@ -239,6 +262,7 @@ def _by_workers(
         np.concatenate([part.gaps for part in found]),
         np.concatenate([part.spans for part in found]),
         np.sum([part.n_reached for part in found], axis=0),
+        null.is_studentized,
     )
 
 
@@ -254,6 +278,8 @@ class Permuted:
     ----------
     is_tested : (n_metrics, n_groups), groups with enough users for that metric
     """
+
+    is_studentized = False
 
     def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
         self.classes = size_classes(moments.n, is_tested)

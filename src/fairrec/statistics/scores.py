@@ -143,7 +143,8 @@ def own_spread(moments: Moments) -> Spread:
     """The spread within each group."""
     if moments.within is not None:
         return _spread_within(moments.within, moments.within.own, moments.weights.own)
-    return _spread_of(moments, moments.n, moments.deviation, moments.own_squares)
+    n, size = moments.n, moments.size
+    return _spread_of(moments, n, moments.deviation, moments.own_squares, size)
 
 
 def others_spread(moments: Moments) -> Spread:
@@ -151,14 +152,15 @@ def others_spread(moments: Moments) -> Spread:
     if moments.within is not None:
         return _spread_within(moments.within, moments.within.others, moments.weights.others)
     n, deviation = moments.n_others, moments.others_deviation
-    return _spread_of(moments, n, deviation, moments.others_squares)
+    size = n + moments.n - moments.size
+    return _spread_of(moments, n, deviation, moments.others_squares, size)
 
 
 def _spread_of(
-    moments: Moments, n: FloatArray, deviation: FloatArray, squares: FloatArray
+    moments: Moments, n: FloatArray, deviation: FloatArray, squares: FloatArray, size: FloatArray
 ) -> Spread:
     variance, dispersion, freedom = np.zeros((3, *n.shape))
-    _spreads(everyone_of(moments), n, deviation, squares, variance, dispersion, freedom)
+    _spreads(everyone_of(moments), n, deviation, squares, size, variance, dispersion, freedom)
     return Spread(variance, dispersion, freedom)
 
 
@@ -263,16 +265,19 @@ def _spread(
     n: float,
     deviation: float,
     squares: float,
+    size: float,
 ) -> tuple[float, float, float]:
     """Variance at the mean of all, dispersion and degrees of freedom of one side.
 
+    What the terms of a ratio vary by grows with what is due, as counts do, and so does what all
+    others say of it: with what is below, `size`, for each of the users, `n`.
     A dispersion is drawn to that of all users. `squares / n` is what (m - a)(b - m) at an estimated
     mean falls short of that at the true one, n - 1 times; so a rate has exactly 1.
     """
     mean, variance, low, high, at_all, of_all, is_rate = common
     freedom = max(n - 1, 0.0) + PRIOR_USERS
     if at_all < 0:
-        return (squares + PRIOR_USERS * variance) / freedom, 0.0, freedom
+        return (squares + PRIOR_USERS * variance * size / n) / freedom, 0.0, freedom
     if at_all == 0:
         # everyone who was seen is at one bound, and tells nothing of the spread of the others
         return 0.0, 1.0, freedom
@@ -302,10 +307,10 @@ def _t_squared(
     n, n_others, own, others = sides
     total, squares, shared_total, shared_squares = sums
     mean, others_mean = total / n, -shared_total / n_others
-    variance, _, freedom = _spread(common, n, mean, max(squares - total * mean, 0.0))
+    variance, _, freedom = _spread(common, n, mean, max(squares - total * mean, 0.0), n)
     others_squares = all_squares - shared_squares + shared_total * others_mean
     others_variance, _, others_freedom = _spread(
-        common, n_others, others_mean, max(others_squares, 0.0)
+        common, n_others, others_mean, max(others_squares, 0.0), n_others
     )
     x, y = variance * own, others_variance * others
     if not x + y > 0:
@@ -327,6 +332,7 @@ def _spreads(
     n: FloatArray,
     deviation: FloatArray,
     squares: FloatArray,
+    size: FloatArray,
     variance: FloatArray,
     dispersion: FloatArray,
     freedom: FloatArray,
@@ -335,7 +341,7 @@ def _spreads(
         common = _common(everyone, i)
         for at in range(n.shape[1]):
             if n[i, at] > 0:
-                found = _spread(common, n[i, at], deviation[i, at], squares[i, at])
+                found = _spread(common, n[i, at], deviation[i, at], squares[i, at], size[i, at])
                 variance[i, at], dispersion[i, at], freedom[i, at] = found
 
 

@@ -8,6 +8,8 @@ each class has its own cut-off upwards and downwards, all of them reached equall
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -27,17 +29,20 @@ def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
     return np.where(is_tested, np.searchsorted(EDGES, n, side="right"), -1).astype(np.int64)
 
 
-def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> FloatArray:
+def balanced_cut_offs(
+    maxima: FloatArray, classes: IntArray, alpha: float, has_floor: bool = True
+) -> FloatArray:
     """(2, n_classes), what scores exceed upwards or downwards in any class with probability alpha.
 
-    At least what as many independent normal scores as the class has would have: a tail
-    that is short among all users, such as that of no hits, is longer in groups that differ.
     Infinite where there are too few draws.
 
     Parameters
     ----------
     maxima : (n_draws, 2, n_classes), the largest score upwards and downwards in each class
     classes : (n_metrics, n_groups), -1 where not tested
+    has_floor : at least what as many independent normal scores as the class has would have: a tail
+        that is short among all users, such as that of no hits, is longer in groups that differ;
+        what is asked of groups that do not differ needs none
     """
     n_draws = len(maxima)
     is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
@@ -45,21 +50,22 @@ def balanced_cut_offs(maxima: FloatArray, classes: IntArray, alpha: float) -> Fl
     allowed = n_allowed(n_draws, alpha)
     if allowed < 0 or not is_used.any():
         return cut_offs
-    order, best = _places(maxima[:, :, is_used].reshape(n_draws, -1))
-    # how deep into every column one can go while only the draws allowed have a value beyond
-    reached = -order[best[allowed]].reshape(2, -1)
+    reached = Placed.of(maxima[:, :, is_used].reshape(n_draws, -1)).cut_offs(allowed).reshape(2, -1)
     n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
-    cut_offs[:, is_used] = np.maximum(reached, normal_cut_offs(n_groups, alpha)[is_used])
+    floor = normal_cut_offs(n_groups, alpha)[is_used] if has_floor else 0.0
+    cut_offs[:, is_used] = np.maximum(reached, floor)
     return cut_offs
 
 
-def balanced_p_values(scores: FloatArray, maxima: FloatArray, classes: IntArray) -> FloatArray:
+def balanced_p_values(
+    scores: FloatArray, maxima: FloatArray, classes: IntArray, has_floor: bool = True
+) -> FloatArray:
     """(n_metrics, n_groups), the smallest alpha whose balanced cut-off a score reaches.
 
     Parameters
     ----------
-    scores : (n_metrics, n_groups), upwards or downwards, where both have the same maxima
-    maxima, classes : as of `balanced_cut_offs`
+    scores : (n_metrics, n_groups), of which the sign is the tail
+    maxima, classes, has_floor : as of `balanced_cut_offs`
     """
     n_draws = len(maxima)
     n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
@@ -67,27 +73,65 @@ def balanced_p_values(scores: FloatArray, maxima: FloatArray, classes: IntArray)
     p_values = np.ones(scores.shape)
     if not is_used.any():
         return p_values
-    order, best = _places(maxima[:, UP, is_used])
+    placed = Placed.of(maxima[:, :, is_used].reshape(n_draws, -1))
+    n_used = int(is_used.sum())
     for column, at in enumerate(np.flatnonzero(is_used)):
-        score = scores[classes == at]
-        n_larger = np.searchsorted(order[:, column], -score)
-        by_draws = (1 + np.searchsorted(best, n_larger)) / (1 + n_draws)
-        # the inverse of normal_cut_offs
-        by_normal = ndtr(-score) * n_groups[at] / tail_share(n_groups, 1.0)
-        p_values[classes == at] = np.minimum(np.maximum(by_draws, by_normal), 1.0)
+        for tail, is_in in ((UP, scores > 0), (DOWN, scores < 0)):
+            here = (classes == at) & is_in
+            score = np.abs(scores[here])
+            found = placed.p_values(tail * n_used + column, score)
+            if has_floor:
+                # the inverse of normal_cut_offs
+                by_normal = ndtr(-score) * n_groups[at] / tail_share(n_groups, 1.0)
+                found = np.minimum(np.maximum(found, by_normal), 1.0)
+            p_values[here] = found
     return p_values
 
 
-def _places(columns: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Each column in falling order, its sign turned, and the best place of each draw, sorted.
+def largest_in_classes(scores: FloatArray, classes: IntArray) -> FloatArray:
+    """(2, n_classes), the largest score upwards and downwards in each class."""
+    largest = np.zeros((2, N_CLASSES))
+    for at in range(N_CLASSES):
+        of_class = scores[classes == at]
+        largest[:, at] = of_class.max(initial=0.0), -of_class.min(initial=0.0)
+    return largest
 
-    0 for the largest of its column; equal ones share the best place.
+
+class Placed(NamedTuple):
+    """What draws show in several columns, all of which are looked at.
+
+    A score is as rare as its place in its own column, and what is adjusted for is how often a draw
+    has as good a place in any. Columns that go together, such as the two tails of one difference,
+    are so counted once.
+
+    Parameters
+    ----------
+    falling : (n_draws, n_columns), each column in falling order, its sign turned
+    best : (n_draws,), the best place of each draw, sorted; 0 for the largest of a column, and equal
+        ones share the best place
     """
-    order = np.sort(-columns, axis=0)
-    places = np.stack(
-        [np.searchsorted(order[:, at], -columns[:, at]) for at in range(columns.shape[1])], axis=1
-    )
-    return order, np.sort(places.min(axis=1))
+
+    falling: FloatArray
+    best: IntArray
+
+    @classmethod
+    def of(cls, columns: FloatArray) -> Placed:
+        """From what draws show; (n_draws, n_columns)."""
+        falling = np.sort(-columns, axis=0)
+        places = [
+            np.searchsorted(of, -column) for of, column in zip(falling.T, columns.T, strict=True)
+        ]
+        return cls(falling, np.sort(np.min(places, axis=0)))
+
+    def p_values(self, column: int, scores: FloatArray) -> FloatArray:
+        """Of scores in one column."""
+        # a tie within rounding is a tie
+        n_reached = np.searchsorted(self.falling[:, column], -scores * (1 - _ROUNDING))
+        return np.asarray((1 + np.searchsorted(self.best, n_reached)) / (1 + len(self.best)))
+
+    def cut_offs(self, allowed: int) -> FloatArray:
+        """(n_columns,), how deep one can go while only so many draws and one have more in any."""
+        return np.asarray(-self.falling[self.best[allowed]])
 
 
 def normal_cut_offs(n_groups: IntArray, alpha: float) -> FloatArray:

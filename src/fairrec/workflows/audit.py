@@ -168,15 +168,14 @@ def audit(
     progress("reading", 0, 0)
     tables.refuse_both()
     if tables.side != "users":
-        return _audit_with_items(
-            predictions,
-            tables,
-            options,
-            progress,
-            beside={"counts": counts, "scorer": scorer, "search": search, "engine": where.engine},
-            command=command,
-            about=about,
-        )
+        from fairrec.workflows.audit_both import audit_both
+        from fairrec.workflows.audit_items import audit_items, refuse_for_items
+
+        beside = {"counts": counts, "scorer": scorer, "search": search, "engine": where.engine}
+        is_both = tables.side == "both"
+        refuse_for_items(predictions, tables.side, **beside, values=values if is_both else None)
+        conduct = audit_both if is_both else audit_items
+        return conduct(predictions, tables, options, progress, command=command, about=about)
     if sources := CountsOptions.of(counts=counts, disjoint=disjoint).counts:
         from fairrec.workflows.audit_counts import audit_counts, refuse_beside
 
@@ -240,8 +239,6 @@ def audit(
         max_memory=options.max_memory,
     )
     from fairrec.statistics.analysis import analyse
-    from fairrec.statistics.missing import analyse_missing
-    from fairrec.statistics.standing import expected_of
     from fairrec.workflows.audit_named import named_result, strata_of
     from fairrec.workflows.search import measure_by_search
 
@@ -259,15 +256,10 @@ def audit(
     )
     refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
-    progress("looking for who is missing", 0, 0)
-    missing = analyse_missing(measured, inputs, grouping, options)
-    progress("reporting", 0, 0)
     return named_result(
         analysis,
-        missing,
-        expected_of(measured, inputs),
-        inputs.described,
-        inputs=inputs,
+        inputs,
+        progress,
         searched=searched,
         wanted=wanted,
         command=command or _as_call(inputs, wanted, options, how, asked, about),
@@ -282,28 +274,6 @@ def _load_the_rest() -> None:
     import_module("fairrec.workflows.audit_named")
 
 
-def _audit_with_items(
-    predictions: Any,
-    tables: TableOptions,
-    options: AuditOptions,
-    progress: Progress,
-    *,
-    beside: Mapping[str, object],
-    command: str | None,
-    about: AboutOptions,
-) -> AuditResult | BothSides:
-    """The audit of items or of both sides, which loads what it needs by itself."""
-    from fairrec.workflows.audit_items import audit_items, refuse_for_items
-
-    if tables.side == "both":
-        from fairrec.workflows.audit_both import audit_both
-
-        refuse_for_items(predictions, "both", values=tables.values, **beside)
-        return audit_both(predictions, tables, options, progress, command=command, about=about)
-    refuse_for_items(predictions, **beside)
-    return audit_items(predictions, tables, options, progress, command=command, about=about)
-
-
 def audit_inputs(
     inputs: AuditInputs,
     wanted: Sequence[MetricAtK],
@@ -315,8 +285,6 @@ def audit_inputs(
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
     from fairrec.statistics.analysis import analyse
-    from fairrec.statistics.missing import analyse_missing
-    from fairrec.statistics.standing import expected_of
     from fairrec.workflows.audit_named import named_result, strata_of
 
     started = time.perf_counter()
@@ -324,16 +292,12 @@ def audit_inputs(
     measured = _measure_everyone(inputs, wanted, options, progress)
     refuse_unfit_to(options.matters, measured)
     analysis = analyse(measured, grouping, options, progress, strata_of(inputs))
-    missing = analyse_missing(measured, inputs, grouping, options)
-    command = command or _as_call(inputs, wanted, options, about=about)
     return named_result(
         analysis,
-        missing,
-        expected_of(measured, inputs),
-        inputs.described,
-        inputs=inputs,
+        inputs,
+        progress,
         wanted=wanted,
-        command=command,
+        command=command or _as_call(inputs, wanted, options, about=about),
         about=about,
         started=started,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
+from fairrec.core.options import called
 from fairrec.core.progress import Progress
 from fairrec.core.told import told_command
 from fairrec.inputs.columns import check_mapping, named_column, refuse_unused
@@ -14,10 +15,9 @@ from fairrec.inputs.table_options import TABLE_NAMES, TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
-from fairrec.metrics.registry import TABLE_OF_NEED, Side, parse_metric
+from fairrec.metrics.registry import TABLE_OF_NEED, Side, parse_metric, refuse_unknown
 from fairrec.metrics.sides import of_side
 from fairrec.report.page.both import both_page
-from fairrec.result.audit_result import AuditResult
 from fairrec.result.both_sides import BothSides
 from fairrec.result.group_table import RESERVED
 from fairrec.workflows.audit import audit_inputs
@@ -49,11 +49,20 @@ def audit_both(
         if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in opened.items()})
+    named = () if options.matters is None else [name for name, _ in options.matters.by_metric]
+    for name in (*(tables.metrics or ()), *(tables.better or ()), *named):
+        refuse_unknown(name)
     of_users, users_options = _of_side("users", tables, options, opened)
     of_items, items_options = _of_side("items", tables, options, opened)
     lists = opened.get("predictions")
-    users = _audit_users(lists, of_users, users_options, progress, command, about)
-    items = audit_items(lists, of_items, items_options, progress, command=command, about=about)
+    with called(by="by_users"):
+        inputs, wanted = read_inputs(
+            lists, **vars(of_users), reserved=RESERVED, max_memory=options.max_memory
+        )
+        users_options = replace(users_options, matters=matters_of(users_options.matters, wanted))
+        users = audit_inputs(inputs, wanted, users_options, progress, command=command, about=about)
+    with called(by="by_items"):
+        items = audit_items(lists, of_items, items_options, progress, command=command, about=about)
     if command is None:
         said = said_of_tables(tables, [*users.metrics, *items.metrics])
         command = audit_call(said, options, about)
@@ -77,18 +86,3 @@ def _of_side(
     mine |= {name: table for name, table in shared.items() if name in mine}
     mine["columns"] = columns or None
     return TableOptions.of(**mine), options
-
-
-def _audit_users(
-    predictions: Any,
-    tables: TableOptions,
-    options: AuditOptions,
-    progress: Progress,
-    command: str | None,
-    about: AboutOptions,
-) -> AuditResult:
-    inputs, wanted = read_inputs(
-        predictions, **vars(tables), reserved=RESERVED, max_memory=options.max_memory
-    )
-    options = replace(options, matters=matters_of(options.matters, wanted))
-    return audit_inputs(inputs, wanted, options, progress, command=command, about=about)

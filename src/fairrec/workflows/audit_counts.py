@@ -28,7 +28,6 @@ from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
 from fairrec.result.audit_result import AuditResult
 from fairrec.statistics.analysis import analyse
-from fairrec.statistics.missing import analyse_outcomes
 from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of
 
@@ -120,14 +119,12 @@ def audit_counted(
     refuse_unfit_to(options.matters, measured)
     grouping = grouping_of(counted.attributes, options, counted.n_users, len(wanted))
     analysis = analyse(measured, grouping, options, progress, counted.strata, engine)
-    progress("looking for who is missing", 0, 0)
-    missing = analyse_outcomes(counted.outcomes, grouping, options)
-    progress("reporting", 0, 0)
+    warnings = (*counted.described.warnings, NOT_LOOKED_AT)
     return named_result(
         analysis,
-        missing,
-        counted.expected,
-        replace(counted.described, warnings=(*counted.described.warnings, NOT_LOOKED_AT)),
+        counted,
+        progress,
+        described=replace(counted.described, warnings=warnings),
         wanted=wanted,
         command=command,
         about=about,

@@ -24,14 +24,12 @@ from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.catalogue import spread_over
-from fairrec.statistics.missing import analyse_missing
 from fairrec.statistics.resampled_users import user_blocks
-from fairrec.statistics.standing import expected_of
 from fairrec.workflows.audit_named import named_result
 from fairrec.workflows.repeated_call import audit_call, said_of_tables
 
 
-def refuse_for_items(predictions: Any, side: str = "items", /, **beside: object) -> None:
+def refuse_for_items(predictions: Any, side: str, /, **beside: object) -> None:
     """An error for what cannot be done where items are compared.
 
     Parameters
@@ -70,21 +68,16 @@ def audit_items(
     inputs, wanted = read.inputs, read.wanted
     options = replace(options, matters=matters_of(options.matters, wanted))
     analysis = analyse_items(read, options, progress)
-    measured, grouping = analysis.measured, analysis.grouping
-    progress("looking for who is missing", 0, 0)
-    missing = analyse_missing(measured, inputs, grouping, options)
-    progress("reporting", 0, 0)
     said = said_of_tables(tables, [metric.name for metric in wanted])
     result = named_result(
         analysis,
-        missing,
-        expected_of(measured, inputs),
-        replace(
+        inputs,
+        progress,
+        described=replace(
             inputs.described,
             n_candidates=len(read.shown.candidates.items),
             measured_by="recommendations" if read.shown.is_of_all else "candidates",
         ),
-        inputs=inputs,
         wanted=wanted,
         command=command or audit_call(said, options, about),
         about=about,

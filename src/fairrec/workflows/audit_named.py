@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AboutOptions
+from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.described import Described
 from fairrec.metrics import MetricAtK
@@ -28,35 +30,47 @@ from fairrec.statistics.circumstances import Counted, differing_circumstances
 from fairrec.statistics.explained import Explained, no_longer_found
 from fairrec.statistics.inequality import analyse_inequality
 from fairrec.statistics.metric_analysis import MetricAnalysis, analyse_metrics
-from fairrec.statistics.missing import Missing
+from fairrec.statistics.missing import analyse_missing, analyse_outcomes
 from fairrec.statistics.pooled import analyse_pooled
 from fairrec.statistics.ratios import analyse_ratios
-from fairrec.statistics.standing import Expected, standing_of
+from fairrec.statistics.standing import expected_of, standing_of
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.verdict import verdicts_of
+
+if TYPE_CHECKING:
+    from fairrec.counts.rows import Counted as CountedUsers
 
 
 def named_result(
     analysis: Analysis,
-    missing: Sequence[Missing],
-    expected: Sequence[Expected],
-    described: Described,
+    seen: AuditInputs | CountedUsers,
+    progress: Progress,
     *,
-    inputs: AuditInputs | None = None,
+    described: Described | None = None,
     searched: Searched | None = None,
     wanted: Sequence[MetricAtK],
     command: str,
     about: AboutOptions,
     started: float,
 ) -> AuditResult:
-    """The result: all that was found, by its names.
+    """The result: who is missing, and all that was found, by its names.
 
     Parameters
     ----------
-    inputs : None where users were counted, and nobody's lists and values are at hand
+    seen : what was analysed; of users who were counted nobody's lists and values are at hand
+    described : what the result tells of it; None for what it tells of itself
     wanted : all metrics, in the order they were asked for
     """
+    described = described or seen.described
+    inputs = seen if isinstance(seen, AuditInputs) else None
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
+    progress("looking for who is missing", 0, 0)
+    if isinstance(seen, AuditInputs):
+        missing = analyse_missing(measured, seen, grouping, options)
+        expected = expected_of(measured, seen)
+    else:
+        missing, expected = analyse_outcomes(seen.outcomes, grouping, options), seen.expected
+    progress("reporting", 0, 0)
     found = analyse_metrics(analysis)
     standing = standing_of(measured, expected, missing, options.max_undefined)
     verdicts = verdicts_of(analysis, [stands.is_conclusive for stands in standing])

@@ -20,7 +20,7 @@ from fairrec.result.audit_result import AuditResult
 from fairrec.result.made_with import options_of
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.workflows.load import load_audit, refuse_hidden
+from fairrec.workflows.load import refuse_hidden, sides_of
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
 """Of the mean, and of the standard deviation among users where a share of the mean says nothing:
@@ -34,45 +34,55 @@ _ABOUT = """\
 
 
 def init_policy(audit: str | Path, out: str | Path) -> Path:
-    """Write a policy for the metrics and groups of a saved audit; an existing file stays."""
+    """Write a policy for the metrics and groups of a saved audit, or of both sides of one.
+
+    An existing file stays.
+    """
     out = Path(out)
     with errors_of_disk(out):
         if out.exists() or out.is_symlink():
             raise OutputError(
                 f"{plain(out, 300)}: exists already. Remove it, or name another file."
             )
-    write_text(out, policy_text(load_audit(audit)))
+    write_text(out, policy_text(*sides_of("audit", audit)[0]))
     return out
 
 
-def policy_text(result: AuditResult) -> str:
-    """The content of the file."""
+def policy_text(*sides: AuditResult) -> str:
+    """The content of the file, for an audit or those of both sides."""
+    summaries = [result.summary for result in sides]
+    require = {"max_undefined": summaries[0].max_undefined}
+    of = f' "{plain(summaries[0].title)}"' if summaries[0].title else ""
+    parts = [
+        _ABOUT.format(of=of),
+        to_toml({"audit": _options_of(*summaries)}),
+        *_required(require, " or ".join(summary.unit.many for summary in summaries)),
+    ]
+    for result in sides:
+        parts += _rules(result, require)
+    return "".join(parts)
+
+
+def _rules(result: AuditResult, require: dict[str, Any]) -> Iterator[str]:
+    """A rule for each metric of one side, with what it says of it now."""
     summary = result.summary
     refuse_hidden("audit", result)
     judged = {name: about for name, about in summary.metrics.items() if _is_judged(about)}
-    rules = {name: _rule(name, about, summary) for name, about in judged.items()}
+    rules = [_rule(name, about, summary) for name, about in judged.items()]
     if not rules:
         raise InputError(
-            "This audit compares no groups of users one by one, so there is nothing to limit. "
-            "Audit a metric per user, with at least two groups."
+            f"This audit compares no groups of {summary.unit.many} one by one, so there is nothing "
+            f"to limit. Audit a metric per {summary.unit.one}, with at least two groups."
         )
-    require = {"max_undefined": summary.max_undefined}
-    policy = Policy.model_validate({"rule": [*rules.values()], "require": require})
+    policy = Policy.model_validate({"rule": rules, "require": require})
     measured = Measurements(summary, result.group_table)
-    of = f' "{plain(summary.title)}"' if summary.title else ""
-    parts = [
-        _ABOUT.format(of=of),
-        to_toml({"audit": _audit_options(summary)}),
-        *_required(require, summary.unit.many),
-    ]
-    for number, (rule, given) in enumerate(zip(policy.rule, rules.values(), strict=True), start=1):
+    for number, (rule, given) in enumerate(zip(policy.rule, rules, strict=True), start=1):
         found = judge(rule, policy.require, measured, number)
         kind = "what matters in the audit" if _matters(rule.metric, summary) else "a start"
-        parts.append(
+        yield (
             "\n[[rule]]\n"
             f"# now {found.outcome}: {found.measured}\n" + to_toml(given).rstrip() + f"  # {kind}\n"
         )
-    return "".join(parts)
 
 
 def _is_judged(about: MetricResult) -> bool:
@@ -92,6 +102,27 @@ def _rule(name: str, about: MetricResult, summary: AuditSummary) -> dict[str, An
 def _matters(name: str, summary: AuditSummary) -> Amount | None:
     """As it was given, so that a share stays one."""
     return None if summary.matters is None else Matters.parsed(summary.matters).amount(name)
+
+
+def _options_of(*summaries: AuditSummary) -> dict[str, Any]:
+    """The options of an audit, or those that both sides have together."""
+    of_sides = [_audit_options(summary) for summary in summaries]
+    if len(of_sides) == 1:
+        return of_sides[0]
+    users, items = of_sides
+    told = [Matters.parsed(one["matters"]) for one in of_sides if "matters" in one]
+    by_metric = tuple(named for one in told for named in one.by_metric)
+    options = {
+        **{"side": "both", "by_users": users["by"], "by_items": items["by"]},
+        **items,
+        **users,
+        **{"side": "both", "metrics": [*users["metrics"], *items["metrics"]]},
+        "matters": str(Matters(by_metric, told[0].of_others)) if told else None,
+        "columns": users.get("columns", {}) | items.get("columns", {}),
+        "better": users.get("better", {}) | items.get("better", {}),
+    }
+    del options["by"]
+    return {name: value for name, value in options.items() if value not in (None, {})}
 
 
 def _audit_options(summary: AuditSummary) -> dict[str, Any]:

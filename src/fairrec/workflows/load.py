@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
 
 from fairrec.core.errors import InputError, errors_of_libraries, plain
 from fairrec.core.files import errors_of_reading
@@ -17,12 +16,20 @@ from fairrec.report.page.card import card_html
 from fairrec.report.page.html import page_html
 from fairrec.report.page.trend import trend_page
 from fairrec.result.audit_result import AuditResult
-from fairrec.result.both_sides import SIDES, BothSides, load_both
+from fairrec.result.both_sides import BothSides, load_both, refuse_other_sides
 from fairrec.result.comparison import Comparison, load_comparison
 from fairrec.result.counterfactual_result import CounterfactualResult, load_counterfactual
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.file_sums import FileSums
-from fairrec.result.own_folder import BOTH, COUNTERFACTUAL, KINDS
+from fairrec.result.own_folder import (
+    BOTH,
+    COMPARISON,
+    COUNTERFACTUAL,
+    SIDES,
+    TREND,
+    kind_in,
+    refuse_no_audit,
+)
 from fairrec.result.run_file import load_audit_run
 from fairrec.result.saved import (
     load_groups,
@@ -59,16 +66,13 @@ def load(
     1.0
     """
     folder = _folder_of("folder", folder)
-    comparison = load_comparison(folder)
-    if comparison is not None:
-        return Comparison(*comparison, comparison_page, comparison_card)
-    both = load_both(folder)
-    if both is not None:
-        users, items = (load_audit(folder / side) for side in SIDES)
-        return BothSides(users, items, both.command, both_page)
-    trend = load_trend(folder)
-    if trend is not None:
-        return TrendResult(trend, trend_page)
+    kind = kind_in(folder)
+    if kind is COMPARISON:
+        return Comparison(*load_comparison(folder), comparison_page, comparison_card)
+    if kind is TREND:
+        return TrendResult(load_trend(folder), trend_page)
+    if kind is BOTH:
+        return _load_sides(folder)
     audit, sums = _load_audit(folder)
     counterfactual = load_counterfactual(folder, sums)
     if counterfactual is not None:
@@ -87,6 +91,13 @@ def load(
     )
 
 
+def _load_sides(folder: Path) -> BothSides:
+    command = load_both(folder).command
+    users, items = (load_audit(folder / side) for side in SIDES)
+    refuse_other_sides(folder, users, items)
+    return BothSides(users, items, command, both_page)
+
+
 def load_audit(folder: str | Path) -> AuditResult:
     """The audit in a folder; that of the re-ranked lists where it holds a mitigation."""
     return _load_audit(folder)[0]
@@ -95,17 +106,11 @@ def load_audit(folder: str | Path) -> AuditResult:
 def _load_audit(folder: str | Path) -> tuple[AuditResult, FileSums]:
     """The audit in a folder, and what vouches for the other files there."""
     folder = _folder_of("folder", folder)
+    refuse_no_audit(folder)
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name the one that an audit wrote: its --out."
         )
-    for kind in KINDS:
-        if (folder / kind.known_by).exists() and "result.json" not in kind.files:
-            one = " or ".join(SIDES) + " in it" if kind is BOTH else "its --out"
-            raise InputError(
-                f"{plain(folder, 300)}: holds {kind.called} and no audit by itself. Name the "
-                f"folder of an audit: {one}."
-            )
     summary, sums = load_saved(folder)
     groups = load_groups(folder, sums)
     refuse_other_groups(groups, summary)
@@ -138,8 +143,8 @@ def sides_of(name: str, given: Audited | BothSides) -> tuple[list[AuditResult], 
     name : what the caller calls it, for errors
     """
     place = _folder_of(name, given) if isinstance(given, str | Path) else None
-    if place is not None and (place / BOTH.known_by).exists():
-        given = cast(BothSides, load(place))
+    if place is not None and kind_in(place) is BOTH:
+        given = _load_sides(place)
     if isinstance(given, BothSides):
         return [given.users.with_users(), given.items.with_users()], place
     result, place = audit_of(name, given)
@@ -150,7 +155,7 @@ def counterfactual_of(given: Audited | BothSides) -> CounterfactualSummary | Non
     """What a counterfactual says of all users; None where a result is none."""
     if isinstance(given, CounterfactualResult):
         return given.summary
-    if isinstance(given, str | Path) and (Path(given) / COUNTERFACTUAL.known_by).exists():
+    if isinstance(given, str | Path) and kind_in(Path(given)) is COUNTERFACTUAL:
         return load_counterfactual(given, load_saved(given)[1])
     return None
 

@@ -92,6 +92,64 @@ def test_groups_that_differ_are_named_with_their_shares():
     assert line.endswith(").")
 
 
+def test_those_who_lack_more_are_named_first_whichever_group_is_the_finding():
+    users = USERS.with_columns(group=pl.Series(np.where(IS_G0, "in", "out")))
+    summary = summary_of(predictions=labelled(IS_G0), metrics="mrr", users=users)
+    (one,) = summary.missing
+    (found,) = one.findings
+    other = "out" if found.group == {"group": "in"} else "in"
+    other = found.model_copy(
+        update={
+            "group": {"group": other},
+            "value": found.value - found.difference,
+            "difference": -found.difference,
+        }
+    )
+    told = set()
+    for finding in (found, other):
+        missing = one.model_copy(update={"findings": (finding,)})
+        (line,) = missing_lines(summary.model_copy(update={"missing": (missing,)}))
+        told.add(line.partition("Groups differ in it: ")[2].partition(" (p adj")[0])
+    assert told == {
+        "100% of group=in against 0% of all others",
+        "100% of all but group=out against 0% of group=out",
+    }
+
+
+def test_what_helps_items_without_a_value_is_said_and_helps():
+    rng = np.random.default_rng(0)
+    wanted = [(user, item) for user in range(40) for item in rng.choice(20, 4, replace=False)]
+    lists = pl.DataFrame(
+        {"user_id": range(40), "item_id": [rng.choice(20, 3, False).tolist() for _ in range(40)]}
+    )
+    # more is wanted than lists have places, so that nothing is due to the last items
+    given = {
+        "items": pl.DataFrame({"item_id": range(27), "kind": ["a", "b", "c"] * 9}),
+        "by": "kind",
+        "side": "items",
+        "min_support": 1,
+        "permutations": 99,
+    }
+    recommended = {
+        "predictions": lists,
+        "test": pl.DataFrame(wanted, schema=["user_id", "item_id"], orient="row"),
+    }
+    scored = pl.DataFrame(wanted, schema=["user_id", "item_id"], orient="row").with_columns(
+        score=pl.Series(rng.random(160)), label=pl.Series(rng.integers(0, 2, 160))
+    )
+    for tables, says in (
+        (recommended, "nothing was due to them"),
+        ({"predictions": scored}, "Leave them out of the items table"),
+    ):
+        summary = fairrec.audit(**given, **tables).summary
+        name = next(name for name in summary.metrics if name.startswith("exposure_to"))
+        assert not summary.metrics[name].is_conclusive
+        advice = remedy(name, summary)
+        assert says in advice and advice.endswith("max_undefined=0.26")
+        helped = fairrec.audit(**given, **tables, max_undefined=0.26).summary
+        assert helped.metrics[name].is_conclusive
+
+
 def test_of_many_groups_the_first_are_named():
     assert GROUPS_SHOWN == 3
     users = pl.DataFrame({"user_id": range(320), "group": [f"g{i % 8}" for i in range(320)]})

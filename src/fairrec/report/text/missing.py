@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fairrec.core.errors import plain
 from fairrec.core.options import Blank, spelled
 from fairrec.report.words import group_label, p_value, percent, plural
@@ -94,12 +96,18 @@ def _where(one: MissingUsers, summary: AuditSummary) -> str:
 
 
 def _share(group: Finding, permutations: int) -> str:
-    least = least_p_value(permutations, is_adjusted=True) if permutations else 0.0
-    return (
-        f"{percent(group.value)} of {group_label(group.group)} against "
-        f"{percent(group.value - group.difference)} of all others (p adjusted "
-        f"{p_value(group.p_adjusted, least)})"
-    )
+    least = least_p_value(permutations) if permutations else 0.0
+    more, fewer = _both_shares(group)
+    return f"{more} against {fewer} (p adjusted {p_value(group.p_adjusted, least)})"
+
+
+def _both_shares(group: Finding) -> tuple[str, str]:
+    """The share in a group and in all others, that of those who lack more first."""
+    label, of_others = group_label(group.group), group.value - group.difference
+    mine = f"{percent(group.value)} of {label}"
+    if of_others > group.value:
+        return f"{percent(of_others)} of all but {label}", mine
+    return mine, f"{percent(of_others)} of all others"
 
 
 def _contrast(one: MissingUsers, group: Finding, summary: AuditSummary) -> str:
@@ -111,10 +119,8 @@ def _contrast(one: MissingUsers, group: Finding, summary: AuditSummary) -> str:
         what = "have no held-out items"
     elif kind == "no list":
         what = "have no row of values" if summary.measured_by == "values" else "got no list"
-    return (
-        f"{percent(group.value)} of {group_label(group.group)} {what}, against "
-        f"{percent(group.value - group.difference)} of all others"
-    )
+    more, fewer = _both_shares(group)
+    return f"{more} {what}, against {fewer}"
 
 
 def _largest(group: Finding) -> float:
@@ -142,8 +148,9 @@ def if_joined(summary: AuditSummary) -> str:
 
 def remedy(name: str, summary: AuditSummary) -> str:
     """What to do about a metric that is inconclusive."""
-    # what is said of lists and held-out interactions is said of users
-    concerned = _concerned(name, summary) if summary.unit.is_users else []
+    concerned = _concerned(name, summary)
+    if not summary.unit.is_users:
+        return _remedy_of_items(summary.metrics[name], concerned, summary)
     kinds = {one.kind for one in concerned if one.is_too_much}
     kinds = kinds or {one.kind for one in concerned}
     held_out = f"give the held-out interactions ({spelled('test', Blank('FILE'))})"
@@ -171,6 +178,24 @@ def remedy(name: str, summary: AuditSummary) -> str:
         )
     return (
         f"Find out why they have none, or raise {spelled('max_undefined')} if it does not matter."
+    )
+
+
+def _remedy_of_items(
+    result: MetricResult, concerned: list[MissingUsers], summary: AuditSummary
+) -> str:
+    """The same of items, that have no value where nothing was due to them and they got nothing."""
+    shares = [_largest(group) for one in concerned if one.is_too_much for group in one.findings]
+    enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
+    judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
+    if summary.measured_by == "recommendations":
+        return (
+            "No list shows them and nothing was due to them, so that they add nothing to what "
+            f"their groups received and were due. {judged}"
+        )
+    return (
+        "They are among the candidates of no list, or of none whose user wanted anything. Leave "
+        f"them out of the items table. {judged}"
     )
 
 

@@ -267,7 +267,7 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
 
 def _in_short(digits: str) -> str:
     """A whole number that may have thousands of digits."""
-    return digits if len(digits) <= LONGEST_NUMBER else f"over 10^{len(digits) - 1}"
+    return f"{int(digits):,}" if len(digits) <= LONGEST_NUMBER else f"over 10^{len(digits) - 1}"
 
 
 def _coverage(summary: AuditSummary) -> tuple[str, ...]:

@@ -1,0 +1,178 @@
+"""What is mitigated: an audit, both sides of one, a trained run or a table, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairrec.cli.shared import need_torch
+from fairrec.core.errors import InputError, plain
+
+if TYPE_CHECKING:
+    from fairrec.result.file_sums import FileSums
+    from fairrec.result.run_file import AuditRun, Place
+    from fairrec.result.schema import InputSummary
+
+BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+ELSEWHERE = f"Run this where the audit was run, or {BY_TABLES}"
+
+
+def settings_of(source: Path) -> dict[str, Any]:
+    """What a run or an audit says about itself, as arguments of `mitigate`."""
+    from fairrec.result.own_folder import BOTH, kind_in
+
+    if kind_in(source) is BOTH:
+        return _of_both(source)
+    # an audit has a run.json too, and a trained run may have an older audit beside it
+    is_audit = (source / "result.json").is_file()
+    if (source / ("model.safetensors" if is_audit else "run.json")).is_file():
+        return _of_run(source)
+    if is_audit:
+        return _of_audit(source)
+    if not source.exists():
+        raise InputError(f"{source}: there is no such folder or table.")
+    if source.is_dir():
+        raise InputError(
+            f"{source}: holds neither an audit (result.json) nor a trained run (run.json)."
+        )
+    return {"predictions": source}
+
+
+def _of_run(folder: Path, sha256: str | None = None) -> dict[str, Any]:
+    need_torch()
+    from fairrec.models.runs.run import load_run
+
+    run = load_run(folder, "auto", sha256)
+    return {
+        "predictions": run.predictions("test"),
+        "validation": run.predictions("validation"),
+        **run.tables(),
+    }
+
+
+def _of_both(folder: Path) -> dict[str, Any]:
+    """What the audit of users says, and whose attention is told of by that of items."""
+    from fairrec.result.both_sides import load_both
+    from fairrec.result.saved import load_saved
+
+    load_both(folder)
+    users, (items, sums) = _of_audit(folder / "users"), load_saved(folder / "items")
+    table = {"items": items.inputs["items"]}
+    return {
+        **users,
+        **_tables_of(folder / "items", table, _run_of(folder / "items", sums)),
+        "by_items": items.by,
+        "columns": users["columns"] | items.columns,
+    }
+
+
+def is_side(source: Path) -> bool:
+    """Whether it is one of both sides, so that the other one is left out."""
+    from fairrec.result.own_folder import BOTH, kind_in
+
+    source = source.resolve()
+    return source.name in BOTH.audits and kind_in(source.parent) is BOTH
+
+
+def _of_audit(folder: Path) -> dict[str, Any]:
+    """The tables an audit read, where they are still as they were, and its options."""
+    from fairrec.result.saved import load_saved
+
+    summary, sums = load_saved(folder)
+    if not summary.unit.is_users:
+        raise InputError(
+            f"{folder}: is an audit of {summary.unit.many}, and lists are re-ranked for groups of "
+            f"users. Name an audit of users, or {BY_TABLES}"
+        )
+    if (folder / "mitigation.json").exists():
+        raise InputError(
+            f"{folder}: holds a mitigation. Name the audit or the run it was made from, or the "
+            "tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
+        )
+    if summary.search.model_identity and "run" not in summary.inputs:
+        raise InputError(
+            f"{folder}: the scores of this audit came from a model that was asked for them. Write "
+            "them to a table with a column score first: fairrec mitigate PREDICTIONS --users ..."
+        )
+    if "values" in summary.inputs:
+        raise InputError(
+            f"{folder}: this audit is of values per user. There are no lists to re-rank; name a "
+            "table of them: fairrec mitigate PREDICTIONS --users USERS --by ..."
+        )
+    pooled = {name for name, result in summary.metrics.items() if result.sd is None}
+    options: dict[str, Any] = {
+        "by": summary.by,
+        "columns": summary.columns,
+        "relevant": summary.relevant,
+        "missing_lists": summary.missing_lists,
+        "metrics": [name for name in summary.metrics if name not in pooled],
+        "depth": summary.depth,
+        "min_support": summary.coverage.min_support,
+        "permutations": summary.permutations,
+        "alpha": summary.alpha,
+        "seed": summary.seed,
+        "title": summary.title,
+        "author": summary.author,
+    }
+    if summary.model is not None:
+        options |= {"model_name": summary.model.name, "model_version": summary.model.version}
+    run = _run_of(folder, sums)
+    read = dict(summary.inputs)
+    scored = {}
+    if trained := read.pop("run", None):
+        place = run.inputs["run"]
+        if (found := _found(place, lambda path: (path / "run.json").is_file())) is None:
+            raise InputError(
+                f"{folder}: the run of this audit, {plain(place.given, 300)}, is not there. "
+                f"{ELSEWHERE}"
+            )
+        scored = _of_run(found, trained.sha256)
+        del read["predictions"]
+    return {**scored, **_tables_of(folder, read, run), **options}
+
+
+def _run_of(folder: Path, sums: FileSums) -> AuditRun:
+    """Where the tables of an audit are."""
+    from fairrec.result.run_file import load_audit_run
+
+    run = load_audit_run(folder, sums)
+    if run is None:
+        raise InputError(
+            f"{folder}: has no run.json, which says where the tables of this audit are: it is not "
+            "there in results of older versions, and not passed on with a result. Audit again, or "
+            f"{BY_TABLES}"
+        )
+    return run
+
+
+def _tables_of(folder: Path, read: Mapping[str, InputSummary], run: AuditRun) -> dict[str, Path]:
+    """The tables that an audit read, by their names; they must be as they were."""
+    from fairrec.inputs.formats import checksum, files_of
+
+    tables = {}
+    for name, table in read.items():
+        if name not in run.inputs:
+            raise InputError(
+                f"{folder}: the {name} table of this audit was in memory, so it cannot be read "
+                f"again. Audit files, or {BY_TABLES}"
+            )
+        place = run.inputs[name]
+        if (found := _found(place, lambda path: bool(files_of(path)))) is None:
+            raise InputError(
+                f"{folder}: the {name} table of this audit, {plain(place.given, 300)}, is not "
+                f"there. {ELSEWHERE}"
+            )
+        if checksum(found) != table.sha256:
+            raise InputError(
+                f"{folder}: {plain(found, 300)} has changed since this audit. Audit again, or name "
+                "the tables."
+            )
+        tables[name] = found
+    return tables
+
+
+def _found(place: Place, is_there: Callable[[Path], bool]) -> Path | None:
+    """Where it was, or where the path as it was given leads to from here."""
+    paths = (Path(place.absolute), Path(place.given))
+    return next((path for path in paths if is_there(path)), None)

@@ -1,0 +1,67 @@
+"""The null distribution of ratios of sums: both parts of a row are permuted together.
+
+A group's value is what its items received over what they were due, and what is due lies with few
+of them. By the spread among all items a group that is due little could never stand out, whatever
+it received. So a group is tested by its own error alone, in every permutation anew: the
+studentized permutation test, exact where attributes have nothing to do with both parts, and right
+in large samples where only the ratios are equal (Janssen 1997; Chung and Romano 2013).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fairrec.core.arrays import BoolArray
+from fairrec.groups.grouping import Grouping
+from fairrec.statistics.drawing import draws_of
+from fairrec.statistics.moments import Moments, over_sums
+from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
+from fairrec.statistics.simultaneous import largest_in_classes, size_classes
+
+
+class PermutedRatios:
+    """Both parts of the ratios are permuted across items.
+
+    Parameters
+    ----------
+    is_tested : (n_metrics, n_groups), groups with enough items for that metric
+    """
+
+    is_studentized = True
+
+    def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
+        self.classes = size_classes(moments.n, is_tested)
+        self.scores = observed_scores(moments, is_tested)
+        self._moments, self._is_tested = moments, is_tested
+        below = np.where(moments.n_per_row > 0, moments.size_per_row - 1.0, 0.0)
+        both = replace(
+            moments,
+            mean=np.concatenate([moments.mean, np.ones(len(below))]),
+            centred_per_row=np.concatenate([moments.centred_per_row, below]),
+            n_per_row=np.concatenate([moments.n_per_row, moments.n_per_row]),
+        )
+        self._draws = draws_of(both, grouping.cells)
+        self._lattice = grouping.lattice
+        self._ends = Extremes(grouping.lattice, is_tested)
+        self._reach = np.abs(self.scores.by_own) * (1 - ROUNDING)
+
+    def draw(self, seed: int, number: int) -> NullDraw:
+        """One permutation."""
+        _, totals, squares = self._draws.cell_sums(seed, number)
+        n_metrics = len(self._moments.mean)
+        total, below, squares = np.split(
+            self._lattice.sums(np.concatenate([totals, squares[:n_metrics]])), 3
+        )
+        drawn = over_sums(
+            replace(self._moments, total=total, squares=squares), self._moments.n + below
+        )
+        scores = observed_scores(drawn, self._is_tested)
+        return NullDraw(
+            np.array([scores.by_chance.max(initial=0.0), -scores.by_chance.min(initial=0.0)]),
+            largest_in_classes(scores.by_own, self.classes),
+            self._ends.range_of(np.nan_to_num(drawn.deviation)),
+            self._ends.range_of(scores.by_own),
+            np.abs(scores.by_own) >= self._reach,
+        )
