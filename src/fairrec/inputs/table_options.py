@@ -107,7 +107,7 @@ By = Annotated[
     Option(
         NAMES,
         "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5,"
-        "age:18|25|40; of several values a user the first or each: langs:first, langs:each",
+        "age:18|25|40; of several values per user the first or each: langs:first, langs:each",
         GROUPS,
     ),
 ]
