@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from fairrec.metrics import METRICS
 from tests.builders import make_tables
-from tests.end_to_end.command_line import run_here, run_process, write_tables
+from tests.end_to_end.command_line import Ran, run_here, run_process, write_tables
 
 PLAN = ("plan", "--users", "users.parquet", "--by", "gender,member", "--metrics", "ndcg@5")
 AUDIT = ("audit", "predictions.parquet", "--plan", "plan.toml")
@@ -108,23 +110,32 @@ def test_a_pilot_and_own_metrics(here: Path):
         "    return lists.labels(1)[:, 0]\n"
     )
     (here / "pilot.csv").write_text("user_id,planned_first\nu01,1\nu02,0\nu03,1\n")
-    ran = run_process(
+
+    def run_alone(*words: str) -> Ran:
+        """As in a process of its own, which knows no metric of another's."""
+        try:
+            return run_here(*words)
+        finally:
+            METRICS.remove("planned_first")
+            sys.modules.pop("swapped", None)
+
+    ran = run_alone(
         "plan", "--users", "users.parquet", "--by", "gender", "--permutations", "19",
         "--load", "own.py", "--metrics", "planned_first", "--pilot", "pilot.csv",
-        "--out", "plan.toml", folder=here,
+        "--out", "plan.toml",
     )  # fmt: skip
     assert ran.code == 0, ran.stderr
     assert "planned_first" in ran.stdout
     assert 'pilot = "pilot.csv"' in (here / "plan.toml").read_text()
-    ran = run_process(*AUDIT, "--load", "own.py", folder=here)
+    ran = run_alone(*AUDIT, "--load", "own.py")
     assert ran.code == 0, ran.stderr
     assert "As planned" in ran.stdout
     # what is loaded is code of the audit, whether or not a metric is written there
     (here / "more.py").write_text("import json\n")
-    ran = run_process(*AUDIT, "--load", "own.py", "--load", "more.py", folder=here)
+    ran = run_alone(*AUDIT, "--load", "own.py", "--load", "more.py")
     assert "Deviates from the plan: own metrics of more.py, checksum " in ran.stdout
     (here / "swapped.py").write_text((here / "own.py").read_text() + "# other\n")
-    ran = run_process(*AUDIT, "--load", "swapped", folder=here)
+    ran = run_alone(*AUDIT, "--load", "swapped")
     assert "Deviates from the plan: own metrics of swapped.py, checksum " in ran.stdout
     assert "(planned own.py, checksum " in " ".join(ran.stdout.split())
 

@@ -15,6 +15,20 @@ AXIS_TEXT = (
 )
 
 
+def wait(page: Any, condition: str, seconds: float = 20) -> None:
+    """Wait until an expression is true; the page's policy forbids Playwright's own way."""
+    until = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < until, condition
+        page.wait_for_timeout(20)
+
+
+def draw_everything(page: Any) -> None:
+    """Draw the charts of a page, if it has any."""
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    wait(page, "[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
+
+
 class Opened:
     """A page, and everything it complained about or asked for."""
 
@@ -32,8 +46,7 @@ class Opened:
         self.page.wait_for_selector("html[data-ready]")
 
     def draw_everything(self) -> None:
-        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        self.wait("[...document.querySelectorAll('.plot')].every(plot => plot.dataset.drawn)")
+        draw_everything(self.page)
 
     def reload(self) -> None:
         self.page.reload()
@@ -48,11 +61,7 @@ class Opened:
         self.page.click(".filters [type=reset]")
 
     def wait(self, condition: str, seconds: float = 20) -> None:
-        """Wait until an expression is true; the page's policy forbids Playwright's own way."""
-        until = time.monotonic() + seconds
-        while not self.page.evaluate(condition):
-            assert time.monotonic() < until, condition
-            self.page.wait_for_timeout(20)
+        wait(self.page, condition, seconds)
 
     def axis(self) -> str:
         """The numbers on the axes of the first chart."""

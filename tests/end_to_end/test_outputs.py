@@ -17,6 +17,7 @@ from tests.end_to_end.command_line import (
     AUDIT,
     files_in,
     plain_environment,
+    run_here,
     run_process,
     write_tables,
 )
@@ -92,9 +93,12 @@ def test_a_closed_standard_error_is_no_obstacle(here: Path):
         (("init", "audited", "--out", "out"), 10),
     ],
 )
-def test_a_full_disk_is_one_message_and_leaves_nothing(here: Path, words, most: int):
+def test_a_full_disk_is_one_message_and_leaves_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, words, most: int
+):
     if words[0] == "init":
-        run_process(*AUDIT, "--by", "gender", "--out", "audited", "--no-report", folder=here)
+        monkeypatch.chdir(here)
+        assert run_here(*AUDIT, "--by", "gender", "--out", "audited", "--no-report").code == 0
     before = files_in(here)
     limit = (most, resource.RLIM_INFINITY)
     command = (*COMMAND, *words, *(("--quiet",) if words[0] != "init" else ()))

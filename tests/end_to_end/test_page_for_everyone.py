@@ -18,7 +18,7 @@ from fairrec.reproduction.outcome import Drawing, Outcome
 from fairrec.reproduction.outputs import write_outcome
 from tests.builders import one_each
 from tests.end_to_end.made_results import mitigated, searched
-from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened
+from tests.end_to_end.opened_page import AXIS_TEXT, PHONE, Opened, draw_everything
 
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
 
@@ -388,12 +388,10 @@ def test_the_name_of_a_metric_stays_on_one_line(browser: Any, audited: Path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["audit", "search", "mitigation", "reproduction"])
 def test_axe_reports_nothing(browser: Any, page_of: dict[str, Path], kind: str, scheme: str):
-    # a page without scripts of its own has nothing to wait for
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     page.goto(page_of[kind].as_uri())
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_timeout(1500)
+    draw_everything(page)
     page.evaluate(AXE[-1].read_text("utf-8"))
     look_through(page)
     if kind == "audit":

@@ -731,14 +731,15 @@ def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
 
 
 CHILD = """
-import time
+import sys, time
 import tests.end_to_end.test_search_audit as t
 
 model = t.Model()
 def slow(users, items):
     with open("log", "a") as log:
         log.write(" ".join(map(str, dict.fromkeys(users.tolist()))) + "\\n")
-    time.sleep(0.004)
+    # the call after the one it is killed at waits for it, however late the kill comes
+    time.sleep(60 if len(model.calls) == int(sys.argv[1]) else 0.004)
     return model(users, items)
 
 t.audit(t.KILLED, predictions=t.PREDICTIONS.drop("score"), scorer=slow)
@@ -748,7 +749,6 @@ KILLED = SearchOptions("adaptive", budget_users="50%", ledger=Path("ledger.db"))
 
 def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-c", CHILD]
     log = tmp_path / "log"
     paid: list[list[str]] = []
     in_flight: list[list[str]] = []
@@ -756,6 +756,7 @@ def test_killed_at_any_moment_a_search_goes_on_to_the_same_result(tmp_path, monk
     # the number of calls after which the process is killed: just before, at or after a write
     for n_calls, delay in ((1, 0.0), (2, 0.003), (4, 0.006)):
         log.write_text("")
+        command = [sys.executable, "-c", CHILD, str(n_calls)]
         child = subprocess.Popen(command, env=plain_environment(), stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
         while log.read_text().count("\n") < n_calls:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from fairrec.core.engines.local import LocalEngine
 from fairrec.statistics.draws import PermutedSums
@@ -81,6 +82,19 @@ def test_p_values_count_the_permutations_at_or_beyond_the_observed():
         gap_p_value(test.gaps[:, 1], gaps[1])
         == (1 + (test.gaps[:, 1] >= gaps[1] - 1e-9).sum()) / 100
     )
+
+
+def test_the_range_is_that_of_the_full_combinations_which_are_tested():
+    codes = [np.array([0, 0, 1, 1, 2, 2])]
+    world = population(codes, np.arange(6.0)[None], min_users=1)
+    assert world.lattice.is_full.all()
+    values = np.array([[5.0, -1.0, 9.0], [4.0, 1.0, np.nan], [1.0, 2.0, 3.0]])
+    is_tested = np.array([[True, True, False], [True, True, True], [False, False, False]])
+    ends = Extremes(world.lattice, is_tested)
+    assert ends.range_of(values) == approx([6.0, np.nan, np.nan], nan_ok=True)
+    # what has no scale counts as 0
+    scale = np.array([[2.0, 0.0, 1.0]] * 3)
+    assert ends.range_of(values, scale)[0] == 2.5
 
 
 def adjusted_slowly(largest, tail, score):

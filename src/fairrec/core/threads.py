@@ -39,7 +39,8 @@ def map_in_threads(
     ----------
     ahead : tasks begun for each thread before their results are taken
     """
-    threads = min(threads, MOST_PER_CORE * available_threads())
+    if threads > 1:
+        threads = min(threads, MOST_PER_CORE * available_threads())
     waiting = iter(tasks)
     first = [*islice(waiting, 2)]
     waiting = chain(first, waiting)

@@ -69,13 +69,15 @@ def _imports(module: str, package: Path) -> frozenset[str]:
     return frozenset(name for name in own if _source(name, package).exists())
 
 
-def _at_run_time(node: ast.AST) -> Iterator[ast.AST]:
+def _at_run_time(module: ast.AST) -> Iterator[ast.AST]:
     """All parts of the code but those that only a type checker reads."""
-    for part in ast.iter_child_nodes(node):
-        if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
-            continue
-        yield part
-        yield from _at_run_time(part)
+    waiting = [module]
+    while waiting:
+        for part in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
+                continue
+            yield part
+            waiting.append(part)
 
 
 def _content(module: str, package: Path) -> bytes:

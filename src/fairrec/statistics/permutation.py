@@ -18,6 +18,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.engines.engine import Engine
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
@@ -295,7 +296,8 @@ class Permuted:
     def draw(self, seed: int, number: int) -> NullDraw:
         """One permutation."""
         drawn = self._draws.cell_sums(seed, number)
-        total, squares = np.split(self._lattice.sums(np.concatenate(drawn[1:])), 2)
+        sums_of_groups = self._lattice.sums(np.concatenate(drawn[1:]))
+        total, squares = sums_of_groups.reshape(2, *self._n.shape)
         sums = Sums(total, squares, total, squares)
         return NullDraw(
             *maxima(self._everyone, self._compared, sums, self.classes, N_CLASSES),
@@ -314,8 +316,7 @@ class Extremes:
     """The full combinations that are tested, and the distance between their ends."""
 
     def __init__(self, lattice: Lattice, is_tested: BoolArray) -> None:
-        full = np.flatnonzero(lattice.is_full)
-        self._groups = [full[tested[full]] for tested in is_tested]
+        self._is_compared = is_tested & lattice.is_full
 
     def range_of(self, values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
         """(n_metrics,), largest minus smallest; NaN where there is no full combination.
@@ -327,8 +328,22 @@ class Extremes:
         """
         scale = np.ones_like(values) if scale is None else scale
         ranges = np.full(len(values), np.nan)
-        for i, groups in enumerate(self._groups):
-            if len(groups):
-                known, by = values[i, groups], scale[i, groups]
-                ranges[i] = np.ptp(np.divide(known, by, out=np.zeros(len(by)), where=by > 0))
+        _ranges(values, scale, self._is_compared, ranges)
         return ranges
+
+
+@kernel
+def _ranges(
+    values: FloatArray, scale: FloatArray, is_compared: BoolArray, ranges: FloatArray
+) -> None:
+    for i in range(len(values)):
+        low, high = np.inf, -np.inf
+        for at in range(values.shape[1]):
+            if is_compared[i, at]:
+                value = values[i, at] / scale[i, at] if scale[i, at] > 0 else 0.0
+                if np.isnan(value):
+                    high = np.nan
+                    break
+                low, high = min(low, value), max(high, value)
+        if high >= low:
+            ranges[i] = high - low

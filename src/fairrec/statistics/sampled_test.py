@@ -88,7 +88,8 @@ class Resampled:
         shift = mean[:, None]
         total = drawn.total - drawn.n * shift
         squares = drawn.squares - shift * (drawn.total + total)
-        total, squares = np.split(self._lattice.sums(np.concatenate([total, squares])), 2)
+        sums = self._lattice.sums(np.concatenate([total, squares]))
+        total, squares = sums.reshape(2, len(mean), -1)
         return total, squares
 
 
