@@ -29,6 +29,7 @@ nb_execution_mode = "off"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+maximum_signature_line_length = 90
 default_role = "code"
 smartquotes = False
 
@@ -50,4 +51,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "glossary": []}

@@ -64,10 +64,10 @@ SECTIONS = (
     ),
     ("Trend", "`fairrec trend`, `fairrec.trend()`", FieldsOf(TrendOptions)),
     ("Search", "`fairrec audit --search NAME`, `fairrec.SearchOptions`", HOW_SEARCHED),
-    ("Model that is asked", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
+    ("Black-box model", "`fairrec audit`, `doctor`, `fairrec.Endpoint`", HOW_ASKED),
     ("Mitigation", "`fairrec mitigate`, `fairrec.mitigate()`", FieldsOf(MitigationOptions)),
     ("Comparison of searchers", "`fairrec search-bench`", FieldsOf(SearchBenchOptions)),
-    ("Synthetic world", "`fairrec synthetic`", FieldsOf(WorldOptions, without=("name",))),
+    ("Synthetic data", "`fairrec synthetic`", FieldsOf(WorldOptions, without=("name",))),
     ("Training", "`fairrec train`", FieldsOf(TrainingOptions)),
     ("Experiments of the paper", "`fairrec reproduce`", FieldsOf(ReproduceOptions)),
 )

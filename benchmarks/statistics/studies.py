@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.statistics import (
+    affected,
     all_at_once,
     changes,
     circumstances,
@@ -32,6 +33,7 @@ STUDIES = (
     *changes.STUDIES,
     *comparison.STUDIES,
     *gate.STUDIES,
+    *affected.STUDIES,
     *unseen.STUDIES,
     *releases.STUDIES,
     *counts.STUDIES,

@@ -69,7 +69,7 @@ def test_help_has_its_options_under_headings_in_plain_text():
     headings = [line for line in ran.stdout.splitlines() if line.endswith(":") and line[0] != " "]
     assert headings == [
         *("Arguments:", "Tables:", "Groups:", "Statistics:", "Plan and settings:", "Search:"),
-        *("Model that is asked:", "Engine:", "Output:", "Gate:"),
+        *("Model:", "Engine:", "Output:", "Gate:"),
     ]
     words = " ".join(ran.stdout.split())
     assert "family-wise error rate (Westfall-Young)" in words

@@ -39,7 +39,7 @@ def test_the_answer_comes_first_and_files_are_written(here: Path):
     ran = run_here(*ASKED, "--out", "out", "--ledger", "scores.ledger")
     assert ran.code == 0, ran.stderr
     assert ran.stdout.startswith("Gender alone changes the first 3 places of 100% of 600 users")
-    assert "gender=F -> gender=M" in ran.stdout
+    assert "gender=F → gender=M" in ran.stdout
     assert "Written to out: counterfactual.json, result.json" in ran.stderr
     told = json.loads((here / "out" / "counterfactual.json").read_text())
     assert told["command"].startswith("fairrec counterfactual candidates.parquet")

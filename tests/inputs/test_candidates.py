@@ -180,7 +180,7 @@ def test_lists_in_some_columns_only_are_refused():
     lists = as_lists(predictions).with_columns(label=pl.lit(1))
     message = _refusal(lists, users)
     assert "item_id, score holds lists but label" in message
-    assert "one row a user" in message
+    assert "one row per user" in message
 
 
 def test_a_list_of_users_is_refused_by_name():

@@ -88,9 +88,13 @@ def test_a_metric_defined_for_someone_is_not_refused():
 
 def test_terms_of_a_ratio_say_of_a_group_what_the_ratio_of_its_sums_says():
     received, due = np.array([[3.0, 1.0, 0.0, 2.0, 0.0]]), np.array([[2.0, 1.0, 4.0, 0.0, 0.0]])
-    ratio = Ratio.of(received, due)
+    is_defined = np.array([[True] * 4 + [False]])
+    ratio = Ratio.of(received, due, is_defined)
     # the fourth received something that it was not due; of the fifth there is nothing to say
     assert np.isnan(ratio.terms[0]).tolist() == [False] * 4 + [True]
+    # or it counts, and adds nothing
+    counted = Ratio.of(received, due, np.ones((1, 5), dtype=bool))
+    assert counted.terms[0, 4] == pytest.approx(6 / 7) == counted.terms.mean()
     assert np.nanmean(ratio.terms) == pytest.approx(6 / 7)
     group = [0, 3]
     beyond = (ratio.terms[0, group] - 6 / 7).sum() / ratio.below[0, group].sum()

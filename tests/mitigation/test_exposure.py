@@ -28,18 +28,16 @@ def lists_of(rng: np.random.Generator, lengths: list[int]) -> CandidateLists:
     )
 
 
-def slow_share(lists: CandidateLists, k: int, members: set[str]) -> list[float]:
+def slow_share(lists: CandidateLists, k: int, members: set[str], known: set[str]) -> list[float]:
+    """Of the attention to items whose value is known."""
     shares = []
     for user in range(lists.n_users):
         rows = range(lists.offsets[user], lists.offsets[user + 1])
         first = sorted(rows, key=lambda row: -lists.scores[row])[:k]
-        weights = [1 / np.log2(rank + 2) for rank in range(len(first))]
-        theirs = [
-            w
-            for w, r in zip(weights, first, strict=True)
-            if lists.item_ids[int(lists.items[r])] in members
-        ]
-        shares.append(sum(theirs) / sum(weights) if weights else np.nan)
+        ids = [lists.item_ids[int(lists.items[row])] for row in first]
+        weights = {item: 1 / np.log2(rank + 2) for rank, item in enumerate(ids) if item in known}
+        theirs = [weight for item, weight in weights.items() if item in members]
+        shares.append(sum(theirs) / sum(weights.values()) if weights else np.nan)
     return shares
 
 
@@ -49,18 +47,41 @@ def test_shares_of_attention_are_those_of_a_slow_loop():
     after = CandidateLists(
         before.offsets, before.items, rng.random(len(before.items)), None, before.item_ids
     )
-    kinds = dict(zip([f"i{i}" for i in range(8)], "aabbccaa", strict=True))
+    kinds = dict(zip([f"i{i}" for i in range(8)], [*"aabbcca", None], strict=True))
     table = pl.DataFrame({"item_id": [*kinds], "kind": [*kinds.values()]})
     found = exposure_changes(
         before, after, read_catalogue(Table(table, "items"), ["kind"]), 3, 0.05
     )
-    assert {one.group["kind"]: one.n_items for one in found} == {"a": 4, "b": 2, "c": 2}
+    n_items = {one.group["kind"]: one.n_items for one in found}
+    assert n_items == {"a": 3, "b": 2, "c": 2, "(missing)": 1}
     for one in found:
-        members = {item for item, kind in kinds.items() if kind == one.group["kind"]}
-        first, then = (np.nanmean(slow_share(lists, 3, members)) for lists in (before, after))
+        kind = None if one.group["kind"] == "(missing)" else one.group["kind"]
+        members = {item for item, its in kinds.items() if its == kind}
+        # those without a kind have a share of the attention to all in the table
+        known = {item for item, its in kinds.items() if kind is None or its is not None}
+        first, then = (
+            np.nanmean(slow_share(lists, 3, members, known)) for lists in (before, after)
+        )
         assert one.change.before == pytest.approx(first)
         assert one.change.after == pytest.approx(then)
         assert one.change.n_users == 4
+        if kind is not None:
+            audited = fairrec.audit(
+                pl.DataFrame(
+                    {
+                        "user_id": np.repeat(range(5), np.diff(before.offsets)),
+                        "item_id": before.item_ids.gather(before.items),
+                        "score": before.scores,
+                    }
+                ),
+                items=table,
+                users=pl.DataFrame({"user_id": range(5), "group": "g"}),
+                by="group",
+                metrics=f"share@3[kind={kind}]",
+                min_support=1,
+                permutations=0,
+            )
+            assert audited.metrics[f"share@3[kind={kind}]"].mean == pytest.approx(first)
         assert one.share_of_items == one.n_items / 8
     sizes = [abs(one.change.change) for one in found]
     assert sizes == sorted(sizes, reverse=True)

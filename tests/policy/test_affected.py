@@ -35,8 +35,10 @@ def share(low: float, high: float) -> Affected:
     [
         (0.06, 0.1, "failed"),
         (0.05, 0.1, "inconclusive"),
-        (0.01, 0.05, "inconclusive"),
-        (0.01, 0.049, "passed"),
+        (0.01, 0.0501, "inconclusive"),
+        (0.01, 0.05, "passed"),
+        (0.05, 0.05, "passed"),
+        (0.0501, 0.0501, "failed"),
     ],
 )
 def test_the_bounds_of_the_share_decide(low: float, high: float, outcome: str):
@@ -44,9 +46,14 @@ def test_the_bounds_of_the_share_decide(low: float, high: float, outcome: str):
     found = judge_affected(rule, share(low, high), 2)
     assert (found.outcome, found.number, found.severity) == (outcome, 2, "warn")
     assert found.what == "affected@3: at most 5% of users are affected"
-    assert f"of 100 users are ({100 * low:g}% to " in found.measured
+    assert ("users are, and all were scored" in found.measured) == (low == high)
     assert (found.explanation == "passes") == (outcome == "passed")
-    assert ("more users" in found.explanation) == (outcome == "inconclusive")
+    assert ("score more users" in found.explanation) == (outcome == "inconclusive")
+
+
+def test_digits_that_decide_are_shown():
+    found = judge_affected(Rule(metric="affected@3", max_affected=0.05), share(0.01, 0.0501), 1)
+    assert found.measured.endswith("of 100 users are (1.000% to 5.010% of all)")
 
 
 def everybody(user_ids, item_ids, gender, town, age=0) -> np.ndarray:
@@ -70,8 +77,22 @@ def test_all_groups_affected_alike_pass_limits_on_groups_and_fail_this_one(tmp_p
     )
     ran = run_here("gate", str(folder), "--policy", str(tmp_path / "policy.toml"), "--explain")
     assert ran.code == 1
-    assert "FAIL  affected@3: at most 5% of users are affected | 100% of 600 users" in ran.stdout
-    assert "to pass: the interval would have to end below 5%" in ran.stdout
+    said = "affected@3: at most 5% of users are affected | 100% of 600 users are, and all were"
+    assert f"FAIL  {said} scored" in ran.stdout
+    assert "to pass: fewer users would have to be affected: at most 5%" in ran.stdout
+
+
+def test_some_users_leave_a_doubt_that_scoring_all_of_them_ends():
+    def twentieth(user_ids, item_ids, gender, town):
+        return np.where((gender == "F") & (user_ids % 20 == 0), item_ids, -item_ids)
+
+    rule = {"rule": [{"metric": "affected@3", "max_affected": 0.055}]}
+    some = fairrec.gate(flipped(twentieth, budget_users=300, permutations=0), rule)
+    assert some.outcome == "inconclusive"
+    assert "to end at 5.5% or below: score more users" in some.rules[0].explanation
+    everyone = fairrec.gate(flipped(twentieth, permutations=0), rule)
+    assert everyone.outcome == "passed"
+    assert everyone.rules[0].measured == "5.00% of 600 users are, and all were scored"
 
 
 def test_only_a_counterfactual_and_its_own_metric_are_judged_so():

@@ -45,7 +45,7 @@ def test_the_page_tells_what_changes_before_for_whom(tmp_path: Path):
     assert "Gender alone changes the first 3 places of" in first
     assert page.index("</h1>") < page.index("<h2>")
     section = page[page.index('<section id="changes"') : page.index('<section id="findings"')]
-    for text in ("Metrics of the lists", "once changed", "mrr@3", "gender=F -&gt; gender=M"):
+    for text in ("Metrics of the lists", "once changed", "mrr@3", "gender=F → gender=M"):
         assert text in section
     as_is, change = found.summary.as_they_are["mrr@3"].mean, found.summary.changes["mrr@3_change"]
     assert f"{as_is:.3f}" in section

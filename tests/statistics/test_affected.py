@@ -4,44 +4,77 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from fairrec.statistics.affected import affected_share, batches
+from fairrec.statistics.affected import Sampling
 
-
-def wilson(hits: int, n: int, z: float) -> tuple[float, float]:
-    """The formula as it is printed."""
-    p = hits / n
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return centre - half, centre + half
+ALPHA = 0.05
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 50), (3, 50), (50, 50), (400, 1000)])
-def test_interval_is_that_of_wilson(hits, n):
-    values = np.repeat([1.0, 0.0, np.nan], [hits, n - hits, 7])
-    found = affected_share(values, 0.05)
-    assert (found.n, found.n_affected) == (n, hits)
-    assert (found.low, found.high) == pytest.approx(wilson(hits, n, 1.959964), abs=1e-6)
-    assert found.margin == pytest.approx((found.high - found.low) / 2)
+def test_all_at_once_each_end_is_where_the_tail_is_half_of_alpha(hits, n):
+    found = Sampling(n, ALPHA).share(n, hits)
+    assert (found.n, found.n_affected, found.share) == (n, hits, hits / n)
+    if hits:
+        assert binom.sf(hits - 1, n, found.low) == pytest.approx(ALPHA / 2)
+    if hits < n:
+        assert binom.cdf(hits, n, found.high) == pytest.approx(ALPHA / 2)
+    assert found.low >= 0 and found.high <= 1
 
 
-def test_nobody_known_is_nothing_known():
-    found = affected_share(np.array([np.nan]), 0.05)
-    assert (found.n, found.low, found.high) == (0, 0.0, 1.0)
+def outcomes(sampling: Sampling, p: float) -> dict[tuple[int, int], float]:
+    """How likely each end of sampling is: one user after the other, by hand."""
+    ended: dict[tuple[int, int], float] = {}
+    going = {0: 1.0}
+    for n in range(1, sampling.n_users + 1):
+        after: dict[int, float] = {}
+        for hits, chance in going.items():
+            after[hits] = after.get(hits, 0) + chance * (1 - p)
+            after[hits + 1] = after.get(hits + 1, 0) + chance * p
+        if n in sampling.looks:
+            for hits in [hits for hits in after if sampling.is_enough(n, hits)]:
+                ended[n, hits] = after.pop(hits)
+        going = after
+    return ended
 
 
-def test_interval_covers_the_true_share_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    for share in (0.02, 0.3):
-        drawn = rng.random((800, 150)) < share
-        found = [affected_share(row.astype(float), 0.05) for row in drawn]
-        assert np.mean([one.low <= share <= one.high for one in found]) > 0.92
+def test_after_several_looks_each_end_is_where_the_tail_is_half_of_alpha():
+    sampling = Sampling(130, ALPHA, margin=0.08)
+    assert sampling.looks == (50, 75, 112, 130)
+    for n, hits in [(50, 1), (75, 4), (112, 100), (130, 60)]:
+        assert sampling.is_enough(n, hits)
+        found = sampling.share(n, hits)
+        high = outcomes(sampling, found.high)
+        at_most = [high[one] for one in high if one[1] / one[0] <= hits / n]
+        assert sum(at_most) == pytest.approx(ALPHA / 2, rel=1e-4)
+        low = outcomes(sampling, found.low)
+        at_least = [low[one] for one in low if one[1] / one[0] >= hits / n]
+        assert sum(at_least) == pytest.approx(ALPHA / 2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("n_users", "margin"), [(130, 0.08), (400, 0.05), (300, 0.1)])
+def test_under_no_share_is_an_end_on_the_wrong_side_more_often_than_half_of_alpha(n_users, margin):
+    sampling = Sampling(n_users, ALPHA, margin)
+    every = {end: sampling.share(*end) for end in outcomes(sampling, 0.5)}
+    for p in np.linspace(0.003, 0.5, 60):
+        chances = outcomes(sampling, p)
+        assert sum(chances[end] for end, one in every.items() if one.high < p) <= ALPHA / 2 + 1e-6
+        assert sum(chances[end] for end, one in every.items() if one.low > p) <= ALPHA / 2 + 1e-6
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+@pytest.mark.parametrize("margin", [0.03, 0.1])
+@pytest.mark.parametrize("n_users", [200, 1500])
+def test_where_sampling_ends_early_the_margin_is_kept(n_users, margin, alpha):
+    sampling = Sampling(n_users, alpha, margin)
+    for n, most in sampling._ends():
+        found = sampling.share(n, most)
+        assert n == n_users or (found.high - found.low) / 2 <= margin
 
 
 def test_looks_are_further_and_further_apart_and_take_everyone():
-    found = batches(500, is_adaptive=True)
-    assert [one.stop for one in found][:4] == [50, 75, 112, 168]
-    assert found[-1].stop == 500
-    assert [one.start for one in found[1:]] == [one.stop for one in found[:-1]]
-    assert batches(500, is_adaptive=False) == [slice(0, 500)]
-    assert [one.stop for one in batches(20, is_adaptive=True)] == [20]
+    assert Sampling(500, ALPHA, 0.01).looks == (50, 75, 112, 168, 252, 378, 500)
+    assert Sampling(500, ALPHA).looks == (500,)
+    assert Sampling(20, ALPHA, 0.01).looks == (20,)
+    assert Sampling(20, ALPHA, 0.01).is_enough(20, 10)
+    assert not Sampling(500, ALPHA, 0.01).is_enough(50, 0)

@@ -30,7 +30,7 @@ def items_of(seed: int) -> tuple[Measured, list[np.ndarray]]:
     with np.errstate(invalid="ignore"):
         measured = measured_as("mrr@5,urp@5", above / below)
     codes = [rng.integers(0, n, N_ITEMS) for n in (3, 2)]
-    return replace(measured, ratio=Ratio.of(above, below)), codes
+    return replace(measured, ratio=Ratio.of(above, below, ~nothing)), codes
 
 
 class Fixed:
@@ -74,7 +74,9 @@ def test_a_draw_shows_what_moments_of_permuted_rows_show():
     for i, known in enumerate(~np.isnan(measured.terms)):
         above[i, known] = measured.ratio.above[i, order[known[order]]]
         below[i, known] = measured.ratio.below[i, order[known[order]]]
-    permuted = moments_of(replace(measured, ratio=Ratio(above, below)), grouping)
+    permuted = moments_of(
+        replace(measured, ratio=measured.ratio._replace(above=above, below=below)), grouping
+    )
     scores = observed_scores(permuted, is_tested).by_own
     assert np.ptp(scores) > 1
     for at in np.unique(null.classes[is_tested]):
@@ -83,7 +85,9 @@ def test_a_draw_shows_what_moments_of_permuted_rows_show():
     ends = Extremes(grouping.lattice, is_tested)
     assert drawn.gaps == approx(ends.range_of(permuted.deviation))
     assert drawn.spans == approx(ends.range_of(scores))
-    assert (drawn.is_reached == (np.abs(scores) >= np.abs(null.scores.by_own))).all()
+    observed = null.scores.by_own
+    beyond = np.where(observed > 0, scores >= observed, scores <= observed)
+    assert (drawn.is_reached == (beyond | (observed == 0))).all()
 
 
 def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():
@@ -92,7 +96,7 @@ def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():
     is_rare = np.arange(400) % 2
     below = rng.exponential(size=(1, 400)) ** 3 * np.where(is_rare, 0.01, 1.0)
     above = below * rng.exponential(size=400) * (1 - is_rare)
-    measured = replace(measured_as("mrr@5", above / below), ratio=Ratio.of(above, below))
+    measured = replace(measured_as("mrr@5", above / below), ratio=Ratio.of(above, below, below > 0))
     grouping = grouping_of([is_rare], min_users=10)
     found = analyse(measured, grouping, AuditOptions.of(permutations=199))
     assert found.test is not None and found.test.is_studentized

@@ -89,7 +89,7 @@ def test_bounds_of_ratios_are_the_extremes_over_all_subsets(n, seed):
     ]
     if not differences:
         return
-    ratio = Ratio.of(above[None], below[None])
+    ratio = Ratio.of(above[None], below[None], np.ones((1, len(above)), dtype=bool))
     terms, size = ratio.terms[0] - ratio.terms.mean(), ratio.below[0]
     joined = joining_sums(terms[may_belong], size[may_belong])
     low, high = difference_bounds(terms[is_known].sum(), size[is_known].sum(), n, joined)

@@ -97,4 +97,5 @@ def flipped(scorer: Any = direct, **given: Any) -> fairrec.CounterfactualResult:
         "metrics": ["changed@3", "affected@3", "mrr@3"],
         "permutations": 199,
     }
-    return fairrec.counterfactual(world.candidates, scorer=scorer, **{**defaults, **given})
+    candidates = given.pop("candidates", world.candidates)
+    return fairrec.counterfactual(candidates, scorer=scorer, **{**defaults, **given})

@@ -78,6 +78,35 @@ def test_sampling_ends_once_the_share_affected_is_known_well_enough():
     tighter = flipped(blind, margin=0.005)
     assert tighter.summary.n_users > found.summary.n_users
     assert "the margin asked for, 2%, was reached" in " ".join(found.audit.warnings)
-    unmet = flipped(direct, margin=0.001)
-    assert unmet.summary.n_users == N_USERS
+    unmet = flipped(direct, margin=0.001, budget_users=200)
+    assert unmet.summary.n_users == 200
     assert "was not reached" in " ".join(unmet.audit.warnings)
+
+
+def test_a_share_of_everyone_is_exact_and_one_of_some_has_an_interval():
+    everyone = flipped(direct, margin=0.001, permutations=0)
+    share = everyone.summary.affected
+    assert share.n == everyone.summary.n_users_to_score == N_USERS
+    assert share.low == share.high == share.share
+    assert "confidence" not in everyone.audit.summary.title
+    assert "exact for them" in " ".join(everyone.audit.warnings)
+    # what other users like them would show has one still
+    told = everyone.summary.changes["affected@3"]
+    assert told.low < share.share < told.high
+    some = flipped(direct, budget_users=200, permutations=0)
+    assert (some.summary.changes["affected@3"].low, some.summary.changes["affected@3"].high) == (
+        some.summary.affected.low,
+        some.summary.affected.high,
+    )
+    assert "of 200 users drawn from 600 (95% confidence: " in some.audit.summary.title
+
+
+def test_users_without_candidates_are_not_asked_about():
+    world = people()
+    empty = pl.when(pl.col("user_id") < 20).then(pl.lit([], dtype=pl.List(pl.Int64)))
+    candidates = world.candidates.with_columns(
+        empty.otherwise(pl.col(name)).alias(name) for name in ("item_id", "label")
+    )
+    found = flipped(direct, candidates=candidates, permutations=0)
+    assert found.summary.affected.n == found.summary.n_users == N_USERS - 20
+    assert any(note.startswith("20 users of the users table") for note in found.audit.warnings)

@@ -48,7 +48,7 @@ def test_the_recommender_of_the_demo_is_audited_on_items_it_has_not_seen(tmp_pat
     result = demo.run_demo(
         tmp_path / "d", progress=lambda *step: stages.append(step[0]), report=False
     )
-    assert stages[:2] == ["making a world", "training ease"]
+    assert stages[:2] == ["making synthetic data", "training ease"]
     assert stages[-1] == "writing"
     tables = {file.stem: pl.read_parquet(file) for file in (tmp_path / "d").glob("*.parquet")}
     assert {*tables} == {"users", "items", "history", "predictions"}

@@ -228,7 +228,7 @@ def demo_command(
     log: LogOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Make a small world with one badly served group, train a recommender, audit it."""
+    """Make synthetic data with one badly served group, train a recommender, audit it."""
     with shown_progress(quiet, log) as progress:
         from fairrec.workflows.demo import PLANTED, demo_audit_command, run_demo
 
@@ -237,7 +237,7 @@ def demo_command(
     if format_ is Format.text:
         planted = ", ".join(f"{name}={value}" for name, value in PLANTED.items())
         console = stdout()
-        console.print(Text(f"\nThe group made hard to serve in this world: {planted}."))
+        console.print(Text(f"\nThe group made hard to serve in this data: {planted}."))
         console.print(
             Text(
                 f"Open {out}/audit/{'result.json' if no_report else 'report.html'} or read "

@@ -86,7 +86,7 @@ def synthetic_command(
         from fairrec.datasets.synthetic import synthetic_bundle
 
         refuse_no_bundle(out)
-        progress("making a world", 0, 0)
+        progress("making synthetic data", 0, 0)
         options = WorldOptions(**world) if shape is None else shaped_like(shape, **world)
         manifest = write_bundle(synthetic_bundle(options), out)
     _print_manifest(manifest, out, quiet)

@@ -43,7 +43,7 @@ def gate_command(
     format_: FormatOption = Format.text,
     debug: DebugOption = False,
 ) -> None:
-    """Hold an audit against a policy: exit code 0 passed, 1 failed, 2 bad input, 3 inconclusive."""
+    """Check an audit against a policy: exit code 0 pass, 1 fail, 2 bad input, 3 inconclusive."""
     held = GateOptions.of(**options)
     refuse_overwriting_inputs(held, [audit])
     raise typer.Exit(hold_against(audit, held, format_))

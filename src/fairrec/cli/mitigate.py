@@ -36,9 +36,10 @@ from fairrec.inputs.table_options import (
     ITEM_SIDE,
     OTHER_LISTS,
     VALUES,
+    ByItems,
     TableOptions,
 )
-from fairrec.mitigation.options import MitigationOptions, ReportedItems, ReportedMetrics, Validation
+from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 
 
 @takes_options
@@ -54,7 +55,7 @@ def mitigate_command(
         Given,
         FieldsOf(TableOptions, without=("given", "metrics", *VALUES, *ITEM_SIDE, *OTHER_LISTS)),
     ],
-    by_items: ReportedItems = (),
+    by_items: ByItems = (),
     metrics: Annotated[ReportedMetrics, Here(default="the audit's, or, {}")] = None,
     options: Annotated[
         Given,

@@ -55,7 +55,7 @@ def search_bench_command(
         str | None,
         Option(
             replace(NAME, metavar="|".join(SHAPES)),
-            "A synthetic world like that data set instead",
+            "Synthetic data like that data set instead",
             TABLES,
         ),
     ] = None,
@@ -135,7 +135,7 @@ def _of_shape(shape: str, tables: Given, seed: int, progress: Progress) -> Bench
     from fairrec.models.deep.training_data import training_data
     from fairrec.models.shallow.taste import taste_predictions
 
-    progress("making a world", 0, 0)
+    progress("making synthetic data", 0, 0)
     bundle = synthetic_bundle(shaped_like(shape, seed=seed))
     data = training_data(bundle, seed=seed)
     return BenchTables(

@@ -102,7 +102,7 @@ MaxUndefined = Annotated[
     float,
     Option(
         share(),
-        "Nothing found is an all-clear while no more than this share has no value or no list",
+        "Above this share of users without a value or a list, a metric is inconclusive",
         STATISTICS,
     ),
 ]

@@ -80,7 +80,7 @@ def read_candidates(
 ) -> tuple[CandidateLists, IntArray, int]:
     """Candidate lists, the position of each list's user in `user_ids`, and the rows of padding.
 
-    Long form (one row a candidate, in any order) and list form (one row a user) give the
+    Long form (one row per candidate, in any order) and list form (one row per user) give the
     same lists. Lists follow the order in which their users first appear. Without scores, which
     a scorer will give, the column is not looked at and the lists have none. Padding, which is
     left out, fills recommendations up to k where a library found no more items.
@@ -166,7 +166,7 @@ def _from_rows(frame: pl.DataFrame) -> tuple[pl.Series, IntArray, dict[str, pl.S
 def _from_lists(
     frame: pl.DataFrame, parts: dict[str, str], nested: set[str], table: Table
 ) -> tuple[pl.Series, IntArray, dict[str, pl.Series]]:
-    """The same three from one row a user."""
+    """The same three from one row per user."""
     names = [name for name in parts if name != "user_id"]
     for name, column in parts.items():
         kind = frame[name].dtype
@@ -181,7 +181,7 @@ def _from_lists(
         raise InputError(
             f"{table.where}: {', '.join(sorted(parts[name] for name in nested))} holds lists but "
             f"{', '.join(flat)} does not. Give lists in all of item_id, score and label "
-            "(one row a user), or in none (one row a candidate)."
+            "(one row per user), or in none (one row per candidate)."
         )
     lists = {name: frame[name].cast(pl.List(_inner(frame[name].dtype))) for name in names}
     for name in names:

@@ -28,7 +28,7 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
     if users and not tables.get("values") and _has(users, "item_id") and _has_order(users):
         raise InputError(
             f"{users.where} has items and scores, so it looks like predictions. Give the table "
-            f"with one row a user and their attributes as {spelled('users')}."
+            f"with one row per user and their attributes as {spelled('users')}."
         )
     if test and users and _has(users, "item_id") and not _has(test, "item_id"):
         raise InputError(

@@ -107,7 +107,7 @@ By = Annotated[
     Option(
         NAMES,
         "Attributes that define the groups, numbers in bins on request: gender,age:10,income:q5,"
-        "age:18|25|40; of several values a user the first or each: langs:first, langs:each",
+        "age:18|25|40; of several values per user the first or each: langs:first, langs:each",
         GROUPS,
     ),
 ]
@@ -115,7 +115,13 @@ ByUsers = Annotated[
     Any, Option(NAMES, "Attributes of users where both sides are compared, as in by", GROUPS)
 ]
 ByItems = Annotated[
-    Any, Option(NAMES, "Attributes of items where both sides are compared, as in by", GROUPS)
+    Any,
+    Option(
+        NAMES,
+        "Attributes of items, as in by: where both sides are compared, or those whose share of "
+        "attention a mitigation tells, else their categories",
+        GROUPS,
+    ),
 ]
 Given = Annotated[
     Any,

@@ -11,6 +11,7 @@ import numpy as np
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import FEW_LISTS, RankedLists
 from fairrec.metrics.registry import metric
 
@@ -20,11 +21,11 @@ def _where_relevant(values: AnyArray | np.bool_, lists: RankedLists) -> FloatArr
 
 
 def discounted_gain(labels: FloatArray) -> FloatArray:
-    """(n_users,), labels in ranked order divided by log2(place + 1), summed."""
+    """(n_users,), labels in ranked order times the discount of their places, summed."""
     gain = np.zeros(len(labels))
     # place by place, so that a user's value depends on no other user's
-    for place in range(labels.shape[1]):
-        gain += labels[:, place] / np.log2(place + 2)
+    for place, discount in enumerate(discounts(labels.shape[1])):
+        gain += labels[:, place] * discount
     return gain
 
 

@@ -88,18 +88,20 @@ class Ratio(NamedTuple):
     ----------
     above, below : (n_metrics, n_rows), 0 in both where a metric is undefined; the mean of those
         below is 1 where it is defined
+    is_defined : (n_metrics, n_rows), rows that count; one with 0 in both adds nothing to sums
     """
 
     above: FloatArray
     below: FloatArray
+    is_defined: BoolArray
 
     @classmethod
-    def of(cls, above: FloatArray, below: FloatArray) -> Ratio:
+    def of(cls, above: FloatArray, below: FloatArray, is_defined: BoolArray) -> Ratio:
         """The same on a scale on which a row is worth 1 on average."""
-        n = ((above > 0) | (below > 0)).sum(axis=1, keepdims=True)
         total = below.sum(axis=1, keepdims=True)
+        n = is_defined.sum(axis=1, keepdims=True)
         scale = np.divide(n, total, out=np.zeros(total.shape), where=total > 0)
-        return cls(above * scale, below * scale)
+        return cls(above * scale, below * scale, is_defined)
 
     @property
     def terms(self) -> FloatArray:
@@ -108,11 +110,10 @@ class Ratio(NamedTuple):
         Their mean is the ratio of all sums. Around it they add up to what a group has above beyond
         this ratio of what it has below, so that permuting them permutes both parts together.
         """
-        is_defined = (self.above > 0) | (self.below > 0)
         total = self.below.sum(axis=1)
         of_all = np.divide(self.above.sum(axis=1), total, out=np.zeros(len(total)), where=total > 0)
         terms = self.above + of_all[:, None] * (1 - self.below)
-        return np.where(is_defined, terms, np.nan)
+        return np.where(self.is_defined, terms, np.nan)
 
 
 @dataclass(frozen=True, slots=True)

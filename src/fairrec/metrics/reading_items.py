@@ -48,7 +48,19 @@ class ItemsRead(NamedTuple):
         """What values are ratios of."""
         parts = [share.parts(self.shown.catalogue) for share in self.shares]
         above, below = (np.array(part) for part in zip(*parts, strict=True))
-        return Ratio.of(above, below)
+        # a mean needs a value of everyone; to a ratio of sums some add nothing
+        is_sum = np.array([not share.is_mean for share in self.shares])[:, None]
+        return Ratio.of(above, below, is_sum | (below > 0))
+
+    @property
+    def n_adding_nothing(self) -> dict[str, int]:
+        """Units that are due nothing and get nothing, of each metric that is a ratio of sums."""
+        return {
+            metric.name: int((~((above > 0) | (below > 0))).sum())
+            for metric, share in zip(self.wanted, self.shares, strict=True)
+            if not share.is_mean
+            for above, below in [share.parts(self.shown.catalogue)]
+        }
 
 
 def read_items(

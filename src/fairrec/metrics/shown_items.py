@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
@@ -22,8 +23,7 @@ def share_per_user(lists: RankedLists, k: int, of: str) -> FloatArray:
 
     Places of items of which it is not known are left out; undefined where there are no others.
     """
-    discounts = 1 / np.log2(np.arange(k) + 2)
-    return mean_over_places(lists, k, lists.side.per_item[of], discounts)
+    return mean_over_places(lists, k, lists.side.per_item[of], discounts(k))
 
 
 @metric("mean", higher_is_better=None, needs="item_columns", called="mean", takes="column")

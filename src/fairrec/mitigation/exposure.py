@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.core.options import Blank, spelled
 from fairrec.inputs.candidates import CandidateLists
@@ -16,8 +15,10 @@ from fairrec.inputs.several import MOST_EACH
 from fairrec.inputs.side import SideData, as_lists
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
+from fairrec.inputs.users import MISSING
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.shown_items import mean_over_places
 from fairrec.result.changes import change_of
 from fairrec.result.mitigation_schema import ExposureChange
 from fairrec.statistics.adjust import holm
@@ -57,23 +58,23 @@ def exposure_changes(
 ) -> tuple[ExposureChange, ...]:
     """The share of a list's attention that each group of items gets, the largest change first.
 
-    Attention to place r is 1/log2(r + 1), as NDCG discounts. Lists are compared user by user, and
-    verdicts adjusted for all groups (Holm). Of an attribute that is yes or no, yes is told.
+    As `share@k` has it: places of items whose value is not known are left out, and told as a group
+    of their own where the items are in the catalogue. Lists are compared user by user, and verdicts
+    adjusted for all groups (Holm). Of an attribute that is yes or no, yes is told.
     """
     items = positions_in(before.item_ids, catalogue.item_keys)
-    places = [
-        np.append(items, -1)[RankedLists(lists, k, SideData(), threads).items(k)]
-        for lists in (before, after)
-    ]
-    lengths = [np.minimum(np.diff(lists.offsets), k) for lists in (before, after)]
+    ranked = [RankedLists(lists, k, SideData(), threads) for lists in (before, after)]
     found = []
     for attribute in catalogue.units.attributes(np.arange(catalogue.n_units)):
-        is_answer = {*attribute.values} <= {"yes", "no", "(missing)"}
+        is_answer = {*attribute.values} <= {"yes", "no", MISSING}
         for code, value in enumerate(attribute.values):
             if is_answer and value != "yes":
                 continue
-            is_in = np.append(attribute.codes == code, False)
-            shares = [_share(is_in[at], n) for at, n in zip(places, lengths, strict=True)]
+            is_in = attribute.codes == code
+            is_known = np.array([value == MISSING or one != MISSING for one in attribute.values])
+            has_value = np.where(is_known[attribute.codes], is_in, np.nan)
+            per_item = np.append(has_value, np.nan)[items]
+            shares = [mean_over_places(one, k, per_item, discounts(k)) for one in ranked]
             found.append(
                 ExposureChange(
                     group={attribute.name: value},
@@ -83,16 +84,6 @@ def exposure_changes(
                 )
             )
     return tuple(sorted(_adjusted(found, alpha), key=_size, reverse=True))
-
-
-def _share(is_in: np.ndarray, lengths: IntArray) -> FloatArray:
-    """(n_lists,), of the attention of each list; NaN where it is empty."""
-    weights = discounts(is_in.shape[1])
-    up_to = np.append(0.0, np.cumsum(weights))[lengths]
-    share: FloatArray = np.divide(
-        is_in @ weights, up_to, out=np.full(len(up_to), np.nan), where=up_to > 0
-    )
-    return share
 
 
 def _adjusted(found: Sequence[ExposureChange], alpha: float) -> list[ExposureChange]:

@@ -23,8 +23,8 @@ def read_groups(path: str | Path, attributes: Sequence[Attribute]) -> list[Group
     if not named:
         raise InputError(
             f"{table.where}: no column is an attribute of this audit "
-            f"({', '.join(plain(a.name) for a in attributes)}). Give one row a group with a column "
-            "for each attribute, empty where any value will do."
+            f"({', '.join(plain(a.name) for a in attributes)}). Give one row per group with a "
+            "column for each attribute, empty where any value will do."
         )
     known = {attribute.name: attribute.values for attribute in attributes}
     for column in table.columns:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import NAME, NAMES, SWITCH, TABLE, Kind, number
-from fairrec.core.options import GROUPS, STATISTICS, TABLES, Option, Options, spelled
+from fairrec.core.options import STATISTICS, TABLES, Option, Options, spelled
 
 if TYPE_CHECKING:
     from fairrec.metrics import MetricAtK
@@ -66,17 +66,6 @@ ReportedMetrics = Annotated[
         "Metrics to report beside the one to improve: auc,ndcg@10",
         STATISTICS,
         default="as the tables allow, auc, mrr, ndcg, urd, urp and urp_abs",
-    ),
-]
-
-
-ReportedItems = Annotated[
-    Any,
-    Option(
-        NAMES,
-        "Attributes of items, as in by, whose share of attention is told before and after",
-        GROUPS,
-        default="their categories, up to 50",
     ),
 ]
 

@@ -7,14 +7,15 @@ how many are.
 from __future__ import annotations
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.options import spelled
 from fairrec.policy.outcome import Passing, RuleOutcome
 from fairrec.policy.rules import Rule
-from fairrec.report.words import percent, plural
+from fairrec.report.words import numbers, plural
 from fairrec.result.counterfactual_schema import Affected
 
 
 def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOutcome:
-    """The outcome of a rule with max_affected, by the confidence interval of the share.
+    """The outcome of a rule with max_affected, by the interval of the share among all users.
 
     Parameters
     ----------
@@ -34,14 +35,25 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
         )
     assert rule.max_affected is not None
     limit = rule.max_affected
+    share, low, high, _ = (
+        f"{text}%"
+        for text in numbers(
+            *(100 * x for x in (affected.share, affected.low, affected.high, limit))
+        )
+    )
     outcome: Passing = "inconclusive"
     if affected.low > limit:
         outcome = "failed"
-    elif affected.high < limit:
+    elif affected.high <= limit:
         outcome = "passed"
-    to_pass = f"the interval would have to end below {percent(limit)}"
+    # without an interval everybody was scored
+    is_exact = affected.low == affected.high
+    to_pass = f"fewer users would have to be affected: at most {100 * limit:g}%"
     if outcome == "inconclusive":
-        to_pass += ": more users would have to be scored, or fewer be affected"
+        to_pass = (
+            f"the interval would have to end at {100 * limit:g}% or below: score more users, by a "
+            f"smaller {spelled('margin')} or a larger {spelled('budget_users')}"
+        )
     return RuleOutcome(
         number=place,
         kind="max_affected",
@@ -49,11 +61,9 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
         severity=rule.severity,
         outcome=outcome,
         limit=limit,
-        what=f"{plain(rule.metric)}: at most {percent(limit)} of users are affected",
-        measured=(
-            f"{percent(affected.share)} of {plural(affected.n, 'user')} are "
-            f"({percent(affected.low)} to {percent(affected.high)})"
-        ),
+        what=f"{plain(rule.metric)}: at most {100 * limit:g}% of users are affected",
+        measured=f"{share} of {plural(affected.n, 'user')} are"
+        + (", and all were scored" if is_exact else f" ({low} to {high} of all)"),
         explanation="passes" if outcome == "passed" else to_pass,
         decided_by=None,
         n_failed=0,

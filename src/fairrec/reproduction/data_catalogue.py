@@ -113,7 +113,7 @@ def world_source(name: str, options: WorldOptions, scratch: Path, progress: Prog
     key = f"synthetic-{name}-{hashlib.sha256(about.encode()).hexdigest()[:8]}"
     folder = scratch / key
     if not (folder / "manifest.json").exists():
-        progress("making a world", 0, 0)
+        progress("making synthetic data", 0, 0)
         write_bundle(synthetic_bundle(options), folder)
     return DataSource(name, folder, key)
 

@@ -68,7 +68,7 @@ class ReproduceOptions(Options):
         Option(whole(1), "How often values are shuffled across users, to test gaps against chance"),
     ] = 1000
     quick: Annotated[
-        bool, Option(SWITCH, "Small synthetic worlds and little effort, to see that all of it runs")
+        bool, Option(SWITCH, "Small synthetic data and little effort, to see that all of it runs")
     ] = False
     seed: Seed = 0
 

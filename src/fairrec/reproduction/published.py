@@ -7,13 +7,14 @@ spread (the paper prints none), unit.
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from importlib.resources import files
 
 import polars as pl
 
-IDEAL_OF_FIVE = sum(1 / math.log2(place + 1) for place in range(1, 6))
+from fairrec.metrics.attention import discounts
+
+IDEAL_OF_FIVE = float(discounts(5).sum())
 """2.9485: the paper's NDCG@5 is divided by the gain of five relevant items, though every user has
 one target. Ours is divided by the gain of that one target, which is 1."""
 

@@ -39,7 +39,7 @@ class AuditResult:
     ----------
     summary : the content of `result.json`
     group_table : one row for each metric and eligible group
-    per_user : one row a user: id, attributes and per-user values; None where the audit was saved
+    per_user : one row per user: id, attributes and per-user values; None where the audit was saved
         without them, of counts, and where users are too many
     run : the content of `run.json`: when, how long, and with which paths; None where a result was
         saved without it
@@ -139,7 +139,7 @@ class AuditResult:
         return self._handed_out(finding_table(self.summary, self.group_table), metric)
 
     def groups(self, metric: str | None = None) -> Any:
-        """One row a group, lowest adjusted p-value first, in a frame as of `findings`.
+        """One row per group, lowest adjusted p-value first, in a frame as of `findings`.
 
         Parameters
         ----------

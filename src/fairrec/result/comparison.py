@@ -72,7 +72,7 @@ class Comparison:
         return self.summary.attributes
 
     def groups(self, metric: str | None = None) -> Any:
-        """One row a group; those that became worse by more than matters first.
+        """One row per group; those that became worse by more than matters first.
 
         Parameters
         ----------

@@ -36,9 +36,10 @@ class CounterfactualResult:
         to = "" if found.reference is None else f", set to {plain(found.reference)}"
         # its title says the same unless somebody gave another one
         audit = self.audit.summary.model_copy(update={"title": ""})
+        ends = "" if share.low == share.high else f"({share.low:.3g} to {share.high:.3g}) "
         return (
             f"counterfactual of {what}{to}: {plain(share.metric)} {share.share:.3g} "
-            f"({share.low:.3g} to {share.high:.3g}) of {share.n:,} users\n"
+            f"{ends}of {share.n:,} users\n"
             f"{replace(self.audit, summary=audit)!r}"
         )
 

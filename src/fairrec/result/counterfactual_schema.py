@@ -32,7 +32,10 @@ class Affected(Part):
     n: int
     n_affected: int
     share: float
-    low: float = Field(description="Wilson's interval at 1 - alpha")
+    low: float = Field(
+        description="of the interval at 1 - alpha, also after several looks at the margin; the "
+        "share itself where every user was scored"
+    )
     high: float
     margin_wanted: float | None = Field(description="at which sampling was to end; None for none")
 
@@ -79,7 +82,7 @@ class CounterfactualSummary(Part):
     alpha: float
     seed: int
     n_users: int = Field(description="who were scored twice or more")
-    n_users_in_all: int
+    n_users_to_score: int = Field(description="who have candidates and something to change")
     n_unknown: int = Field(description="users without a value to be changed, who are left out")
     n_at_reference: int = Field(description="users who have the reference already: left out")
     affected: Affected

@@ -46,8 +46,7 @@ class SearchOptions(Options):
         Literal["paper"] | None,
         Option(
             one_of("paper").or_none(),
-            "'paper' for the fixed time of the FairRec paper, 0.005 s for each user and each "
-            "combination",
+            "'paper' for the fixed time of the FairRec paper, 0.005 s x (users + combinations)",
             SEARCH,
         ),
     ] = None

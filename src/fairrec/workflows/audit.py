@@ -125,8 +125,8 @@ def audit(
     Parameters
     ----------
     predictions : recommendations with `test`: `user_id, item_id` and `score` or `rank`, one row
-        each. Or scored candidates: `user_id, item_id, score, label`, one row a candidate. Either
-        also as one row a user with lists
+        each. Or scored candidates: `user_id, item_id, score, label`, one row per candidate. Either
+        also as one row per user with lists
     test, relevant, missing_lists, values, better : see TableOptions
     users, items, history, against_lists, columns, side, unit : see TableOptions
     by, by_users, by_items, given, metrics : see TableOptions

@@ -85,9 +85,20 @@ def audit_items(
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
     catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
-    warnings = (*result.summary.warnings, *_certain_of_these(result))
+    warnings = (*result.summary.warnings, *_add_nothing(read), *_certain_of_these(result))
     changed = {"catalogue": catalogue, "warnings": warnings}
     return replace(result, summary=result.summary.model_copy(update=changed))
+
+
+def _add_nothing(read: ItemsRead) -> list[str]:
+    """A note on units that are due nothing and get nothing."""
+    unit = read.inputs.unit
+    return [
+        f"{name}: {n:,} of {unit.count(read.inputs.n_users)} were due nothing and got nothing; "
+        "they are counted in their groups and add nothing there"
+        for name, n in read.n_adding_nothing.items()
+        if n
+    ]
 
 
 _NEXT_TO_NOTHING = 0.1

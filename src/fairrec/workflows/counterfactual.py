@@ -266,7 +266,7 @@ def _audit_changes(
 
 
 def _without_candidates(inputs: AuditInputs) -> tuple[str, ...]:
-    n = len(inputs.absent) + len(inputs.unseen)
+    n = len(inputs.absent) + len(inputs.unseen) + int(inputs.is_without_list.sum())
     if not n:
         return ()
     return (f"{plural(n, 'user')} of the users table have no candidates and are not asked about",)

@@ -79,13 +79,19 @@ class Asked:
         mine = self.of_list(np.arange(self.inputs.candidates.n_users))
         return np.isin(mine, [*self.others]) & (len(self.others) == 1)
 
+    @property
+    def is_to_score(self) -> BoolArray:
+        """(n_lists,), who has candidates and something to change."""
+        has_candidates = np.diff(self.inputs.candidates.offsets) > 0
+        return np.asarray(has_candidates & ~(self.is_unknown | self.is_at_reference))
+
     def in_random_order(self, seed: int) -> IntArray:
-        """Lists of users for whom there is something to change."""
-        lists = np.flatnonzero(~(self.is_unknown | self.is_at_reference))
+        """Lists of all who are to be scored."""
+        lists = np.flatnonzero(self.is_to_score)
         if not len(lists):
             raise InputError(
-                "Nobody is left: every user is without a value of what is changed, or has the one "
-                f"of {spelled('reference')} already."
+                "Nobody is left: every user is without candidates or a value of what is changed, "
+                f"or has the one of {spelled('reference')} already."
             )
         return np.random.default_rng(seed).permutation(lists)
 

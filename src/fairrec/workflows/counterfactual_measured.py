@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.change import changes_per_list, is_of_both, metric_of_change
 from fairrec.metrics.registry import DEFAULT_K
-from fairrec.statistics.affected import affected_share, batches
+from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
 
 AFFECTED = "affected"
@@ -30,12 +31,14 @@ class Changes:
     metrics : those asked for
     values : (n_metrics, n), over the other values of each user: the mean, or whether any affects
     pairs : value they have, value they get -> (n_metrics, n users who have the first)
+    sampling : how users were drawn
     """
 
     lists: IntArray
     metrics: tuple[MetricAtK, ...]
     values: FloatArray
     pairs: Mapping[tuple[int, int], FloatArray]
+    sampling: Sampling
 
     @property
     def changes(self) -> tuple[MetricAtK, ...]:
@@ -43,9 +46,15 @@ class Changes:
         return tuple(map(metric_of_change, self.metrics))
 
     @property
-    def affected(self) -> int:
-        """The row of values that says who is affected."""
-        return _affected(self.metrics)
+    def affected_name(self) -> str:
+        """The metric that says who is affected, and when sampling ended."""
+        return self.metrics[_affected(self.metrics)].name
+
+    @property
+    def affected(self) -> AffectedShare:
+        """How many of the users are, with the interval for all users like them."""
+        is_affected = self.values[_affected(self.metrics)]
+        return self.sampling.share(len(is_affected), int(is_affected.sum()))
 
 
 def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
@@ -81,12 +90,13 @@ def measure_changes(
     lists = np.empty(0, dtype=np.int64)
     under = {value: np.empty((len(wanted), 0)) for value in asked.others}
     values = np.empty((len(wanted), 0))
-    for batch in batches(len(users), margin is not None):
-        part = _changes_under(asked, wanted, users[batch], options.n_threads)
-        lists = np.concatenate([lists, users[batch]])
+    sampling = Sampling(len(users), options.alpha, margin)
+    for start, stop in pairwise((0, *sampling.looks)):
+        part = _changes_under(asked, wanted, users[start:stop], options.n_threads)
+        lists = users[:stop]
         under = {value: np.hstack([under[value], part[value]]) for value in under}
         values = _together(wanted, under)
-        if margin and affected_share(values[at], options.alpha).margin <= margin:
+        if sampling.is_enough(stop, int(values[at].sum())):
             break
     order = np.argsort(lists)
     mine = asked.of_list(lists[order])
@@ -96,7 +106,7 @@ def measure_changes(
         for value, changes in under.items()
         if own != value
     }
-    return Changes(lists[order], wanted, values[:, order], pairs)
+    return Changes(lists[order], wanted, values[:, order], pairs, sampling)
 
 
 def _affected(metrics: Sequence[MetricAtK]) -> int:

@@ -21,7 +21,7 @@ from fairrec.result.counterfactual_schema import (
     Paid,
     ValueChange,
 )
-from fairrec.statistics.affected import affected_share
+from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.statistics.paired import paired_change
 from fairrec.workflows.counterfactual_asked import Asked
 from fairrec.workflows.counterfactual_measured import AFFECTED, Changes
@@ -42,7 +42,10 @@ def counterfactual_summary(
     ----------
     as_is : the audit of the same users as they are; None where no metric of one list is wanted
     """
-    share = affected_share(found.values[found.affected], options.alpha)
+    share, name = found.affected, found.affected_name
+    n_to_score = int(asked.is_to_score.sum())
+    # whoever was scored is known: only those who were not leave a doubt
+    is_everyone = share.n == n_to_score
     # values that few have tell what single persons were shown, and are mostly noise
     pairs = {pair: values for pair, values in found.pairs.items() if asked.values is not None}
     ledgers = (asked.as_is, *asked.others.values())
@@ -56,19 +59,22 @@ def counterfactual_summary(
         alpha=options.alpha,
         seed=options.seed,
         n_users=len(found.lists),
-        n_users_in_all=asked.inputs.n_users,
+        n_users_to_score=n_to_score,
         n_unknown=int(asked.is_unknown.sum()),
         n_at_reference=int(asked.is_at_reference.sum()),
         affected=Affected(
-            metric=found.metrics[found.affected].name,
+            metric=name,
             n=share.n,
             n_affected=share.n_affected,
             share=share.share,
-            low=share.low,
-            high=share.high,
+            low=share.share if is_everyone else share.low,
+            high=share.share if is_everyone else share.high,
             margin_wanted=plan.margin,
         ),
-        changes=_means(found.metrics, found.changes, found.values, options.alpha),
+        changes={
+            **_means(found.metrics, found.changes, found.values, options.alpha),
+            name: _told(share),
+        },
         pairs=tuple(
             ValueChange(
                 of=asked.words(own),
@@ -95,17 +101,15 @@ def _means(
 ) -> dict[str, MeanChange]:
     """The mean of each value, with its interval."""
     return {
-        change.name: _share(row, alpha)
+        change.name: _told(Sampling(len(row), alpha).share(len(row), int(row.sum())))
         if metric.metric.name == AFFECTED
         else _mean(row, alpha, change.metric.bounds, is_change=not is_of_both(metric))
         for metric, change, row in zip(metrics, changes, values, strict=True)
     }
 
 
-def _share(row: FloatArray, alpha: float) -> MeanChange:
-    found = affected_share(row, alpha)
-    mean = found.share if found.n else None
-    return MeanChange(n=found.n, mean=mean, low=found.low, high=found.high, p_value=None)
+def _told(found: AffectedShare) -> MeanChange:
+    return MeanChange(n=found.n, mean=found.share, low=found.low, high=found.high, p_value=None)
 
 
 def _mean(

@@ -46,7 +46,7 @@ def run_demo(
     progress = progress or (lambda stage, done, total: None)
     if model != "ease":
         _require_model(model)
-    progress("making a world", 0, 0)
+    progress("making synthetic data", 0, 0)
     bundle = synthetic_bundle(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
     progress(f"training {model}", 0, 0)
     if model == "ease":

@@ -43,7 +43,6 @@ from fairrec.mitigation.options import (
     Groups,
     MaxLoss,
     MitigationOptions,
-    ReportedItems,
     ReportedMetrics,
     Strength,
     Validation,
@@ -69,7 +68,6 @@ from fairrec.workflows.audit import audit_inputs
     TableOptions,
     validation=Validation,
     metrics=ReportedMetrics,
-    by_items=ReportedItems,
 )
 def mitigate(
     predictions: Any,
@@ -116,7 +114,7 @@ def mitigate(
     predictions : as of an audit
     metric, groups, reranker, strength, max_loss, allow_level_down : see MitigationOptions
     users, items, history, columns, by, test, relevant, missing_lists : see TableOptions
-    by_items : as declared
+    by_items : see TableOptions
     validation, metrics : as declared
     depth, min_support, permutations, alpha, seed, threads, max_memory : see AuditOptions
     title, model_name, model_version, author : see AboutOptions

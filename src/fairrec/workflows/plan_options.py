@@ -28,7 +28,7 @@ Mean = Annotated[
     float | None,
     Option(
         number(least=-_LARGEST, most=_LARGEST).or_none(),
-        "The mean to reckon with, where there is no pilot",
+        "The assumed mean, if there is no pilot",
         PLANNING,
     ),
 ]
@@ -36,7 +36,7 @@ Sd = Annotated[
     float | None,
     Option(
         number(above=0, most=_LARGEST).or_none(),
-        "The standard deviation among users to reckon with, where there is no pilot",
+        "The assumed standard deviation among users, if there is no pilot",
         PLANNING,
         default="1, so that harm is in standard deviations",
     ),

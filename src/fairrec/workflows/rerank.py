@@ -39,7 +39,7 @@ def rerank(
 
     Returns
     -------
-    the table with new scores, one row a candidate, and `model_score`, the score as it was
+    the table with new scores, one row per candidate, and `model_score`, the score as it was
     """
     record = record if isinstance(record, RerankerRecord) else load_reranker(record)
     kind = RERANKERS[record.reranker]

@@ -24,11 +24,17 @@ def test_four_questions_are_answered_in_order():
     assert how_much.details[0] == "urd@5 +0.200 (95% CI +0.100 to +0.300)"
     assert "0.400" in how_much.details[1]
     assert how_sure.answer == "Improvement shown" and "p = 0.010" in how_sure.details
-    assert cost.answer == "None for 60 other users"
-    assert cost.details[1:] == (
-        "ndcg@5 of the chosen groups: −10.00% (significant)",
+    # a loss of their own comes before that nobody else has one
+    assert (cost.answer, cost.tone) == ("The chosen group lost in ndcg@5", "worse")
+    assert cost.details == (
+        "ndcg@5 of the chosen group: −10.00% (significant)",
         "ndcg@5 of all users: −1.00% (significant)",
+        "None for 60 other users: lists as they were",
     )
+    alone = summary_of()
+    own = {"effects": {"urd@5": alone.effects["urd@5"]}, "cost_metric": None}
+    free = facts(alone.model_copy(update=own))[3]
+    assert (free.answer, free.tone) == ("None for 60 other users", "neutral")
 
 
 def test_of_many_groups_two_are_named_and_the_rest_counted():
@@ -61,6 +67,6 @@ def test_who_is_served_worse_on_purpose_is_the_cost():
     lowered = effect(change(0.3, 0.5), same(0.4), lowered=change(0.7, 0.6, "worse", n_users=7))
     cost = facts(summary_of(lowered, groups=(WOMEN, MEN), allows_level_down=True))[3]
     assert cost.answer == "7 users served worse" and cost.tone == "worse"
-    assert cost.details[0].startswith("60 other users")
+    assert cost.details[-1] == "None for 60 other users: lists as they were"
     # of lowered groups nothing was to be improved
     assert facts(summary_of(lowered, groups=(WOMEN, MEN)))[0].answer == "1 chosen group"

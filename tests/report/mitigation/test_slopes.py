@@ -47,6 +47,11 @@ def test_the_target_is_to_reach_all_others_and_a_tuned_cost_to_keep_its_share():
     assert own.floor is None
 
 
+def test_nothing_is_to_be_reached_where_the_others_are_no_better():
+    ahead, _ = slopes(summary_of(effect(change(0.5, 0.6), same(0.4))))
+    assert ahead.others == Level(0.4, "all others 0.400", "All others: 0.400.")
+
+
 def test_a_distance_is_to_reach_nothing():
     away = effect(change(0.3, 0.1), same(0.4), is_distance=True)
     target, _ = slopes(summary_of(away))

@@ -60,7 +60,10 @@ def test_without_a_better_end_nothing_is_painted_nor_could_be_a_loss():
     (strip,) = strips(with_changes(moved, higher_is_better=None, groups=counts(changed=2))).rows
     assert {part.tone for part in strip.bars} == {"neutral"}
     assert strip.seen_at is None
-    assert "2 of 2 groups" in strip.words and "loss" not in strip.words
+    assert (
+        "Of 2 groups in which somebody changed, 2 changed" in strip.words
+        and "loss" not in strip.words
+    )
 
 
 def test_groups_shown_to_be_harmed_are_named_with_their_change():
@@ -98,7 +101,7 @@ def test_where_nobody_is_harmed_it_is_said_what_could_have_been_seen():
     assert "half of the other 1" in found.rows[0].words
     nothing = ordered((-0.1, "not significant"), n_blind=1, least_shown=None)
     (strip,) = strips(with_changes(nothing)).rows
-    assert strip.seen_at is None and "In none of them enough users" in strip.words
+    assert strip.seen_at is None and "In each of them too few users" in strip.words
 
 
 def test_metrics_in_which_nobody_changed_have_no_strip():

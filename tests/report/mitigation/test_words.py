@@ -104,7 +104,7 @@ def test_the_chosen_groups_are_placed_beside_the_others(before, after, higher_is
     # the others have 0.4
     target = effect(change(before, after), same(0.4), higher_is_better=higher_is_better)
     found = sentence(summary_of(target), "All others have")
-    assert "0.400" in found and found.endswith(f"served {said}.")
+    assert "0.400" in found and found.endswith(f"the chosen group is {said}.")
 
 
 def test_a_drift_towards_the_others_is_regression_only_of_groups_chosen_as_the_worst():
@@ -135,7 +135,7 @@ def test_each_gap_is_weighed_against_chance_by_its_own_p_value():
 def test_the_cost_is_a_share_of_what_there_was():
     said = sentence(summary_of(), "ndcg@5 changed")
     # 0.5 to 0.45, and 0.6 to 0.594
-    assert "−10.00% for the chosen groups" in said and "−1.00% for all users" in said
+    assert "−10.00% for the chosen group (" in said and "−1.00% for all users" in said
     # more than the 2% allowed, but only a tuned strength promised that
     assert "2%" in said.split("all users")[1]
     assert "2%" not in sentence(summary_of(is_tuned=False), "ndcg@5 changed")
@@ -180,7 +180,7 @@ def test_the_headline_says_whether_the_change_is_significant(verdict, says):
 
 
 def test_metrics_the_chosen_groups_lost_by_are_named():
-    assert "Significantly worse for the chosen groups: ndcg@5." in sentences(changed("worse"))
+    assert "Significantly worse for the chosen group: ndcg@5." in sentences(changed("worse"))
 
 
 def test_targets_that_were_chosen_by_are_not_called_held_out():

@@ -27,7 +27,7 @@ def test_a_finding_says_how_much_worse_in_words():
     assert card.shrunken == signed(finding.shrunken_difference)
     # a random order has an AUC of 0.5, so that percent of it mean nothing
     assert card.sentence.endswith(f"{number(-finding.difference)} lower.")
-    assert card.p_adjusted == "≤0.010"
+    assert card.p_adjusted == "≤0.005"
     assert card.carried_by == "It is the combination."
     assert card.neighbours[0][0] == "gender=F, age=65+"
     assert (card.neighbours[0][1], len(card.neighbours)) == ("61", 4)

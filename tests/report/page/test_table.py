@@ -38,7 +38,7 @@ def test_a_row_has_the_numbers_of_its_group():
     assert (odd.users, odd.value, odd.difference) == ("100", "0.500", "−0.500")
     low, high = odd.difference_interval.split(" to ")
     assert float(low.replace("−", "-")) <= -0.5 <= float(high.replace("−", "-"))
-    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "≤0.020")
+    assert (odd.metric, odd.attributes, odd.p_adjusted) == ("mrr@5", (0,), "≤0.010")
 
 
 def test_a_row_has_its_numbers_with_all_their_digits():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fairrec.report.text.counterfactual import (
@@ -9,11 +10,12 @@ from fairrec.report.text.counterfactual import (
     changes_table,
     changes_tables,
     counterfactual_markdown,
+    counterfactual_view,
     headline,
     means_table,
     notes,
 )
-from tests.workflows.flipped_world import by_proxy, direct, flipped
+from tests.workflows.flipped_world import blind, by_proxy, direct, flipped
 
 
 def test_the_head_names_what_is_changed_and_for_how_many():
@@ -30,10 +32,10 @@ def test_the_table_has_everyone_and_each_change():
     table = changes_table(flipped(direct, permutations=0).summary)
     assert [row[0] for row in table.rows] == [
         "everyone",
-        "gender=F -> gender=M",
-        "gender=M -> gender=F",
+        "gender=F → gender=M",
+        "gender=M → gender=F",
     ]
-    assert table.columns == ("users with, as", "users", "changed@3", "affected@3", "mrr@3_change")
+    assert table.columns == ("users", "n", "changed@3", "affected@3", "mrr@3_change")
     assert table.rows[1][-1].startswith("+0.") and table.rows[2][-1].startswith("\u22120.")
 
 
@@ -73,3 +75,35 @@ def test_a_long_table_ends_and_says_what_is_left_out():
     assert len(table.rows) == 1 + 42
     assert "38 changes more in counterfactual.json" in table.note
     assert "3 changes of fewer than 10 users are not told" in table.note
+
+
+def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_all():
+    def steps(found):
+        return counterfactual_view(found.summary, found.audit.summary).overview
+
+    none = steps(flipped(blind))
+    assert none.headline == "Nobody is affected, in no group"
+    assert none.next_steps[0] == "audit the lists as they are"
+    assert none.detail.startswith("As they are: mrr@3 1.00 (gender=F)")
+    assert none.how_sure == ("exact for these users", "every one was scored")
+    sampled = steps(flipped(blind, budget_users=100))
+    assert sampled.how_sure == ("at most 3.6% of 600 users are", "95% confidence")
+    found = steps(flipped(direct))
+    assert found.headline.startswith("gender=F is worse off as they are")
+    assert found.next_steps[-1] == "limit the share affected by a policy: max_affected"
+    # what is below the first places may still change
+    deeper = flipped(
+        lambda user_ids, item_ids, gender, town: np.where(
+            (item_ids > 3 + user_ids % 5) & (gender == "F"), item_ids - 100, -item_ids
+        ),
+        metrics="affected@3,tau",
+    )
+    assert deeper.summary.affected.n_affected == 0
+    assert steps(deeper).headline != "Nobody is affected, in no group"
+
+
+def test_what_rounding_leaves_of_nothing_is_nothing():
+    found = flipped(direct, permutations=0).summary
+    change = found.changes["mrr@3_change"].model_copy(update={"mean": 5.6e-18})
+    told = found.model_copy(update={"changes": {**found.changes, "mrr@3_change": change}})
+    assert changes_table(told).rows[0][-1].startswith("0 (")

@@ -118,11 +118,11 @@ def test_those_who_lack_more_are_named_first_whichever_group_is_the_finding():
 
 def test_what_helps_items_without_a_value_is_said_and_helps():
     rng = np.random.default_rng(0)
-    wanted = [(user, item) for user in range(40) for item in rng.choice(20, 4, replace=False)]
-    lists = pl.DataFrame(
-        {"user_id": range(40), "item_id": [rng.choice(20, 3, False).tolist() for _ in range(40)]}
+    pairs = [(user, item) for user in range(40) for item in rng.choice(20, 4, replace=False)]
+    scored = pl.DataFrame(pairs, schema=["user_id", "item_id"], orient="row").with_columns(
+        score=pl.Series(rng.random(160)), label=pl.Series(rng.integers(0, 2, 160))
     )
-    # more is wanted than lists have places, so that nothing is due to the last items
+    # the last items are candidates of no list
     given = {
         "items": pl.DataFrame({"item_id": range(27), "kind": ["a", "b", "c"] * 9}),
         "by": "kind",
@@ -130,24 +130,20 @@ def test_what_helps_items_without_a_value_is_said_and_helps():
         "min_support": 1,
         "permutations": 99,
     }
-    recommended = {
-        "predictions": lists,
-        "test": pl.DataFrame(wanted, schema=["user_id", "item_id"], orient="row"),
-    }
-    scored = pl.DataFrame(wanted, schema=["user_id", "item_id"], orient="row").with_columns(
-        score=pl.Series(rng.random(160)), label=pl.Series(rng.integers(0, 2, 160))
+    summary = fairrec.audit(scored, **given).summary
+    name = next(name for name in summary.metrics if name.startswith("exposure@"))
+    assert not summary.metrics[name].is_conclusive
+    advice = remedy(name, summary)
+    assert "Leave them out of the items table" in advice
+    assert advice.endswith("max_undefined=0.26")
+    helped = fairrec.audit(scored, **given, max_undefined=0.26).summary
+    assert helped.metrics[name].is_conclusive
+    # to what is received and due they add nothing, and a note says so
+    ratio = next(name for name in summary.metrics if name.startswith("exposure_to"))
+    assert summary.metrics[ratio].is_conclusive and summary.metrics[ratio].n_undefined == 0
+    assert any(
+        "7 of 27 items were due nothing and got nothing" in note for note in summary.warnings
     )
-    for tables, says in (
-        (recommended, "nothing was due to them"),
-        ({"predictions": scored}, "Leave them out of the items table"),
-    ):
-        summary = fairrec.audit(**given, **tables).summary
-        name = next(name for name in summary.metrics if name.startswith("exposure_to"))
-        assert not summary.metrics[name].is_conclusive
-        advice = remedy(name, summary)
-        assert says in advice and advice.endswith("max_undefined=0.26")
-        helped = fairrec.audit(**given, **tables, max_undefined=0.26).summary
-        assert helped.metrics[name].is_conclusive
 
 
 def test_of_many_groups_the_first_are_named():

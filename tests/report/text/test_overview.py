@@ -223,3 +223,19 @@ def test_of_several_values_the_headline_names_the_one_that_is_there():
     value = worst.value - worst.difference
     assert f"attention {number(value)} instead of" in found.headline
     assert found.detail.startswith("40 of 120 items (33%)")
+    # what is said beside it is said of the group that was found
+    assert found.how_much[0] == "genres[war]=no:"
+
+
+def test_of_several_groups_those_who_have_a_value_come_before_those_who_lack_one():
+    rng = np.random.default_rng(1)
+    kinds = np.array(["war", "love", "news", "rare"])
+    of_item = np.arange(400) % 4
+    odds = np.array([6.0, 2.0, 2.0, 0.2])[of_item]
+    picked = [rng.choice(400, 5, False, p=odds / odds.sum()).tolist() for _ in range(600)]
+    recommended = pl.DataFrame({"user_id": range(600), "item_id": picked})
+    items = pl.DataFrame({"item_id": range(400), "kind": [f"{k}|x" for k in kinds[of_item]]})
+    given = {"side": "items", "by": "kind:each", "permutations": 199, "depth": 1}
+    found = answer_of(fairrec.audit(recommended, items=items, **given))
+    assert "groups are exposed less, among them kind[rare]=yes: attention" in found.headline
+    assert "kind[war]=no" in [line.label for line in found.lines]

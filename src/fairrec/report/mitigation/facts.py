@@ -7,15 +7,25 @@ from dataclasses import dataclass
 from fairrec.core.errors import plain
 from fairrec.report.mitigation.words import (
     Tone,
+    chosen_groups,
     cost_shares,
     in_words,
+    metrics_lost,
     n_raised,
     reported_targets,
     share_words,
     standing,
     tone_of,
 )
-from fairrec.report.words import confidence, group_label, number, p_value, plural, signed
+from fairrec.report.words import (
+    confidence,
+    group_label,
+    number,
+    p_value,
+    plural,
+    signed,
+    with_and,
+)
 from fairrec.result.change_schema import Change
 from fairrec.result.mitigation_schema import MitigationSummary
 
@@ -98,13 +108,15 @@ def _how_sure(summary: MitigationSummary) -> Fact:
 def _cost(summary: MitigationSummary) -> Fact:
     target = summary.effects[summary.metric]
     others = target.others.n_users
-    details = [
+    costs = [
         f"{plain(summary.cost_metric or '')} of {who}: {share_words(share)} ({in_words(change)})"
         for who, share, change in cost_shares(summary)
     ]
+    untouched, lost = f"None for {plural(others, 'other user')}", metrics_lost(summary)
     if target.lowered is not None:
-        lowered = plural(target.lowered.n_users, "user")
-        details.insert(0, f"{plural(others, 'other user')}: lists as they were")
-        return Fact("At what cost", f"{lowered} served worse", tuple(details), "worse")
-    details.insert(0, "Their lists are as they were")
-    return Fact("At what cost", f"None for {plural(others, 'other user')}", tuple(details))
+        answer = f"{plural(target.lowered.n_users, 'user')} served worse"
+    elif lost:
+        answer = f"{chosen_groups(summary).capitalize()} lost in {with_and(lost)}"
+    else:
+        return Fact("At what cost", untouched, ("Their lists are as they were", *costs))
+    return Fact("At what cost", answer, (*costs, f"{untouched}: lists as they were"), "worse")

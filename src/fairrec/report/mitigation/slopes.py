@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
-from fairrec.report.mitigation.words import Tone, distance_name, tone_of
+from fairrec.report.mitigation.words import Tone, distance_name, is_worse_than, tone_of
 from fairrec.report.words import confidence, number, signed
 from fairrec.result.change_schema import Change
 from fairrec.result.mitigation_schema import MetricEffect, MitigationSummary
@@ -82,11 +82,12 @@ def _ends(change: Change, before: float) -> tuple[float | None, float | None]:
 
 
 def _others(summary: MitigationSummary, name: str, effect: MetricEffect) -> Level | None:
-    """What the target is to reach; for other metrics, to compare with."""
-    value = 0.0 if effect.is_distance else effect.others.before
-    if value is None:
+    """What the target is to reach where it was worse; else, to compare with."""
+    value, before = 0.0 if effect.is_distance else effect.others.before, effect.chosen.before
+    if value is None or before is None:
         return None
-    if name == summary.metric:
+    is_behind = effect.is_distance or is_worse_than(before, value, effect.higher_is_better)
+    if name == summary.metric and is_behind:
         return Level(
             value, f"to reach {number(value)}", f"To reach: {number(value)}, as all others."
         )

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from fairrec.core.errors import plain
 from fairrec.metrics.direction import badness
-from fairrec.report.mitigation.words import Tone, could_be_seen, tone_of
+from fairrec.report.mitigation.words import (
+    Tone,
+    chosen_groups,
+    could_be_seen,
+    metrics_lost,
+    tone_of,
+)
 from fairrec.report.words import group_label, plural, signed
 from fairrec.result.mitigation_schema import (
     HarmedGroup,
@@ -68,12 +74,10 @@ def strips(summary: MitigationSummary) -> Strips:
         if effect.groups.worse
     }
     found = ", ".join(f"{plural(n, 'group')} in {name}" for name, n in worse.items())
-    together = [
-        plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
-    ]
+    together = ", ".join(metrics_lost(summary))
     about = f"Adjusted for {plural(summary.n_group_tests, 'comparison')} (Holm)."
     if together and not worse:
-        about += f" The chosen groups together are shown to be worse in {', '.join(together)}."
+        about += f" Shown to be worse for {chosen_groups(summary)} together: {together}."
     return Strips(
         headline=f"Shown to be harmed: {found}" if found else _nobody(summary),
         about=about,
@@ -147,11 +151,13 @@ def _has_worse_end(effect: MetricEffect) -> bool:
 def _words(effect: MetricEffect, seen: OrderedChanges, n_named: int) -> str:
     """What was shown, and what could have been."""
     counts = effect.groups
-    of_all = f"of {plural(seen.n_groups, 'group')} in which somebody changed"
+    of_all = f"Of {plural(seen.n_groups, 'group')} in which somebody changed"
+    worse, better, changed = (
+        f"{n:,}" if n else "none" for n in (counts.worse, counts.improved, counts.changed)
+    )
     if not _has_worse_end(effect):
-        return f"No end is better: {counts.changed:,} {of_all} changed significantly."
-    worse, better = (f"{n:,}" if n else "none" for n in (counts.worse, counts.improved))
-    said = f"O{of_all[1:]}, {worse} shown to be worse, {better} better. {could_be_seen(seen)}"
+        return f"{of_all}, {changed} changed significantly. Neither end is better."
+    said = f"{of_all}, {worse} shown to be worse, {better} better. {could_be_seen(seen)}"
     if counts.worse > n_named:
         said += f" Named here: {n_named:,}, the others in the table below or in changes.parquet."
     return said

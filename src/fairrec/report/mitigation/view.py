@@ -241,9 +241,9 @@ def _exposure(summary: MitigationSummary) -> TableView:
 
 def _trade_offs(summary: MitigationSummary) -> tuple[TradeOff, ...]:
     where = (
-        ("validation targets (tuned on)", "test targets")
+        ("validation targets, tuned on", "test targets")
         if summary.protocol == "validation targets"
-        else ("half to choose by (tuned on)", "held-out half")
+        else ("half tuned on", "held-out half")
     )
     target = summary.effects[summary.metric]
     drawn = []

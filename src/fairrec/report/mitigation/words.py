@@ -54,6 +54,11 @@ def n_raised(summary: MitigationSummary) -> int:
     return sum(not group.is_lowered for group in summary.groups)
 
 
+def chosen_groups(summary: MitigationSummary) -> str:
+    """Whom it was for: one group, or several."""
+    return "the chosen group" if n_raised(summary) == 1 else "the chosen groups"
+
+
 def headline(summary: MitigationSummary) -> str:
     """The outcome in one sentence."""
     target = summary.effects[summary.metric]
@@ -128,17 +133,17 @@ def standing(summary: MitigationSummary) -> str:
     change, others = target.chosen, summary.regression.others_fresh
     if target.is_distance or change.before is None or change.after is None or others is None:
         return ""
-    was_worse = _is_worse(change.before, others, target.higher_is_better)
-    is_worse = _is_worse(change.after, others, target.higher_is_better)
+    was_worse = is_worse_than(change.before, others, target.higher_is_better)
+    is_worse = is_worse_than(change.after, others, target.higher_is_better)
     words = {True: "worse", False: "no worse"}
     when = (
         f"{words[was_worse]} before and after"
         if was_worse == is_worse
         else f"{words[was_worse]} before, {words[is_worse]} after"
     )
-    return (
-        f"All others have {number(others)} there. Beside them, the chosen groups are served {when}."
-    )
+    who = chosen_groups(summary)
+    verb = "is" if n_raised(summary) == 1 else "are"
+    return f"All others have {number(others)}. Beside them, {who} {verb} {when}."
 
 
 def _side(target: MetricEffect) -> str:
@@ -157,7 +162,8 @@ def _side(target: MetricEffect) -> str:
     return " ".join(said)
 
 
-def _is_worse(value: float, others: float, higher_is_better: bool | None) -> bool:
+def is_worse_than(value: float, others: float, higher_is_better: bool | None) -> bool:
+    """Whether a value is on the bad side of that of all others, by chance or not."""
     return harm(value - others, bool(higher_is_better)) > 0
 
 
@@ -168,13 +174,13 @@ def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
     is_validation = summary.protocol == "validation targets"
     fresh = f"the {reported_targets(summary)}" if is_validation else "held-out users"
     said = (
-        f"Without any re-ranking the {target_name(summary, target)} of these groups is "
-        f"{number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
+        f"Without any re-ranking the {target_name(summary, target)} of {chosen_groups(summary)} "
+        f"is {number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
     )
     if not target.is_distance and None not in (seen.others_chosen_by, seen.others_fresh):
         said += f" (all others: {number(seen.others_chosen_by)} and {number(seen.others_fresh)})"
     higher_is_better = target.higher_is_better if not target.is_distance else False
-    moved_up = _is_worse(seen.chosen_by, seen.fresh, higher_is_better)
+    moved_up = is_worse_than(seen.chosen_by, seen.fresh, higher_is_better)
     if not (summary.rule.startswith("worst:") and moved_up):
         return f"{said}. That difference is no effect of the re-ranking."
     return (
@@ -204,7 +210,8 @@ def cost_shares(summary: MitigationSummary) -> list[tuple[str, float, Change]]:
         return []
     effect = summary.effects[summary.cost_metric]
     shares = []
-    for who, change in (("the chosen groups", effect.chosen), ("all users", effect.everyone)):
+    whose = ((chosen_groups(summary), effect.chosen), ("all users", effect.everyone))
+    for who, change in whose:
         if change.before is None or change.change is None or not change.before:
             return []
         shares.append((who, change.change / change.before, change))
@@ -225,20 +232,23 @@ def _cost(summary: MitigationSummary) -> str:
     )
     _, of_chosen, _ = shares[0]
     more = (
-        f" For the chosen groups that is more than the {100 * summary.max_loss:g}% allowed where "
-        "the strength was tuned."
+        f" For {chosen_groups(summary)} that is more than the {100 * summary.max_loss:g}% allowed "
+        "where the strength was tuned."
         if summary.is_tuned and -of_chosen > summary.max_loss
         else ""
     )
     return f"{plain(summary.cost_metric)} changed by {said}.{more}"
 
 
+def metrics_lost(summary: MitigationSummary) -> list[str]:
+    """The metrics that the chosen groups together lost by."""
+    effects = summary.effects.items()
+    return [plain(name) for name, effect in effects if effect.chosen.verdict == "worse"]
+
+
 def _worse(summary: MitigationSummary) -> str:
-    """The metrics the chosen groups lost by."""
-    lost = [
-        plain(name) for name, effect in summary.effects.items() if effect.chosen.verdict == "worse"
-    ]
-    return f"Significantly worse for the chosen groups: {', '.join(lost)}." if lost else ""
+    lost = ", ".join(metrics_lost(summary))
+    return f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else ""
 
 
 def _untouched(summary: MitigationSummary) -> str:
@@ -300,7 +310,7 @@ def could_be_seen(seen: OrderedChanges) -> str:
     """In how many groups a loss could have been shown, and how large a one."""
     n_seeing = seen.n_groups - seen.n_blind
     if not n_seeing:
-        return "In none of them enough users changed for any loss to be shown."
+        return "In each of them too few users changed for any loss to be shown."
     loss = f"a loss of {number(seen.least_shown)} would have been shown in half of"
     if not seen.n_blind:
         return f"A{loss[1:]} them."

@@ -24,7 +24,7 @@ from fairrec.report.page.table import side_by_side, table_rows
 from fairrec.report.page.verdicts import answer, verdict_card
 from fairrec.report.page.view import Definition, InputFile, PageLimits, PageView, Reproduce
 from fairrec.report.text.circumstances import compared_with, difference_name, no_longer_lines
-from fairrec.report.text.counterfactual import changes_tables
+from fairrec.report.text.counterfactual import changes_tables, counterfactual_view
 from fairrec.report.text.counterfactual import headline as change_headline
 from fairrec.report.text.ends import direction
 from fairrec.report.text.origin import settings_line
@@ -60,7 +60,11 @@ def build_page_view(
     counterfactual : of what changes for the users of this audit, if it is one
     """
     limits = limits or PageLimits()
-    words = build_view(summary)
+    words = (
+        build_view(summary)
+        if counterfactual is None
+        else counterfactual_view(counterfactual, summary)
+    )
     named = PageGroups(GroupFrame(groups, summary), summary)
     findings, findings_note = group_cards(named, limits)
     charts = group_charts(named, limits)

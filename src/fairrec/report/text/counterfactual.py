@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 from rich.text import Text
 
 from fairrec.core.audit_options import LEAST_USERS
 from fairrec.core.errors import plain
 from fairrec.report.text.markdown import escape, table_lines, to_markdown
+from fairrec.report.text.status import SAME
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.terminal import print_text, rich_table
-from fairrec.report.text.view import build_view
+from fairrec.report.text.view import ReportView, build_view
 from fairrec.report.words import (
     confidence,
     interval,
@@ -49,9 +52,23 @@ def headline(summary: CounterfactualSummary) -> str:
     verb = "change" if len(summary.attribute) > 1 else "changes"
     return (
         f"{change_said(summary)[:1].upper()}{change_said(summary)[1:]}{to} {verb} the first {k} "
-        f"places of {percent(found.share)} of {plural(found.n, 'user')} "
-        f"({confidence(summary.alpha)} confidence: {percent(found.low)} to {percent(found.high)})."
+        f"places of {percent(found.share)} of {plural(found.n, 'user')}{_of_all(summary)}."
     )
+
+
+def _of_all(summary: CounterfactualSummary) -> str:
+    """What the users who were scored tell of all, if they are not all themselves."""
+    found = summary.affected
+    if _is_of_everyone(summary):
+        return ""
+    return (
+        f" drawn from {summary.n_users_to_score:,} ({confidence(summary.alpha)} confidence: "
+        f"{percent(found.low)} to {percent(found.high)} of all)"
+    )
+
+
+def _is_of_everyone(summary: CounterfactualSummary) -> bool:
+    return summary.n_users == summary.n_users_to_score
 
 
 def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
@@ -74,11 +91,15 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
             f"{plural(summary.n_at_reference, 'user')} with {summary.reference} already are left "
             "out: nothing would change"
         )
-    n_left = summary.n_users_in_all - summary.n_unknown - summary.n_at_reference
-    if summary.n_users < n_left:
-        said.append(f"{summary.n_users:,} of {n_left:,} users were drawn at random and scored")
+    is_everyone = _is_of_everyone(summary)
+    said.append(
+        "every user there was to ask about was scored, so the share affected is exact for them"
+        if is_everyone
+        else f"{summary.n_users:,} of {summary.n_users_to_score:,} users were drawn at random and "
+        "scored"
+    )
     wanted = summary.affected.margin_wanted
-    if wanted is not None:
+    if wanted is not None and not is_everyone:
         margin = (summary.affected.high - summary.affected.low) / 2
         reached = "reached" if margin <= wanted else "not reached"
         said.append(
@@ -121,7 +142,7 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
     """Every value for all users, and for the users of each value."""
     rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
     rows += [
-        _row(f"{pair.of} -> {pair.to}" if pair.of else pair.to, f"{pair.n:,}", pair.changes)
+        _row(f"{pair.of} → {pair.to}" if pair.of else pair.to, f"{pair.n:,}", pair.changes)
         for pair in summary.pairs[:MOST_ROWS]
     ]
     n_more = len(summary.pairs) - MOST_ROWS
@@ -131,12 +152,12 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
         more += f" {few[:1].upper()}{few[1:]} are not told."
     return TableView(
         title="Changes, for all users and for those of each value",
-        columns=("users with, as", "users", *summary.changes),
+        columns=("users", "n", *summary.changes),
         numeric=(False, True, *(True for _ in summary.changes)),
         rows=tuple(rows),
         note=(
-            f"In brackets: {confidence(summary.alpha)} confidence interval, one at a time. A "
-            f"change is that of a metric once changed, minus as it is.{more}"
+            f"In brackets: {confidence(summary.alpha)} confidence interval for users like these, "
+            "one at a time. A change is that of a metric once changed, minus as it is." + more
         ),
     )
 
@@ -154,7 +175,8 @@ def _cell(name: str, change: MeanChange) -> str:
     )
     if change.low is None or change.high is None:
         return as_number(change.mean)
-    return f"{as_number(change.mean)} ({as_ends(change.low, change.high)})"
+    size = max(-change.low, change.high)
+    return f"{as_number(change.mean, size)} ({as_ends(change.low, change.high)})"
 
 
 def _as_they_are(summary: CounterfactualSummary) -> str:
@@ -180,6 +202,34 @@ def _verdict(one: AsTheyAre) -> str:
     return "" if one.outcome is None else f", {one.outcome}"
 
 
+def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> ReportView:
+    """The view of the audit of changes, which says what to do about those of all users alike."""
+    view = build_view(audit)
+    found = view.overview
+    if summary.affected.n_affected:
+        limit = ("limit the share affected by a policy: max_affected",)
+        steps = found.next_steps + limit if found.named else limit + found.next_steps
+        return replace(view, overview=replace(found, next_steps=steps))
+    if any(verdict.status not in SAME for verdict in view.verdicts):
+        return view
+    of_all = f"at most {percent(summary.affected.high)} of {summary.n_users_to_score:,} users are"
+    nobody = replace(
+        found,
+        headline="Nobody is affected, in no group",
+        detail=f"As they are: {_as_they_are(summary)}" if summary.attribute else "",
+        who=("nobody", f"of {plural(summary.affected.n, 'user')}"),
+        how_sure=(
+            ("exact for these users", "every one was scored")
+            if _is_of_everyone(summary)
+            else (of_all, f"{confidence(summary.alpha)} confidence")
+        ),
+        next_steps=("audit the lists as they are", "what works by proxies is not seen here")
+        if summary.attribute
+        else (),
+    )
+    return replace(view, overview=nobody)
+
+
 def print_counterfactual(
     summary: CounterfactualSummary, audit: AuditSummary, console: Console
 ) -> None:
@@ -189,7 +239,7 @@ def print_counterfactual(
     for table in changes_tables(summary):
         console.print(rich_table(table, console.width))
         console.print()
-    print_text(build_view(audit), console)
+    print_text(counterfactual_view(summary, audit), console)
 
 
 def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary) -> str:
@@ -197,4 +247,4 @@ def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary)
     lines = ["# FairRec counterfactual", "", f"**{escape(headline(summary))}**", ""]
     for table in changes_tables(summary):
         lines += [f"### {table.title}", "", *table_lines(table), ""]
-    return "\n".join(lines) + "\n" + to_markdown(build_view(audit))
+    return "\n".join(lines) + "\n" + to_markdown(counterfactual_view(summary, audit))

@@ -90,16 +90,20 @@ def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, V
     return {name: "yes"} if is_split and value == "no" else None
 
 
-def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:
+def _urgency(
+    name: str, finding: Finding, summary: AuditSummary
+) -> tuple[int, bool, int, bool, float]:
     """What is told first: worse before better, what is sure to matter, then the larger effect.
 
-    Who is worse off only because another group is served better comes after those who are anyway.
+    Who is worse off only because another group is served better comes after those who are anyway,
+    and all who lack one of several values after those who have one.
     """
     result = summary.metrics[name]
     served = SERVED.index(served_in(finding, result))
     outcome = OUTCOMES.index(finding.outcome or "worse")
     size = -abs(effect_in_sd(finding, result) or 0.0)
-    return served, finding.because_of is not None, outcome, size
+    lacks = other_side(finding.group, summary) is not None
+    return served, finding.because_of is not None, outcome, lacks, size
 
 
 def effect_in_sd(finding: Finding, result: MetricResult) -> float | None:

@@ -184,19 +184,13 @@ def remedy(name: str, summary: AuditSummary) -> str:
 def _remedy_of_items(
     result: MetricResult, concerned: list[MissingUsers], summary: AuditSummary
 ) -> str:
-    """The same of items, that have no value where nothing was due to them and they got nothing."""
+    """The same of items, that have no value where they could have stood in no list."""
     shares = [_largest(group) for one in concerned if one.is_too_much for group in one.findings]
     enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
     judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
     if summary.measured_by == "recommendations":
-        return (
-            "No list shows them and nothing was due to them, so that they add nothing to what "
-            f"their groups received and were due. {judged}"
-        )
-    return (
-        "They are among the candidates of no list, or of none whose user wanted anything. Leave "
-        f"them out of the items table. {judged}"
-    )
+        return f"Everybody had them before, so that no list could show them. {judged}"
+    return "They are among the candidates of no list. Leave them out of the items table. " + judged
 
 
 def _concerned(name: str, summary: AuditSummary) -> list[MissingUsers]:

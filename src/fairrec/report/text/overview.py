@@ -116,7 +116,7 @@ def overview(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> Overview:
         named=group_label(_told(groups, summary)) if is_found else "",
         detail=detail,
         who=_who(groups, summary),
-        how_much=_how_much(groups[0], summary) if is_found else (),
+        how_much=_how_much(groups, summary) if is_found else (),
         how_sure=_how_sure(summary),
         next_steps=_next_steps(groups, summary),
         ruled_out=ruled_out_in_all(summary, groups[0].first[0] if is_found else ""),
@@ -175,7 +175,10 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     who = f"{label} is {alone}"
     if n_alike > 1:
         at_least = "at least " if _is_cut(summary) else ""
-        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, most of all {label}"
+        # those who lack one of several values come last, however far they are off
+        lacking = any(other_side(group.group, summary) is not None for group in groups)
+        most = "among them" if lacking else "most of all"
+        who = f"{at_least}{n_alike:,} groups are {verb[first.served]}, {most} {label}"
     if first.served == "better":
         who = f"No group is shown to be worse off; {who}"
     elif n_alike > 1:
@@ -299,7 +302,8 @@ def _who(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
+def _how_much(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
+    group = groups[0]
     name, finding = group.first
     result = summary.metrics[name]
     line = _line(group, summary)
@@ -309,6 +313,9 @@ def _how_much(group: FoundGroup, summary: AuditSummary) -> tuple[str, ...]:
         raw, adjusted = signed(finding.raw_difference), signed(finding.difference)
         measured = f"{adjusted} adjusted, {raw} as it is"
     said = [f"{line.shrunken}{interval}", f"shrunken; {measured}"]
+    if _told(groups, summary) != group.group:
+        # the headline names those who have what this group lacks
+        said.insert(0, f"{line.label}:")
     effect = effect_in_sd(finding, result)
     if effect is not None:
         said.append(f"{signed(effect)} standard deviations among {summary.unit.many}")
