@@ -18,7 +18,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.statistics.drawing import draws_of
 from fairrec.statistics.moments import Moments, over_sums
 from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
-from fairrec.statistics.simultaneous import largest_in_classes, size_classes
+from fairrec.statistics.simultaneous import largest_in_classes, largest_of, size_classes
 
 
 class PermutedRatios:
@@ -59,7 +59,7 @@ class PermutedRatios:
         )
         scores = observed_scores(drawn, self._is_tested)
         return NullDraw(
-            np.array([scores.by_chance.max(initial=0.0), -scores.by_chance.min(initial=0.0)]),
+            largest_of(scores.by_chance),
             largest_in_classes(scores.by_own, self.classes),
             self._ends.range_of(np.nan_to_num(drawn.deviation)),
             self._ends.range_of(scores.by_own),
