@@ -85,7 +85,9 @@ def test_a_draw_shows_what_moments_of_permuted_rows_show():
     ends = Extremes(grouping.lattice, is_tested)
     assert drawn.gaps == approx(ends.range_of(permuted.deviation))
     assert drawn.spans == approx(ends.range_of(scores))
-    assert (drawn.is_reached == (np.abs(scores) >= np.abs(null.scores.by_own))).all()
+    observed = null.scores.by_own
+    beyond = np.where(observed > 0, scores >= observed, scores <= observed)
+    assert (drawn.is_reached == (beyond | (observed == 0))).all()
 
 
 def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():

@@ -69,7 +69,8 @@ class PermutationTest:
     largest_own : (n_permutations, 2, n_classes), by own error in each size class
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
+    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by; of a
+        studentized test in the same tail
     is_studentized : whether groups are tested by their own error alone
     """
 
@@ -94,8 +95,15 @@ class PermutationTest:
 
     @property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), two-sided, for each group by itself."""
-        return (1 + self.n_reached) / (1 + self.n_permutations)
+        """(n_metrics, n_groups), two-sided, for each group by itself.
+
+        Of a studentized test each tail by itself, as of the adjusted ones, which hold for one group
+        as well.
+        """
+        p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
+        if self.is_studentized:
+            return np.minimum(np.minimum(2 * p_values, 1.0), self.adjusted_p_values)
+        return p_values
 
     @property
     def adjusted_p_values(self) -> FloatArray:

@@ -63,5 +63,5 @@ class PermutedRatios:
             largest_in_classes(scores.by_own, self.classes),
             self._ends.range_of(np.nan_to_num(drawn.deviation)),
             self._ends.range_of(scores.by_own),
-            np.abs(scores.by_own) >= self._reach,
+            np.sign(self.scores.by_own) * scores.by_own >= self._reach,
         )

@@ -189,8 +189,8 @@ def _remedy_of_items(
     enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
     judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
     if summary.measured_by == "recommendations":
-        return f"Everybody had them before, so that no list could show them. {judged}"
-    return "They are among the candidates of no list. Leave them out of the items table. " + judged
+        return f"They could not have been shown: the history has them for all. {judged}"
+    return "They are never candidates. Leave them out of the items table. " + judged
 
 
 def _concerned(name: str, summary: AuditSummary) -> list[MissingUsers]:
