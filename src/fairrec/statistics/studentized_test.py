@@ -4,7 +4,8 @@ A group's value is what its items received over what they were due, and what is 
 of them. By the spread among all items a group that is due little could never stand out, whatever
 it received. So a group is tested by its own error alone, in every permutation anew: the
 studentized permutation test, exact where attributes have nothing to do with both parts, and right
-in large samples where only the ratios are equal (Janssen 1997; Chung and Romano 2013).
+in large samples where only the ratios are equal (Janssen 1997; Chung and Romano 2013). Where few
+items have most of the due, a sample of hundreds is not large.
 """
 
 from __future__ import annotations
