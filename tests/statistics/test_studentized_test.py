@@ -106,6 +106,19 @@ def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():
     assert (found.test.adjusted_p_values_by_chance > 0.05).all()
 
 
+def test_a_group_with_all_that_is_due_is_compared_with_nobody():
+    # what is left for the others is 0, or in other worlds a hair above or below it
+    kind = np.repeat([0, 1, 2], 20)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        below = np.where(kind == 0, rng.random((1, 60)), 0.0)
+        ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
+        measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
+        found = analyse(measured, grouping_of([kind]), AuditOptions.of(permutations=19))
+        assert np.isnan(found.moments.difference).all()
+        assert (found.score == 0).all() and (found.adjusted_p_values == 1).all()
+
+
 def test_attributes_that_are_dealt_out_are_found_as_often_as_the_level_says():
     n_found, n_worlds = 0, 200
     for seed in range(n_worlds):
