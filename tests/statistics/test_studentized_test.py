@@ -129,3 +129,12 @@ def test_attributes_that_are_dealt_out_are_found_as_often_as_the_level_says():
     # two and a half standard errors on both sides: it is exact
     margin = 2.5 * np.sqrt(0.05 * 0.95 / n_worlds)
     assert abs(n_found / n_worlds - 0.05) <= margin
+
+
+def test_no_group_has_a_larger_p_value_by_itself_than_among_all():
+    measured, codes = items_of(5)
+    grouping = grouping_of(codes, min_users=5, depth=2)
+    found = analyse(measured, grouping, AuditOptions.of(permutations=199, threads=1))
+    is_rare = found.is_tested & (found.adjusted_p_values <= 0.5)
+    assert is_rare.any()
+    assert (found.p_values <= found.adjusted_p_values + 1e-12)[is_rare].all()

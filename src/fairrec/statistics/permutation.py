@@ -97,13 +97,10 @@ class PermutationTest:
     def p_values(self) -> FloatArray:
         """(n_metrics, n_groups), two-sided, for each group by itself.
 
-        Of a studentized test each tail by itself, as of the adjusted ones, which hold for one group
-        as well.
+        Of a studentized test each tail by itself, of which there are two.
         """
         p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
-        if self.is_studentized:
-            return np.minimum(np.minimum(2 * p_values, 1.0), self.adjusted_p_values)
-        return p_values
+        return np.minimum(2 * p_values, 1.0) if self.is_studentized else p_values
 
     @property
     def adjusted_p_values(self) -> FloatArray:
