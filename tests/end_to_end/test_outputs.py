@@ -35,10 +35,12 @@ def here(tmp_path: Path) -> Path:
 def ended(
     *words: str, folder: Path, before: Callable[[], None] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    # Python would keep bytecode that a limit has cut off, and no process after it could be started
+    environment = plain_environment({"PYTHONDONTWRITEBYTECODE": "1"})
     return subprocess.run(
         words,
         cwd=folder,
-        env=plain_environment(),
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

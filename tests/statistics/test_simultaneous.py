@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from fairrec.statistics.simultaneous import (
     N_CLASSES,
+    Placed,
     balanced_cut_offs,
     balanced_p_values,
     has_enough_draws,
@@ -93,3 +94,22 @@ def test_a_group_that_is_not_tested_has_a_p_value_of_one():
     assert p_values[0, 0] < 0.05 and p_values[0, 1] == 1
     nothing = balanced_p_values(np.array([[9.0]]), some_maxima(99), np.array([[-1]]))
     assert nothing.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 10])
+@pytest.mark.parametrize("n_levels", [2, 5, None])
+def test_any_draw_is_as_likely_to_be_the_observed_and_the_level_holds(n_columns, n_levels):
+    rng = np.random.default_rng(n_columns)
+    rows = rng.exponential(size=(20, n_columns))
+    if n_levels is not None:
+        rows = np.floor(n_levels * rows / rows.max())
+    least = []
+    for at, observed in enumerate(rows):
+        placed = Placed.of(np.delete(rows, at, axis=0), observed)
+        p_values = [float(placed.p_values(c, one[None])[0]) for c, one in enumerate(observed)]
+        least.append(min(p_values))
+        for allowed in range(19):
+            is_beyond = observed > placed.cut_offs(allowed) + 1e-8
+            assert (is_beyond == (np.array(p_values) <= (allowed + 1) / 20)).all()
+    for n_rare in range(1, 21):
+        assert np.sum(np.array(least) <= n_rare / 20 + 1e-12) <= n_rare

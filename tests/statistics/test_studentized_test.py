@@ -85,7 +85,9 @@ def test_a_draw_shows_what_moments_of_permuted_rows_show():
     ends = Extremes(grouping.lattice, is_tested)
     assert drawn.gaps == approx(ends.range_of(permuted.deviation))
     assert drawn.spans == approx(ends.range_of(scores))
-    assert (drawn.is_reached == (np.abs(scores) >= np.abs(null.scores.by_own))).all()
+    observed = null.scores.by_own
+    beyond = np.where(observed > 0, scores >= observed, scores <= observed)
+    assert (drawn.is_reached == (beyond | (observed == 0))).all()
 
 
 def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():
@@ -104,6 +106,19 @@ def test_those_who_get_nothing_of_the_little_that_is_due_to_them_are_found():
     assert (found.test.adjusted_p_values_by_chance > 0.05).all()
 
 
+def test_a_group_with_all_that_is_due_is_compared_with_nobody():
+    # what is left for the others is 0, or in other worlds a hair above or below it
+    kind = np.repeat([0, 1, 2], 20)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        below = np.where(kind == 0, rng.random((1, 60)), 0.0)
+        ratio = Ratio.of(rng.random((1, 60)), below, np.ones((1, 60), dtype=bool))
+        measured = replace(measured_as("mrr@5", rng.random(60)), ratio=ratio)
+        found = analyse(measured, grouping_of([kind]), AuditOptions.of(permutations=19))
+        assert np.isnan(found.moments.difference).all()
+        assert (found.score == 0).all() and (found.adjusted_p_values == 1).all()
+
+
 def test_attributes_that_are_dealt_out_are_found_as_often_as_the_level_says():
     n_found, n_worlds = 0, 200
     for seed in range(n_worlds):
@@ -114,3 +129,12 @@ def test_attributes_that_are_dealt_out_are_found_as_often_as_the_level_says():
     # two and a half standard errors on both sides: it is exact
     margin = 2.5 * np.sqrt(0.05 * 0.95 / n_worlds)
     assert abs(n_found / n_worlds - 0.05) <= margin
+
+
+def test_no_group_has_a_larger_p_value_by_itself_than_among_all():
+    measured, codes = items_of(5)
+    grouping = grouping_of(codes, min_users=5, depth=2)
+    found = analyse(measured, grouping, AuditOptions.of(permutations=199, threads=1))
+    is_rare = found.is_tested & (found.adjusted_p_values <= 0.5)
+    assert is_rare.any()
+    assert (found.p_values <= found.adjusted_p_values + 1e-12)[is_rare].all()

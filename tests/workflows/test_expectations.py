@@ -74,7 +74,7 @@ def test_a_rate_is_known_by_its_spread():
 
 
 def test_permutations_that_cannot_reach_the_level_show_nothing():
-    for permutations, is_found in ((18, False), (19, True)):
+    for permutations, is_found in ((38, False), (39, True)):
         options = AuditOptions(permutations=permutations)
         made = expected([parse_metric("ndcg")], grouping("gender"), options, {})
         assert (made["harm"].item() is not None) == is_found
@@ -103,10 +103,10 @@ def test_larger_groups_and_fewer_tests_need_a_smaller_difference():
         assert (of_ndcg["harm"][-2:] > few["harm"]).all()
 
 
-def test_intervals_need_as_many_permutations_as_a_finding():
+def test_intervals_need_fewer_permutations_than_a_finding():
     for permutations, is_certified in ((18, False), (19, True)):
         made = expected([NDCG], grouping("gender"), AuditOptions(permutations=permutations), {})
-        assert (made["harm"].item() is not None) == is_certified
+        assert made["harm"].to_list() == [None]
         assert (made["certified"].item() is not None) == is_certified
 
 

@@ -202,9 +202,7 @@ class Analysis:
         by_chance = self.test.adjusted_p_values
         if self.resampled is None:
             return by_chance
-        # tails are adjusted apart, so that a long one may have more by itself
-        adjusted = np.maximum(by_chance, self.resampled.adjusted_p_values)
-        return np.maximum(adjusted, self.p_values)
+        return np.maximum(by_chance, self.resampled.adjusted_p_values)
 
     @cached_property
     def is_significant(self) -> BoolArray:

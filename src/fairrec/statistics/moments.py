@@ -21,7 +21,8 @@ from fairrec.statistics.stratified import (
 
 UNBOUNDED = (-np.inf, np.inf)
 _ROUNDING = 1e-9
-"""A mean of many values may leave their bounds by so much of what is between these."""
+"""A mean of many values may leave their bounds by so much of what is between these, and so much of
+all that is due is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,13 @@ class Moments:
         return self.n_users[:, None] - (self.n if self.sample is None else self.sample.n)
 
     @property
+    def size_others(self) -> FloatArray:
+        """(n_metrics, n_groups), what their sum is divided by."""
+        if self.sample is not None:
+            return self.n_others
+        return _above_rounding(self.n_users[:, None] - self.size, self.n_users)
+
+    @property
     def deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of the group minus mean of all; NaN for an empty group."""
         return _ratio(self.total, self.size)
@@ -105,9 +113,8 @@ class Moments:
     def others_deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of all others minus mean of all; NaN without others."""
         # centred values add up to 0, so that the others have what the group lacks
-        if self.sample is not None:
-            return -_ratio(self.sample.total, self.n_others)
-        return -_ratio(self.total, self.n_users[:, None] - self.size)
+        shared = self if self.sample is None else self.sample
+        return -_ratio(shared.total, self.size_others)
 
     @property
     def difference(self) -> FloatArray:
@@ -235,13 +242,12 @@ def over_sums(found: Moments, size: FloatArray) -> Moments:
     ----------
     size : (n_metrics, n_groups), what a group has below
     """
-    n, n_others, weights = found.n, found.n_others, found.weights
-    size_others = found.n_users[:, None] - size
+    found = replace(found, size=_above_rounding(size, found.n_users))
+    n, n_others, size, size_others = found.n, found.n_others, found.size, found.size_others
     return replace(
         found,
-        size=size,
         weights=replace(
-            weights,
+            found.weights,
             total=_ratio(size * size_others, size + size_others, 0.0),
             own=_ratio(n, size**2),
             others=_ratio(n_others, size_others**2),
@@ -362,6 +368,11 @@ def _group_sums(
     n_masks, n_metrics = len(masks), len(rows.total)
     n = sums[np.array(mask_of_metric, dtype=np.int64)]
     return n, sums[n_masks : n_masks + n_metrics], sums[n_masks + n_metrics :]
+
+
+def _above_rounding(size: FloatArray, n_users: FloatArray) -> FloatArray:
+    """The same, and 0 for what is left where all that is due was taken off again."""
+    return np.where(size > _ROUNDING * n_users[:, None], size, 0.0)
 
 
 def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.nan) -> FloatArray:

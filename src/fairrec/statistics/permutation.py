@@ -39,6 +39,8 @@ from fairrec.statistics.simultaneous import (
     Placed,
     balanced_cut_offs,
     balanced_p_values,
+    largest_in_classes,
+    largest_of,
     n_allowed,
     size_classes,
 )
@@ -67,7 +69,8 @@ class PermutationTest:
     largest_own : (n_permutations, 2, n_classes), by own error in each size class
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
+    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by; of a
+        studentized test in the same tail
     is_studentized : whether groups are tested by their own error alone
     """
 
@@ -92,14 +95,19 @@ class PermutationTest:
 
     @property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), two-sided, for each group by itself."""
-        return (1 + self.n_reached) / (1 + self.n_permutations)
+        """(n_metrics, n_groups), two-sided, for each group by itself.
+
+        Of a studentized test each tail by itself, of which there are two.
+        """
+        p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
+        return np.minimum(2 * p_values, 1.0) if self.is_studentized else p_values
 
     @property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
         if self.is_studentized:
-            return balanced_p_values(self.tested, self.largest_own, self.classes, has_floor=False)
+            observed = self._observed_own
+            return balanced_p_values(self.tested, self.largest_own, self.classes, observed)
         return self._adjusted(self.tested)
 
     @property
@@ -108,7 +116,7 @@ class PermutationTest:
         return self._adjusted(self.scores.by_chance)
 
     def _adjusted(self, score: FloatArray) -> FloatArray:
-        p_values, placed = np.ones_like(score), Placed.of(self.largest)
+        p_values, placed = np.ones_like(score), self._placed
         for tail, is_in in ((UP, score > 0), (DOWN, score < 0)):
             p_values[is_in] = placed.p_values(tail, np.abs(score[is_in]))
         return p_values
@@ -119,11 +127,21 @@ class PermutationTest:
             # the largest of the size classes that there are
             return np.asarray(self.least_scores(alpha).max(axis=(1, 2), initial=0.0))
         allowed = n_allowed(self.n_permutations, alpha)
-        return np.full(2, np.inf) if allowed < 0 else Placed.of(self.largest).cut_offs(allowed)
+        return np.full(2, np.inf) if allowed < 0 else self._placed.cut_offs(allowed)
+
+    @property
+    def _placed(self) -> Placed:
+        """Draws by chance error, with what is observed by the same as one of them."""
+        return Placed.of(self.largest, largest_of(self.scores.by_chance))
+
+    @property
+    def _observed_own(self) -> FloatArray:
+        """(2, n_classes), what `largest_own` is of draws."""
+        return largest_in_classes(self.scores.by_own, self.classes)
 
     def least_scores(self, alpha: float) -> FloatArray:
         """(2, n_metrics, n_groups), the same of a studentized test; 0 where not tested."""
-        by_class = balanced_cut_offs(self.largest_own, self.classes, alpha, has_floor=False)
+        by_class = balanced_cut_offs(self.largest_own, self.classes, alpha, self._observed_own)
         return np.append(by_class, np.zeros((2, 1)), axis=1)[:, self.classes]
 
     def cut_offs(self, alpha: float) -> FloatArray:
@@ -131,13 +149,16 @@ class PermutationTest:
         return balanced_cut_offs(self.largest_own, self.classes, alpha)
 
 
-def least_p_value(n_permutations: int) -> float:
+def least_p_value(n_permutations: int, is_adjusted: bool = False) -> float:
     """The smallest p-value that so many permutations can show: the true one may be smaller.
 
-    >>> least_p_value(999)
-    0.001
+    Adjusted for all groups, what stands out in one tail alone is as rare as the rarest permutation
+    in the other.
+
+    >>> least_p_value(999), least_p_value(999, is_adjusted=True)
+    (0.001, 0.002)
     """
-    return 1 / (1 + n_permutations)
+    return min(1.0, (2 if is_adjusted else 1) / (1 + n_permutations))
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:

@@ -152,8 +152,7 @@ def others_spread(moments: Moments) -> Spread:
     if moments.within is not None:
         return _spread_within(moments.within, moments.within.others, moments.weights.others)
     n, deviation = moments.n_others, moments.others_deviation
-    size = n + moments.n - moments.size
-    return _spread_of(moments, n, deviation, moments.others_squares, size)
+    return _spread_of(moments, n, deviation, moments.others_squares, moments.size_others)
 
 
 def _spread_of(

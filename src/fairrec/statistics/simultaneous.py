@@ -22,6 +22,8 @@ EDGES = (30, 100, 300, 1000)
 N_CLASSES = len(EDGES) + 1
 _ROUNDING = 1e-9
 """A level times the number of draws may be a hair below a whole number."""
+_DIGITS = 9
+"""Decimals of scores by which draws are told apart."""
 
 
 def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
@@ -30,7 +32,7 @@ def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
 
 
 def balanced_cut_offs(
-    maxima: FloatArray, classes: IntArray, alpha: float, has_floor: bool = True
+    maxima: FloatArray, classes: IntArray, alpha: float, observed: FloatArray | None = None
 ) -> FloatArray:
     """(2, n_classes), what scores exceed upwards or downwards in any class with probability alpha.
 
@@ -40,9 +42,9 @@ def balanced_cut_offs(
     ----------
     maxima : (n_draws, 2, n_classes), the largest score upwards and downwards in each class
     classes : (n_metrics, n_groups), -1 where not tested
-    has_floor : at least what as many independent normal scores as the class has would have: a tail
-        that is short among all users, such as that of no hits, is longer in groups that differ;
-        what is asked of groups that do not differ needs none
+    observed : (2, n_classes), the same of what is tested; None for intervals, whose cut-offs are at
+        least those of as many independent normal scores as the class has: a tail that is short
+        among all users, such as that of no hits, is longer in groups that differ
     """
     n_draws = len(maxima)
     is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
@@ -50,37 +52,36 @@ def balanced_cut_offs(
     allowed = n_allowed(n_draws, alpha)
     if allowed < 0 or not is_used.any():
         return cut_offs
-    reached = Placed.of(maxima[:, :, is_used].reshape(n_draws, -1)).cut_offs(allowed).reshape(2, -1)
+    reached = _placed(maxima, is_used, observed).cut_offs(allowed).reshape(2, -1)
     n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
-    floor = normal_cut_offs(n_groups, alpha)[is_used] if has_floor else 0.0
+    floor = normal_cut_offs(n_groups, alpha)[is_used] if observed is None else 0.0
     cut_offs[:, is_used] = np.maximum(reached, floor)
     return cut_offs
 
 
 def balanced_p_values(
-    scores: FloatArray, maxima: FloatArray, classes: IntArray, has_floor: bool = True
+    scores: FloatArray, maxima: FloatArray, classes: IntArray, observed: FloatArray | None = None
 ) -> FloatArray:
     """(n_metrics, n_groups), the smallest alpha whose balanced cut-off a score reaches.
 
     Parameters
     ----------
     scores : (n_metrics, n_groups), of which the sign is the tail
-    maxima, classes, has_floor : as of `balanced_cut_offs`
+    maxima, classes, observed : as of `balanced_cut_offs`
     """
-    n_draws = len(maxima)
     n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
     is_used = n_groups > 0
     p_values = np.ones(scores.shape)
     if not is_used.any():
         return p_values
-    placed = Placed.of(maxima[:, :, is_used].reshape(n_draws, -1))
+    placed = _placed(maxima, is_used, observed)
     n_used = int(is_used.sum())
     for column, at in enumerate(np.flatnonzero(is_used)):
         for tail, is_in in ((UP, scores > 0), (DOWN, scores < 0)):
             here = (classes == at) & is_in
             score = np.abs(scores[here])
             found = placed.p_values(tail * n_used + column, score)
-            if has_floor:
+            if observed is None:
                 # the inverse of normal_cut_offs
                 by_normal = ndtr(-score) * n_groups[at] / tail_share(n_groups, 1.0)
                 found = np.minimum(np.maximum(found, by_normal), 1.0)
@@ -90,48 +91,67 @@ def balanced_p_values(
 
 def largest_in_classes(scores: FloatArray, classes: IntArray) -> FloatArray:
     """(2, n_classes), the largest score upwards and downwards in each class."""
-    largest = np.zeros((2, N_CLASSES))
-    for at in range(N_CLASSES):
-        of_class = scores[classes == at]
-        largest[:, at] = of_class.max(initial=0.0), -of_class.min(initial=0.0)
-    return largest
+    return np.stack([largest_of(scores[classes == at]) for at in range(N_CLASSES)], axis=1)
+
+
+def largest_of(scores: FloatArray) -> FloatArray:
+    """(2,), the largest score upwards and downwards."""
+    return np.array([scores.max(initial=0.0), -scores.min(initial=0.0)])
+
+
+def _placed(maxima: FloatArray, is_used: BoolArray, observed: FloatArray | None) -> Placed:
+    """Tails and size classes as columns; those that there are."""
+    columns = maxima[:, :, is_used].reshape(len(maxima), -1)
+    return Placed.of(columns, None if observed is None else observed[:, is_used].ravel())
 
 
 class Placed(NamedTuple):
     """What draws show in several columns, all of which are looked at.
 
     A score is as rare as its place in its own column, and what is adjusted for is how often a draw
-    has as good a place in any. Columns that go together, such as the two tails of one difference,
-    are so counted once.
+    has as good a place in any (Westfall and Young's minP). Columns that go together, such as the
+    two tails of one difference, are so counted once. What is observed is one more draw: if it had
+    no place of its own, the best of each column would all be taken for the rarest there is.
 
     Parameters
     ----------
-    falling : (n_draws, n_columns), each column in falling order, its sign turned
-    best : (n_draws,), the best place of each draw, sorted; 0 for the largest of a column, and equal
-        ones share the best place
+    falling : (1 + n_draws, n_columns), each column in falling order, its sign turned
+    best : (1 + n_draws,), the best place of each draw, sorted; 1 for the largest of a column, and
+        equal ones share the last place, so that what is often the largest is not rare
     """
 
     falling: FloatArray
     best: IntArray
 
     @classmethod
-    def of(cls, columns: FloatArray) -> Placed:
-        """From what draws show; (n_draws, n_columns)."""
-        falling = np.sort(-columns, axis=0)
+    def of(cls, columns: FloatArray, observed: FloatArray | None = None) -> Placed:
+        """From what draws show.
+
+        Parameters
+        ----------
+        columns : (n_draws, n_columns)
+        observed : (n_columns,), None for what would be beyond every draw in all of them
+        """
+        first = np.full(columns.shape[1], np.inf) if observed is None else observed
+        # sums in another order differ in the last digits
+        rows = -np.concatenate([first[None], columns]).round(_DIGITS)
+        falling = np.sort(rows, axis=0)
         places = [
-            np.searchsorted(of, -column) for of, column in zip(falling.T, columns.T, strict=True)
+            np.searchsorted(of, row, side="right")
+            for of, row in zip(falling.T, rows.T, strict=True)
         ]
         return cls(falling, np.sort(np.min(places, axis=0)))
 
     def p_values(self, column: int, scores: FloatArray) -> FloatArray:
         """Of scores in one column."""
-        # a tie within rounding is a tie
-        n_reached = np.searchsorted(self.falling[:, column], -scores * (1 - _ROUNDING))
-        return np.asarray((1 + np.searchsorted(self.best, n_reached)) / (1 + len(self.best)))
+        place = np.searchsorted(
+            self.falling[:, column], -scores * (1 - _ROUNDING) + _ROUNDING, side="right"
+        )
+        return np.asarray(np.searchsorted(self.best, place, side="right") / len(self.best))
 
     def cut_offs(self, allowed: int) -> FloatArray:
-        """(n_columns,), how deep one can go while only so many draws and one have more in any."""
-        return np.asarray(-self.falling[self.best[allowed]])
+        """(n_columns,), what only so many draws and one exceed in any column."""
+        return np.asarray(-self.falling[self.best[allowed + 1] - 1])
 
 
 def normal_cut_offs(n_groups: IntArray, alpha: float) -> FloatArray:

@@ -4,7 +4,8 @@ A group's value is what its items received over what they were due, and what is 
 of them. By the spread among all items a group that is due little could never stand out, whatever
 it received. So a group is tested by its own error alone, in every permutation anew: the
 studentized permutation test, exact where attributes have nothing to do with both parts, and right
-in large samples where only the ratios are equal (Janssen 1997; Chung and Romano 2013).
+in large samples where only the ratios are equal (Janssen 1997; Chung and Romano 2013). Where few
+items have most of the due, a sample of hundreds is not large.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fairrec.groups.grouping import Grouping
 from fairrec.statistics.drawing import draws_of
 from fairrec.statistics.moments import Moments, over_sums
 from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
-from fairrec.statistics.simultaneous import largest_in_classes, size_classes
+from fairrec.statistics.simultaneous import largest_in_classes, largest_of, size_classes
 
 
 class PermutedRatios:
@@ -59,9 +60,9 @@ class PermutedRatios:
         )
         scores = observed_scores(drawn, self._is_tested)
         return NullDraw(
-            np.array([scores.by_chance.max(initial=0.0), -scores.by_chance.min(initial=0.0)]),
+            largest_of(scores.by_chance),
             largest_in_classes(scores.by_own, self.classes),
             self._ends.range_of(np.nan_to_num(drawn.deviation)),
             self._ends.range_of(scores.by_own),
-            np.abs(scores.by_own) >= self._reach,
+            np.sign(self.scores.by_own) * scores.by_own >= self._reach,
         )

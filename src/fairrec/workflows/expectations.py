@@ -171,8 +171,8 @@ class Outlook:
         somewhat more than the permutations of an audit will.
         """
         alpha = self.options.alpha
-        # the smallest p-value of a few permutations may be larger than the level
-        is_reached = has_enough_draws(self.options.permutations, alpha)
+        # the smallest p-value of what stands out in one of two tails may be larger than the level
+        is_reached = has_enough_draws(self.options.permutations, alpha / 2)
         n_tests = max(1, n_groups * len(self.metrics))
         return np.full(2, -ndtri(alpha / (2 * n_tests)) if is_reached else math.inf)
 

@@ -43,6 +43,8 @@ def test_what_may_pass_is_a_fault(code, headers, wait, is_busy):
         (403, True, "The token given by token_env is not accepted"),
         (404, False, "Check the address"),
         (413, False, "Lower rows_per_call"),
+        (501, False, "Check the address and protocol"),
+        (505, False, "HTTP 505 HTTP Version Not Supported: no"),
         (302, False, "it redirects to nowhere, which is not followed"),
     ],
 )

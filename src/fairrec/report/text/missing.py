@@ -96,7 +96,7 @@ def _where(one: MissingUsers, summary: AuditSummary) -> str:
 
 
 def _share(group: Finding, permutations: int) -> str:
-    least = least_p_value(permutations) if permutations else 0.0
+    least = least_p_value(permutations, is_adjusted=True) if permutations else 0.0
     more, fewer = _both_shares(group)
     return f"{more} against {fewer} (p adjusted {p_value(group.p_adjusted, least)})"
 
@@ -189,8 +189,8 @@ def _remedy_of_items(
     enough = math.ceil(round(100 * max(result.undefined_share, *shares, 0.0), 9)) / 100
     judged = f"Judge the others all the same: {spelled('max_undefined', enough)}"
     if summary.measured_by == "recommendations":
-        return f"Everybody had them before, so that no list could show them. {judged}"
-    return "They are among the candidates of no list. Leave them out of the items table. " + judged
+        return f"They could not have been shown: the history has them for all. {judged}"
+    return "They are never candidates. Leave them out of the items table. " + judged
 
 
 def _concerned(name: str, summary: AuditSummary) -> list[MissingUsers]:

@@ -16,7 +16,7 @@ def p_adjusted(adjusted: float, by_itself: float | None, summary: AuditSummary) 
     by_itself : of the same group, not adjusted
     """
     if summary.correction == "max":
-        return p_value(adjusted, least_p_value(summary.permutations))
+        return p_value(adjusted, least_p_value(summary.permutations, is_adjusted=True))
     # a step-up adjustment is a bound where it rests on a p-value that is one
     least = least_p_value(summary.permutations) * (1 + ROUNDING)
     is_least = by_itself is not None and by_itself <= least

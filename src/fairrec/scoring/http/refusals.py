@@ -17,6 +17,8 @@ BYTES_OF_WORDS = 4 * _WORDS_OF_SERVER
 """As much of an error as is read."""
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
+_NEVER = frozenset({501, 505})
+"""Not implemented, and another version of HTTP: no second try will change that."""
 
 
 class Refusals:
@@ -41,7 +43,8 @@ class Refusals:
         said, phrase = self._words(text), self._secrets.blanked(response.reason_phrase)
         # once more: a part may be in the one, the rest in the other
         words = self._secrets.blanked(f"HTTP {code} {plain(phrase)}{said and ': ' + said}")
-        if code in _TRY_AGAIN or code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        is_of_server = code >= httpx.codes.INTERNAL_SERVER_ERROR and code not in _NEVER
+        if code in _TRY_AGAIN or is_of_server:
             wait = retry_after(response.headers.get("retry-after"))
             is_busy = code == _TOO_MANY or wait is not None
             return Fault(f"HTTP {code}", words, wait, is_busy)
@@ -64,9 +67,11 @@ class Refusals:
                 else ". If it wants a token, name the variable that holds it: "
                 f"{spelled('token_env', Blank('NAME'))}"
             )
-        return {404: ". Check the address", 413: f". Lower {spelled('rows_per_call')}"}.get(
-            code, ""
-        )
+        return {
+            404: ". Check the address",
+            413: f". Lower {spelled('rows_per_call')}",
+            501: f". Check the address and {spelled('protocol')}",
+        }.get(code, "")
 
     def _words(self, text: bytes) -> str:
         """What a server says of an error, on one line."""
