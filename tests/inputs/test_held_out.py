@@ -51,7 +51,8 @@ def test_grades_are_gains_the_largest_first():
     assert [*by_user(held_out)[0].items()] == [(2, 5), (1, 2), (3, 2)]
     (said,) = held_out.warnings
     assert said == (
-        "the test table: ndcg weighs held-out items by 'rating' (2 to 5), all other metrics count "
+        "the test table: ndcg and exposure_to_relevance go by the 'rating' of held-out items (2 to "
+        "5), all other metrics count "
         "each of them as relevant. To count some of them alone, all alike: relevant='rating>=4'"
     )
     # one grade for all weighs nothing

@@ -391,4 +391,8 @@ def test_items_are_compared_by_how_far_users_may_put_them_off():
     """Items vary far more among each other than other users would change them."""
     base, same, less = shown(1), shown(2), shown(3, less=0.4)
     assert not fairrec.compare(base, same).changes["is_beyond_chance"].any()
-    assert fairrec.compare(base, less).metrics["exposure@5"].worse[0].group == {"kind": "b"}
+    found = fairrec.compare(base, less).metrics["exposure@5"]
+    assert found.worse[0].group == {"kind": "b"}
+    # how far items are apart is no error of their mean
+    assert found.everyone.before == base.metrics["exposure@5"].mean
+    assert (found.everyone.interval, found.everyone.p_value) == (None, None)

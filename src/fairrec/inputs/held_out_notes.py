@@ -27,8 +27,9 @@ class GradesNote(Note):
             return ""
         zero = f"; the {self.n_zero:,} rows with 0 are not relevant" if self.n_zero else ""
         return (
-            f"{self.where}: ndcg weighs held-out items by '{plain(self.column)}' ({self.low:g} to "
-            f"{self.high:g}), all other metrics count each of them as relevant{zero}. To count "
+            f"{self.where}: ndcg and exposure_to_relevance go by the '{plain(self.column)}' of "
+            f"held-out items ({self.low:g} to {self.high:g}), all other metrics count each of them "
+            f"as relevant{zero}. To count "
             f"some of them alone, all alike: {advised(self.column, self.low, self.high)}"
         )
 

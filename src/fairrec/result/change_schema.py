@@ -18,7 +18,7 @@ class Change(Part):
     change: float | None
     interval: tuple[float, float] | None = Field(
         description="confidence interval of the change at level 1 - alpha, one at a time; null "
-        "below two users, and where too few users changed for one"
+        "below two users, where too few users changed for one, and of items, which share places"
     )
     p_value: float | None = Field(
         description="of no change: paired t test, of two sets of users Welch's. A single group is "

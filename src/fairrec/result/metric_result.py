@@ -42,6 +42,8 @@ def metric_results(
     results = {}
     critical = analysis.critical
     is_tested = bool(np.isfinite(critical).all())
+    # else a group is tested by its own error, which no size tells
+    has_one_error = is_tested and analysis.test is not None and not analysis.test.is_studentized
     for i, (metric, about, stands, verdict) in enumerate(
         zip(measured.metrics, found, standing, verdicts, strict=True)
     ):
@@ -53,8 +55,8 @@ def metric_results(
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
             n_compared=int(moments.n_users[i]),
-            critical=float(critical.max()) if is_tested else None,
-            critical_tails=(float(critical[0]), float(critical[1])) if is_tested else None,
+            critical=float(critical.max()) if has_one_error else None,
+            critical_tails=(float(critical[0]), float(critical[1])) if has_one_error else None,
             is_ratio_scale=_is_ratio_scale(i, analysis),
             bounds=_bounds(metric.metric.bounds),
             n_defined=int(moments.n_per_row[i].sum()),

@@ -211,7 +211,7 @@ class MetricResult(Part):
     critical: float | None = Field(
         default=None,
         description="standard errors from which a group differs by more than chance, the larger of "
-        "both tails; null untested",
+        "both tails; null untested, and where each group is tested by its own error",
     )
     critical_tails: tuple[float, float] | None = Field(
         default=None, description="above and below all others"

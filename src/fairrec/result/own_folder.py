@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairrec.core.errors import InputError, OutputError, listed, plain
+from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
 from fairrec.core.files import check_writable, errors_of_disk, is_json_with
 from fairrec.core.folders import settle
 from fairrec.core.options import spelled
@@ -69,6 +69,12 @@ BOTH = ResultKind("an audit of both sides", "both.json", ("report.html", "both.j
 TREND = ResultKind("a trend", "trend.json", ("report.html", "trend.json"))
 KINDS = (BOTH, TREND, COMPARISON, MITIGATION, COUNTERFACTUAL, AUDIT)
 """A mitigation and a counterfactual hold an audit, so they come first."""
+
+
+def name_of(folder: Path) -> str:
+    """What to call the result of a folder; a side of an audit of both has its name too."""
+    is_side = (folder.parent / BOTH.known_by).is_file()
+    return as_unicode(f"{folder.parent.name}/{folder.name}" if is_side else folder.name)
 
 
 def kind_in(folder: Path) -> ResultKind | None:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, as_unicode, errors_of_libraries
+from fairrec.core.errors import InputError, errors_of_libraries
 from fairrec.core.matters import Matters
 from fairrec.core.options import declared, documented
 from fairrec.core.told import told_command
@@ -27,6 +27,7 @@ from fairrec.result.comparison import Comparison
 from fairrec.result.comparison_parts import compared_audit, metric_comparison
 from fairrec.result.comparison_schema import ComparisonSummary
 from fairrec.result.metric_schema import MetricResult
+from fairrec.result.own_folder import name_of
 from fairrec.statistics.compared import ComparedGroups, compare_paired, judged
 from fairrec.statistics.outcome import outcome_of_all
 from fairrec.statistics.unpaired import compare_unpaired
@@ -200,11 +201,21 @@ def _unpaired(
         name: _Sides(
             part.conditions,
             groups,
-            change_between(base.metrics[name], candidate.metrics[name], alpha),
+            _everyone(base, candidate, name),
             0,
         )
         for (name, part), groups in zip(told.items(), found, strict=True)
     }
+
+
+def _everyone(base: AuditResult, candidate: AuditResult, name: str) -> Change | None:
+    """The change of all; of items without an error, as how far they are apart is none."""
+    alpha, unit = candidate.summary.alpha, candidate.summary.unit
+    change = change_between(base.metrics[name], candidate.metrics[name], alpha)
+    if change is None or unit.is_users:
+        return change
+    without = {"interval": None, "p_value": None, "verdict": "not significant"}
+    return change.model_copy(update=without)
 
 
 def _by_means(
@@ -242,4 +253,4 @@ def _audit(which: str, given: Audited) -> tuple[AuditResult, str]:
     """One of the two, and the name of its folder."""
     result, folder = audit_of(which, given)
     refuse_hidden(which, result)
-    return result, "" if folder is None else as_unicode(Path(os.path.normpath(folder)).name)
+    return result, "" if folder is None else name_of(Path(os.path.normpath(folder)))

@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, as_unicode, listed, plain
+from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spelled
+from fairrec.result.own_folder import name_of
 from fairrec.result.schema import AuditSummary
 from fairrec.result.trend_schema import Order
 from fairrec.workflows.load import Audited, audit_of
@@ -111,7 +112,7 @@ def _release(given: Audited) -> Release:
     audit, folder = audit_of("audits", given)
     return Release(
         name="",
-        folder="" if folder is None else as_unicode(folder.resolve().name),
+        folder="" if folder is None else name_of(folder.resolve()),
         made_at=audit.run.made_at if audit.run else None,
         summary=audit.summary,
         groups=audit.group_table,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fairrec.core.units import ITEMS
 from fairrec.report.comparison.words import about, headline, how, said_of, status_of, tone_of
 from fairrec.result.metric_schema import CertifiedSize
 from tests.report.comparison.small_comparison import compared, with_metric
@@ -49,6 +50,22 @@ def test_what_is_compared_and_how_is_told():
     pairing = summary.pairing.model_copy(update={"is_paired": False, "why": "no ids"})
     unpaired = summary.model_copy(update={"pairing": pairing})
     assert how(unpaired).startswith("Two sets of users, not paired: no ids. ")
+    # the same items, which are not paired either
+    items = unpaired.model_copy(update={"unit": ITEMS})
+    assert how(items).startswith("Not paired: no ids. ")
+
+
+def test_where_no_end_is_better_changes_that_do_not_matter_are_no_groups_without_one():
+    neutral = compared(better="", matters=None).summary
+    _, counts, *_ = said_of("clicks", neutral)
+    assert counts.endswith(" groups changed.")
+    # every group changed, most of them by less than matters
+    changed = {"n_groups": 13, "n_worse": 3, "n_worse_by_more": 1, "n_open": 2, "n_ruled_out": 7}
+    _, counts, *_ = said_of("clicks", with_metric(neutral, matters=0.5, **changed))
+    assert counts == (
+        "4 of 13 groups changed (1 by more than matters); 2 may have changed by more than matters "
+        "or not; 7 changed by no more than matters, if at all."
+    )
 
 
 def test_a_metric_is_told_for_everyone_for_groups_and_for_what_is_ruled_out():

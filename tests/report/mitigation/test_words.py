@@ -148,6 +148,8 @@ def test_metrics_and_groups_that_became_worse_are_named_with_their_number():
     assert [one for one in said if one.endswith(": ndcg@5.")]
     assert "60 other users" in sentence(summary_of(), "other user")
     assert "12 comparisons" in said[-1] and "group in" not in said[-1]
+    # where no list was changed nothing was compared
+    assert "comparison" not in " ".join(sentences(summary_of(n_group_tests=0)))
     harmed = COST.model_copy(update={"groups": counts(worse=2, improved=5)})
     last = sentences(summary_of(effects={"urd@5": TARGET, "ndcg@5": harmed}))[-1]
     assert last.endswith(": 2 groups in ndcg@5.")

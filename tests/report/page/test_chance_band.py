@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import polars as pl
 import pytest
 
+import fairrec
 from fairrec.report.page.chance_band import chance_band, others_of_fully_scored
+from fairrec.report.page.html import lay_out
 from fairrec.result.audit_result import AuditResult
 from fairrec.search.options import SearchOptions
 from tests.report.page.planted_page import planted, planted_result, view_of
@@ -63,3 +66,21 @@ def test_rows_and_funnel_show_the_same_chance():
     drawn = np.array([step.low for step in chart.funnel_fully_scored])
     # the mean of all is nearer than that of the others
     assert result.mean - drawn == pytest.approx(-low * others / result.n_compared, rel=1e-3)
+
+
+def test_groups_that_are_tested_by_their_own_errors_have_no_band_by_size():
+    """A finding would else lie within what chance is said to show at its size."""
+    n_users, n_items = 300, 60
+    rng = np.random.default_rng(0)
+    lists = [rng.permutation(n_items)[:5].tolist() for _ in range(n_users)]
+    recommended = pl.DataFrame({"user_id": range(n_users), "item_id": lists})
+    items = pl.DataFrame({"item_id": range(n_items), "kind": ["a", "b", "c"] * 20})
+    of_items = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)
+    for result, is_drawn in ((planted(), True), (of_items, False)):
+        view = view_of(result)
+        assert all(metric.is_tested for metric in result.metrics.values())
+        assert [bool(chart.funnel) for chart in view.charts] == [is_drawn] * len(view.charts)
+        assert all((row.chance is not None) == is_drawn for dots in view.dots for row in dots.rows)
+        page = lay_out(view)
+        assert ("There is no band of chance" in page) != is_drawn
+        assert "Nothing was tested against chance" not in page

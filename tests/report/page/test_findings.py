@@ -37,6 +37,7 @@ def test_a_finding_says_how_much_worse_in_words():
 @pytest.mark.parametrize(
     ("scale", "shift", "sentence"),
     [
+        (1.0, -0.9, "m is 0.600 for them and 0.100 for all others, 6 times as high."),
         (1.0, 0.0, "m is 1.50 for them and 1.00 for all others, 50% higher."),
         # of a metric that may be negative nothing is so many percent
         (1.0, -1.02, "m is 0.480 for them and −0.020 for all others, 0.500 higher."),

@@ -105,3 +105,14 @@ def test_a_metric_tells_what_is_ruled_out_for_larger_groups_too():
     # all others are shown to be better off
     none = certified(a=[(20, 0.0, 9)])
     assert ruled_out_in(none.metrics["a"], none) == ""
+
+
+def test_groups_of_which_nothing_is_ruled_out_are_not_among_those_of_whom_it_is():
+    summary = certified(1, a=[(100, 0.2, 6)], b=[(90, 0.3, 7)])
+    one = summary.metrics["b"]
+    verdict = one.verdict.model_copy(update={"n_not_compared": 1})
+    metrics = {**summary.metrics, "b": one.model_copy(update={"verdict": verdict})}
+    assert ruled_out_in_all(summary.model_copy(update={"metrics": metrics})) == (
+        "No other group of 100 users or more that can be compared is worse by more than 0.200 in "
+        "a and 0.300 in b"
+    )

@@ -82,7 +82,7 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
         return counterfactual_view(found.summary, found.audit.summary).overview
 
     none = steps(flipped(blind))
-    assert none.headline == "Nobody is affected, in no group"
+    assert none.headline == "Nobody is affected in any group"
     assert none.next_steps[0] == "audit the lists as they are"
     assert none.detail.startswith("As they are: mrr@3 1.00 (gender=F)")
     assert none.how_sure == ("exact for these users", "every one was scored")
@@ -99,7 +99,7 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
         metrics="affected@3,tau",
     )
     assert deeper.summary.affected.n_affected == 0
-    assert steps(deeper).headline != "Nobody is affected, in no group"
+    assert steps(deeper).headline != "Nobody is affected in any group"
 
 
 def test_what_rounding_leaves_of_nothing_is_nothing():

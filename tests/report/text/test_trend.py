@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 import fairrec
-from fairrec.report.text.trend import print_trend, trend_markdown, trend_view
+from fairrec.report.text.trend import print_trend, trend_markdown, trend_view, worse_since_line
 from tests.workflows.trend_builders import release, six_releases
 
 
@@ -47,3 +47,11 @@ def test_hostile_names_stay_text():
     print_trend(trend_view(summary), console)
     printed = console.file.getvalue()
     assert "[red]x[/red]" in printed and "\x1b[31m" not in printed
+
+
+def test_a_group_that_lost_some_of_its_lead_is_not_called_worse_than_all_others():
+    line = fairrec.trend(six_releases()).summary.worse[0]
+    assert "better than all others" not in worse_since_line(line)
+    since = line.worse_since.model_copy(update={"before": -0.9, "growth": 0.4})
+    ahead = worse_since_line(line.model_copy(update={"worse_since": since}))
+    assert "grew by 0.400 from −0.900, and is still better than all others (" in ahead

@@ -108,6 +108,12 @@ def test_a_range_that_leaves_the_sign_open_is_spelt_out_for_findings_only():
     assert line.endswith("Whatever it is: in m0 even the sign of a difference is open.")
 
 
+def test_a_group_that_is_no_finding_is_worse_as_measured():
+    summary = with_bounds(SUMMARY, -0.09, -0.01, findings=())
+    (line,) = unknown_lines(summary)
+    assert line.endswith("gender=F is worse than all others by 0.0100 to 0.0900 as measured.")
+
+
 def test_of_many_metrics_the_first_are_told():
     told = with_bounds(SUMMARY, -0.09, -0.01).metrics["m0"]
     is_open = with_bounds(SUMMARY, -0.09, 0.02, findings=()).metrics["m0"]

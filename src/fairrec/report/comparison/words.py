@@ -110,7 +110,8 @@ def how(summary: ComparisonSummary) -> str:
     if pairing.is_paired:
         return f"The same {summary.unit.count(pairing.n_shared or 0)} in both audits. {at_once}"
     why = plain(pairing.why, 300)
-    return f"Two sets of {summary.unit.many}, not paired: {why}. {at_once}"
+    who = f"Two sets of {summary.unit.many}, n" if summary.unit.is_users else "N"
+    return f"{who}ot paired: {why}. {at_once}"
 
 
 def said_of(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
@@ -138,9 +139,15 @@ def _everyone(metric: MetricComparison, many: str) -> str:
 
 def _counts(metric: MetricComparison) -> str:
     n_shown = metric.n_worse_by_more + metric.n_worse
-    if metric.higher_is_better is None:
-        return f"{n_shown:,} of {plural(metric.n_groups, 'group')} changed."
     more = f" ({metric.n_worse_by_more:,} by more than matters)" if metric.n_worse_by_more else ""
+    if metric.higher_is_better is None:
+        said = f"{n_shown:,} of {plural(metric.n_groups, 'group')} changed{more}"
+        if metric.matters is None:
+            return f"{said}."
+        return (
+            f"{said}; {metric.n_open:,} may have changed by more than matters or not; "
+            f"{metric.n_ruled_out:,} changed by no more than matters, if at all."
+        )
     is_open = metric.matters is not None and metric.n_open
     left = f"; {metric.n_open:,} may be worse by more than matters or not" if is_open else ""
     return (

@@ -143,7 +143,7 @@ def standing(summary: MitigationSummary) -> str:
     )
     who = chosen_groups(summary)
     verb = "is" if n_raised(summary) == 1 else "are"
-    return f"All others have {number(others)}. Beside them, {who} {verb} {when}."
+    return f"All others have {number(others)}. As measured, {who} {verb} {when}."
 
 
 def _side(target: MetricEffect) -> str:
@@ -269,6 +269,8 @@ def in_words(change: Change) -> str:
 
 def _harm(summary: MitigationSummary) -> str:
     worse = {name: effect.groups.worse for name, effect in summary.effects.items()}
+    if not summary.n_group_tests:
+        return ""
     tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
     if not any(worse.values()):
         none = f"No single group could be shown to have become worse in any metric ({tests})."

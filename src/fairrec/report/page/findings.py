@@ -25,6 +25,9 @@ from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult
 
+MANY_TIMES = 3
+"""From here on a value is so many times another, not so many percent higher."""
+
 
 def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard, ...], str]:
     """The groups that differ, worst first, and how many more there are."""
@@ -129,6 +132,8 @@ def _sentence(metric: str, result: MetricResult, finding: Finding, is_adjusted: 
     how_much = number(abs(raw))
     if result.is_ratio_scale and others > 0:
         how_much = percent(abs(raw / others))
+        if finding.value >= MANY_TIMES * others:
+            how_much, lower = f"{finding.value / others:.2g} times", "as high"
     here, there = numbers(finding.value, others)
     whatever = "Whatever the circumstances, " if is_adjusted else ""
     return (

@@ -107,6 +107,7 @@ def lay_out(view: PageView) -> str:
         has_density=any(chart.density for chart in view.charts),
         is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
         has_funnel=any(chart.funnel for chart in view.charts),
+        is_tested=bool(view.dots),
         tone_class=TONE,
         role_class=_ROLES,
     )

@@ -71,7 +71,9 @@ def ruled_out_in_all(summary: AuditSummary, first: str = "") -> str:
     if not points:
         return ""
     is_named = any(_is_named(verdicts[name]) for name in points)
+    is_partial = any(verdicts[name].n_not_compared for name in points)
     which = f"of {size:,} {scored(summary).many} or more"
+    which += " that can be compared" if is_partial else ""
     n_groups = {point.n_groups if point.support == size else None for point in points.values()}
     (n_alike,) = n_groups if len(n_groups) == 1 else (None,)
     who = f"No {'other ' if is_named else ''}group {which} is"

@@ -215,7 +215,7 @@ def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> 
     of_all = f"at most {percent(summary.affected.high)} of {summary.n_users_to_score:,} users are"
     nobody = replace(
         found,
-        headline="Nobody is affected, in no group",
+        headline="Nobody is affected in any group",
         detail=f"As they are: {_as_they_are(summary)}" if summary.attribute else "",
         who=("nobody", f"of {plural(summary.affected.n, 'user')}"),
         how_sure=(

@@ -75,10 +75,12 @@ def worse_since_line(line: TrendLine) -> str:
     since = line.worse_since
     assert since is not None
     moved = f" ({since.end})" if since.end else ""
+    # it lost some of what it had more than all others, and has the rest
+    ahead = ", and is still better than all others" if since.before + since.growth < 0 else ""
     return (
         f"{group_label(line.group)}: {plain(line.metric)} worse since "
         f"{plain(since.release, LONGEST_NAME)}{moved}, its harm grew by {number(since.growth)} "
-        f"from {number(since.before)} ({p_is(p_value(since.p_adjusted))}, first said at "
+        f"from {number(since.before)}{ahead} ({p_is(p_value(since.p_adjusted))}, first said at "
         f"{plain(since.said_at, LONGEST_NAME)})"
     )
 

@@ -33,6 +33,7 @@ def unknown_lines(summary: AuditSummary) -> tuple[str, ...]:
         said = [
             f"in {plain(metric)}, {group_label(first[metric].group)} "
             f"{_range(first[metric], summary.metrics[metric])}"
+            f"{'' if _is_found(first[metric], summary.metrics[metric]) else ' as measured'}"
             for metric in told[:METRICS_SHOWN]
         ]
         if len(told) > METRICS_SHOWN:
@@ -60,9 +61,12 @@ def _as_it_is(summary: AuditSummary) -> str:
 
 
 def _is_told(one: Unknown, result: MetricResult) -> bool:
-    is_finding = any(finding.group == one.group for finding in result.findings)
     low, high = one.bounds
-    return is_finding or not low < 0 < high
+    return _is_found(one, result) or not low < 0 < high
+
+
+def _is_found(one: Unknown, result: MetricResult) -> bool:
+    return any(finding.group == one.group for finding in result.findings)
 
 
 def _listed(metrics: list[str]) -> str:
