@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy.stats import binomtest
 
-from fairrec.statistics.intervals import CutOffs, Intervals
+from fairrec.statistics.intervals import CutOffs, Interval, Intervals
 from tests.statistics.small_population import population, random_population
 
 Z = 1.959963984540054
@@ -75,3 +75,11 @@ def test_intervals_of_rare_hits_hold_as_often_as_they_say():
             held += [holds[size_of_group == size].mean() for size in sizes]
         # the levels of so few hits are coarse: one of Wilson's holds in 98% at 2% of 150
         assert (held / 40 > 0.925).all() and (held / 40 < 0.985).all(), (rate, held / 40)
+
+
+def test_an_interval_is_cut_at_zero_where_a_test_says_on_which_side_the_estimate_is():
+    wide = Interval(np.full(4, -0.2), np.full(4, 0.3))
+    estimate, is_beyond = np.array([0.1, -0.1, 0.1, 0.0]), np.array([True, True, False, True])
+    low, high = wide.without_zero(estimate, is_beyond)
+    assert low.tolist() == [0.0, -0.2, -0.2, -0.2]
+    assert high.tolist() == [0.3, 0.0, 0.3, 0.3]

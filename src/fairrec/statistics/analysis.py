@@ -16,7 +16,7 @@ from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, estimate
-from fairrec.statistics.intervals import CutOffs, Interval
+from fairrec.statistics.intervals import CutOffs
 from fairrec.statistics.moments import Moments, moments_of
 from fairrec.statistics.permutation import (
     NullHypothesis,
@@ -103,12 +103,8 @@ class Analysis:
 
     def _without_zero(self, found: Estimates) -> Estimates:
         """The interval of a group that stands out leaves out 0, as its p-value says."""
-        low, high = found.simultaneous
-        is_above = self.is_beyond_chance & (found.difference > 0)
-        is_below = self.is_beyond_chance & (found.difference < 0)
-        low = np.where(is_above, np.maximum(low, 0.0), low)
-        high = np.where(is_below, np.minimum(high, 0.0), high)
-        return replace(found, simultaneous=Interval(low, high))
+        at_once = found.simultaneous.without_zero(found.difference, self.is_beyond_chance)
+        return replace(found, simultaneous=at_once)
 
     @cached_property
     def cut_offs(self) -> CutOffs | None:
@@ -158,7 +154,12 @@ class Analysis:
     def detectable_in(
         self, i: int, n: FloatArray, n_others: FloatArray | None = None
     ) -> FloatArray:
-        """The same for groups of `n` users, compared with so many."""
+        """The same for groups of `n` users, compared with so many.
+
+        Of items nothing is promised: how far a group is off depends on its own items, and on users.
+        """
+        if self.measured.ratio is not None:
+            return np.full(n.shape, np.nan)
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         found = detectable_harm(
             everyone_of(self.moments), i, n, self.critical, higher_is_better, n_others

@@ -132,7 +132,9 @@ def compare_paired(
         users = users[~np.isnan(users)]
         most = _most(users, known_bounds[at])
         extremes = _extremes(users, most, higher_is_better[at])
+        is_beyond_chance = leaves_out_zero(interval)
         wider = _with_unseen(interval, n, change, extremes, level)
+        wider = wider.without_zero(change, is_beyond_chance)
         found.append(
             ComparedGroups(
                 n=n,
@@ -141,7 +143,7 @@ def compare_paired(
                 change=change,
                 error=part.error[mine],
                 interval=Interval(np.maximum(wider.low, -most), np.minimum(wider.high, most)),
-                is_beyond_chance=leaves_out_zero(interval),
+                is_beyond_chance=is_beyond_chance,
                 is_known=np.isfinite(interval.low) & np.isfinite(interval.high),
             )
         )

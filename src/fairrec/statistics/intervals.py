@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import BoolArray, FloatArray
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread, others_spread, own_error, own_spread, student_scale
 
@@ -25,6 +25,14 @@ class Interval(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+    def without_zero(self, estimate: FloatArray, is_beyond_chance: BoolArray) -> Interval:
+        """The same, cut at 0 where a test says on which side of it the estimate is."""
+        is_above, is_below = (is_beyond_chance & (end * estimate > 0) for end in (1, -1))
+        return Interval(
+            np.where(is_above, np.maximum(self.low, 0.0), self.low),
+            np.where(is_below, np.minimum(self.high, 0.0), self.high),
+        )
 
 
 class CutOffs(NamedTuple):

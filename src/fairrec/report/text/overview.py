@@ -282,7 +282,9 @@ def _would_have_been_seen(summary: AuditSummary) -> str:
             f"A {harm_word(result)} of {number(at.difference)} in {plain(name)} in a group of "
             f"{summary.unit.count(at.support)} would have been seen 4 times in 5"
         )
-    return "" if summary.given else "Groups are too small for any possible harm to be seen"
+    if summary.given or not summary.unit.is_users:
+        return ""
+    return "Groups are too small for any possible harm to be seen"
 
 
 def _is_cut(summary: AuditSummary) -> bool:

@@ -238,8 +238,8 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
 
 
 def _power_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if summary.given is not None:
-        # how much would be shown depends on who shares a group's circumstances
+    if summary.given is not None or not summary.unit.is_users:
+        # how much would be shown depends on who shares a group's circumstances, or on the items
         return ""
     if not result.detectable:
         return "No possible harm would be shown 4 times in 5 in groups of these sizes."
