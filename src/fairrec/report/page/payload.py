@@ -94,7 +94,7 @@ def _in_words(pair: PairMap) -> str:
     said = [
         f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough "
         f"{pair.unit.many}; empty places have too few.",
-        f"{n_faded:,} of {n_cells:,} are faded, because chance alone explains them."
+        f"{n_faded:,} of {n_cells:,} are faded, because chance alone could explain them."
         if n_faded
         else "",
         f"{plural(n_findings, 'finding')} outlined." if n_findings else "",
