@@ -137,7 +137,7 @@ class Ramp:
 class PairMap:
     """The groups of two attributes for one metric; a shade of 1 is the best served, -1 the worst.
 
-    Where neither end is better, 1 is the highest. A cell is faded where chance alone could explain it.
+    Where neither end is better, 1 is the highest. A cell is faded where chance could explain it.
     """
 
     metric: str
