@@ -12,7 +12,7 @@ from fairrec.inputs.held_out_notes import (
 def test_grades_are_those_of_all_parts():
     one, other = GradesNote("t", "rating", 5, 5, 0), GradesNote("t", "rating", 0, 3, 2)
     assert str(one) == ""
-    assert "'rating' (0 to 5)" in str(one + other)
+    assert "'rating' of held-out items (0 to 5)" in str(one + other)
     assert "; the 2 rows with 0 are not relevant" in str(one + other)
 
 
