@@ -60,6 +60,12 @@ def test_what_an_audit_needs_is_told():
     assert info.n_candidates == 580 * 8
 
 
+def test_what_stands_in_brackets_is_told():
+    given = {**tables(), "metrics": "share@5[pay=high]"}
+    given["items"] = pl.DataFrame({"item_id": range(8), "pay": ["high", "low"] * 4})
+    assert counts_of(given).info.metrics["share@5[pay=high]"].called == "places for pay=high"
+
+
 def test_ways_to_be_missing_are_counted_also_where_nobody_is():
     given = tables()
     predictions = given["predictions"]

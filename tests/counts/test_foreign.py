@@ -39,6 +39,13 @@ def test_known_metrics_keep_their_meaning():
     assert about.bounds == (0.0, 1.0)
 
 
+def test_what_stands_in_brackets_is_told():
+    renamed = {name.replace("watched", "share@5[pay=high]"): row for name, row in SQL.items()}
+    renamed["family"] = ["share@5[pay=high]"] * 3
+    about = with_info(Counts(pl.DataFrame(renamed), None), {}).info.metrics["share@5[pay=high]"]
+    assert about.called == "places for pay=high"
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

@@ -7,12 +7,18 @@ import pytest
 
 from fairrec.inputs.side import SideData
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from tests.metrics.metric_lists import per_user, ranked_lists, user
 
 
 def column(name: str, **better: bool):
     return metric_of_column(name, better, "v.csv")
+
+
+def test_a_name_with_brackets_brings_what_they_ask_for():
+    assert column("share@5[pay=high]").called == "places for pay=high"
+    assert column("ndcg@10").called == parse_metric("ndcg@10").called
 
 
 def test_its_values_are_those_of_the_column():

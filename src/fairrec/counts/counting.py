@@ -158,7 +158,7 @@ def _metric_info(metric: MetricAtK, expected: Expected) -> MetricInfo:
     about = metric.metric
     return MetricInfo(
         definition=about.definition,
-        called=about.called,
+        called=metric.called,
         higher_is_better=about.higher_is_better,
         bounds=about.bounds,
         ratio_scale=about.ratio_scale,

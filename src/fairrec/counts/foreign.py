@@ -18,7 +18,7 @@ from fairrec.core.version import __version__
 from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeInfo, ValueKind
 from fairrec.counts.levels import steps_between
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
-from fairrec.metrics import Metric
+from fairrec.metrics import MetricAtK
 from fairrec.metrics.registry import parse_metric
 
 _ROUNDING = 1e-9
@@ -154,10 +154,10 @@ def _undefined(rows: pl.DataFrame, name: str, outcome: str, keys: list[str]) -> 
     )
 
 
-def _metric_called(name: str) -> Metric | None:
+def _metric_called(name: str) -> MetricAtK | None:
     """The metric that FairRec knows by this name, or None."""
     try:
-        return parse_metric(name).metric
+        return parse_metric(name)
     except FairRecError:
         return None
 
@@ -165,17 +165,18 @@ def _metric_called(name: str) -> Metric | None:
 def _metric_info(
     name: str, better: Mapping[str, bool], n_users: float, n_undefined: float
 ) -> MetricInfo:
-    about = _metric_called(name)
-    if about is None:
+    known = _metric_called(name)
+    if known is None:
         return MetricInfo(
             definition=f"Column {name} of the counts.",
             higher_is_better=better.get(name),
             n_expected=n_users,
             n_undefined=n_undefined,
         )
+    about = known.metric
     return MetricInfo(
         definition=about.definition,
-        called=about.called,
+        called=known.called,
         higher_is_better=about.higher_is_better,
         bounds=about.bounds,
         ratio_scale=about.ratio_scale,

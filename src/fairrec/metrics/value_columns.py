@@ -20,7 +20,8 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     ----------
     better : whether the higher end is better, by name of the column
     """
-    known = metric_named(name)
+    asked = _asked_for(name)
+    known = None if asked is None else asked.metric
     higher_is_better = better.get(name, known.higher_is_better if known else None)
 
     def value_per_user(lists: RankedLists) -> FloatArray:
@@ -36,7 +37,7 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
             + ("" if known is None else f" {known.definition}"),
             has_cutoff=False,
             bounds=known.bounds if known else None,
-            called=known.called if known else "",
+            called=asked.called if asked else "",
             ratio_scale=known.ratio_scale if known else None,
         ),
         None,
@@ -45,8 +46,14 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
 
 def metric_named(name: str) -> Metric | None:
     """The metric that a column is named after, such as `ndcg@10`, or None."""
+    asked = _asked_for(name)
+    return None if asked is None else asked.metric
+
+
+def _asked_for(name: str) -> MetricAtK | None:
+    """The same with its cut-off, and with what stands in brackets."""
     try:
         found = parse_metric(name)
     except FairRecError:
         return None
-    return found.metric if found.name == name else None
+    return found if found.name == name else None
