@@ -91,6 +91,14 @@ def test_the_better_end_of_a_known_metric_cannot_be_said():
         with_info(Counts(rows, None), {"hit@5": False})
 
 
+def test_the_better_end_of_a_known_metric_that_has_none_can_be_said():
+    named = {"watched": "long_tail@5", "watched^2": "long_tail@5^2"}
+    rows = pl.DataFrame(SQL).rename(named).with_columns(family=pl.lit("long_tail@5"))
+    for better, end in (({}, None), ({"long_tail@5": True}, True)):
+        about = with_info(Counts(rows, None), better).info.metrics["long_tail@5"]
+        assert about.higher_is_better is end
+
+
 def test_a_table_without_attributes_is_refused():
     with pytest.raises(InputError, match="no attribute"):
         with_info(Counts(pl.DataFrame(SQL).drop("gender", "age"), None), {})

@@ -30,7 +30,7 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
 
     Parameters
     ----------
-    better : which end of a metric is better that nobody knows
+    better : which end is better of a metric that nobody knows, or that has no better end
     """
     if counts.info is not None:
         return counts
@@ -98,7 +98,8 @@ def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, b
     for name in better:
         if name not in metrics:
             raise unknown_name("metric in these counts", name, metrics)
-        if _metric_called(name) is not None:
+        known = _metric_called(name)
+        if known is not None and known.metric.higher_is_better is not None:
             raise InputError(
                 f"{spelled('better')}: which end of {plain(name)} is better is known. Leave it out."
             )
@@ -177,7 +178,7 @@ def _metric_info(
     return MetricInfo(
         definition=about.definition,
         called=known.called,
-        higher_is_better=about.higher_is_better,
+        higher_is_better=better.get(name, about.higher_is_better),
         bounds=about.bounds,
         ratio_scale=about.ratio_scale,
         n_expected=n_users,
