@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fairrec.core.arrays import FloatArray
@@ -10,8 +10,8 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.other_lists import in_order
 from fairrec.inputs.side import SideData
 from fairrec.metrics.measured import values_per_list
-from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import Metric, MetricAtK
+from fairrec.metrics.value_columns import values_named
 
 
 def is_of_both(metric: MetricAtK) -> bool:
@@ -71,9 +71,5 @@ def metric_of_change(metric: MetricAtK) -> MetricAtK:
 
 def _looked_up(metric: Metric) -> Metric:
     return replace(
-        metric, compute=_value_of(metric.name), needs=frozenset(), has_cutoff=False, takes=""
+        metric, compute=values_named(metric.name), needs=frozenset(), has_cutoff=False, takes=""
     )
-
-
-def _value_of(name: str) -> Callable[[RankedLists], FloatArray]:
-    return lambda lists: lists.side.values[name]

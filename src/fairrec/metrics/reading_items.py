@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +22,9 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.attention import Share
 from fairrec.metrics.measured import Ratio
-from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import DEEPEST, with_ends
 from fairrec.metrics.registry import MetricAtK, parse_metric
+from fairrec.metrics.value_columns import values_named
 
 
 class ItemsRead(NamedTuple):
@@ -199,8 +198,4 @@ def _as_users(
 
 def _looked_up(metric: MetricAtK) -> MetricAtK:
     """The same, whose values are read from where they were put."""
-    return replace(metric, metric=replace(metric.metric, compute=partial(_value, metric.name)))
-
-
-def _value(name: str, lists: RankedLists, k: int | None = None) -> Any:
-    return lists.side.values[name]
+    return replace(metric, metric=replace(metric.metric, compute=values_named(metric.name)))

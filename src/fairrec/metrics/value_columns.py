@@ -1,8 +1,9 @@
-"""A column of numbers as a metric: what somebody else measured for each user."""
+"""A column of numbers as a metric: what somebody else measured, or what was worked out before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import FairRecError, plain
@@ -24,13 +25,10 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     known = None if asked is None else asked.metric
     higher_is_better = better.get(name, known.higher_is_better if known else None)
 
-    def value_per_user(lists: RankedLists) -> FloatArray:
-        return lists.side.values[name]
-
     return MetricAtK(
         Metric(
             name=name,
-            compute=value_per_user,
+            compute=values_named(name),
             higher_is_better=higher_is_better,
             needs=frozenset(),
             definition=f"Column '{plain(name)}' of {where}."
@@ -42,6 +40,15 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
         ),
         None,
     )
+
+
+def values_named(name: str) -> Callable[..., FloatArray]:
+    """The function of a metric whose values are in a column of this name already."""
+    return partial(_column, name)
+
+
+def _column(name: str, lists: RankedLists, k: int | None = None) -> FloatArray:
+    return lists.side.values[name]
 
 
 def metric_named(name: str) -> Metric | None:
