@@ -31,7 +31,6 @@ def test_units_have_the_attributes_that_their_items_share():
     assert found.units.columns["land"].to_list() == ["A", "B"]
     assert found.item_keys.to_list() == [1, 2, 4]
     assert found.unit_of_item.tolist() == [1, 0, 1]
-    assert found.n_items_per_unit.tolist() == [1, 2]
     assert [str(note) for note in found.notes] == [
         "1 of 4 items of the items table have no 'who' and are left out"
     ]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairrec.metrics.ranked import mean_over_places
 from tests.metrics.metric_lists import Candidate, random_world, ranked_lists, user
 
 THREE = [
@@ -14,6 +15,10 @@ THREE = [
     [],
     [Candidate(4, 0.1, 2.0)],
 ]
+
+
+def approx(values):
+    return pytest.approx(values, nan_ok=True)
 
 
 def ids_of(lists, k):
@@ -30,6 +35,18 @@ def test_first_places_by_hand():
     assert lists.items(2)[1:].tolist() == [[-1, -1], [lists.items(1)[0, 0], -1]]
     assert lists.lengths.tolist() == [3, 0, 1]
     assert lists.n_relevant.tolist() == [2, 0, 1]
+
+
+def test_a_mean_over_places_leaves_out_items_of_which_nothing_is_known():
+    lists = ranked_lists(THREE, max_k=2)
+    per_item = np.full(len(lists.candidates.item_ids), np.nan)
+    of_id = dict(zip(lists.candidates.item_ids.to_list(), range(len(per_item)), strict=True))
+    per_item[[of_id[4], of_id[9]]] = [1.0, 4.0]
+    assert mean_over_places(lists, 3, per_item) == approx([(1 + 4) / 2, np.nan, 1])
+    weights = np.array([1.0, 0.5, 0.25])
+    assert mean_over_places(lists, 3, per_item, weights) == approx(
+        [(1 * 1 + 0.5 * 4) / (1 + 0.5), np.nan, 1]
+    )
 
 
 def test_a_metric_may_look_deeper_than_was_asked_for():

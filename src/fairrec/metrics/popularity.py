@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairrec.core.arrays import FloatArray
-from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.metrics.registry import metric
 
 
@@ -19,14 +19,7 @@ def urp_per_user(lists: RankedLists, k: int) -> FloatArray:
     """
     popularity = lists.side.popularity
     assert popularity is not None
-    items = lists.items(k)
-    is_item = items >= 0
-    if not len(popularity.per_item):
-        return np.full(lists.n_users, np.nan)
-    total = np.where(is_item, popularity.per_item[items], 0.0).sum(axis=1)
-    n_items = is_item.sum(axis=1)
-    undefined = np.full(lists.n_users, np.nan)
-    recommended = np.divide(total, n_items, out=undefined, where=n_items > 0)
+    recommended = mean_over_places(lists, k, popularity.per_item)
     return np.asarray(recommended - popularity.history_per_user)
 
 

@@ -122,6 +122,29 @@ class RankedLists:
             pass
 
 
+def mean_over_places(
+    lists: RankedLists, k: int, per_item: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
+    """(n_users,), the mean of what the items in the first k places have, NaN where none has it.
+
+    Parameters
+    ----------
+    per_item : (n_items,), NaN where it is not known
+    weights : (k,), what a place counts; all the same where nothing is said
+    """
+    values = np.full((lists.n_users, k), np.nan)
+    items = lists.items(k)
+    is_item = items >= 0
+    values[is_item] = per_item[items[is_item]]
+    known = ~np.isnan(values)
+    weight = known * (np.ones(k) if weights is None else weights)
+    total = (np.where(known, values, 0.0) * weight).sum(axis=1)
+    n = weight.sum(axis=1)
+    undefined = np.full(lists.n_users, np.nan)
+    means: FloatArray = np.divide(total, n, out=undefined, where=n > 0)
+    return means
+
+
 @kernel
 def _labels_at(rows: IntArray, labels: FloatArray) -> FloatArray:
     """Labels of the rows, 0 past the end of a list."""

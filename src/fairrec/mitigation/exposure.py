@@ -17,8 +17,7 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING
 from fairrec.metrics.attention import discounts
-from fairrec.metrics.ranked import RankedLists
-from fairrec.metrics.shown_items import mean_over_places
+from fairrec.metrics.ranked import RankedLists, mean_over_places
 from fairrec.result.changes import change_of
 from fairrec.result.mitigation_schema import ExposureChange
 from fairrec.statistics.adjust import holm

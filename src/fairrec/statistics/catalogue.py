@@ -19,7 +19,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.inputs.shown import Shown
 from fairrec.inputs.users import Attribute
-from fairrec.metrics.attention import Share, discounts
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.of_items import due_to_relevance, ideal_of, knows_relevance, places
 from fairrec.statistics.inequality import gini
 
@@ -91,7 +91,7 @@ def spread_over(
 
 def _due_per_item(shown: Shown, k: int, n_items: int) -> FloatArray:
     total = np.zeros(n_items)
-    for part in Share((), due_to_relevance(shown, k)).due:
+    for part in due_to_relevance(shown, k):
         total += part.per_item(n_items)
     return np.maximum(total, 0.0)
 
