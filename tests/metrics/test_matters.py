@@ -37,6 +37,12 @@ def test_metrics_are_named_as_they_are_where_they_are_asked_for():
     assert checked("ndcg@10=0.1,mrr=0.1,5%") == "ndcg@10=0.1,mrr@5=0.1,5%"
 
 
+def test_metrics_of_items_are_named_in_the_same_way():
+    wanted = [parse_metric("exposure@5", "items"), parse_metric("recommended@3", "items")]
+    found = matters_of(Matters.parsed("exposure=0.01,Recommended@3=0.02"), wanted)
+    assert str(found) == "exposure@5=0.01,recommended@3=0.02"
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

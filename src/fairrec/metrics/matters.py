@@ -9,7 +9,7 @@ from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import Blank, spelled
 from fairrec.metrics.measured import Measured
-from fairrec.metrics.registry import MetricAtK, parse_metric
+from fairrec.metrics.registry import MetricAtK, parse_metric, side_of
 
 _MOST_PERCENT = 100
 
@@ -90,7 +90,7 @@ def _name_in(names: Sequence[str], given: str) -> str:
     if given in names:
         return given
     try:
-        name = parse_metric(given).name
+        name = parse_metric(given, side_of(given)).name
     except FairRecError:
         name = given
     if name not in names:
