@@ -40,6 +40,12 @@ def test_lists_of_other_items_altogether_are_refused():
         shown(items=ITEMS.with_columns(item_id=pl.Series([11, 12, 13])))
 
 
+def test_held_out_items_of_another_catalogue_are_refused():
+    test = pl.DataFrame({"user_id": ["u", "v"], "item_id": [103, 104]})
+    with pytest.raises(InputError, match="the test table: none of its 2 items is in the items t"):
+        shown(test=test)
+
+
 def test_held_out_items_stand_behind_the_list_of_their_user():
     test = pl.DataFrame({"user_id": ["v", "v", "w"], "item_id": [3, 8, 1]})
     found = shown(test=test)
@@ -48,6 +54,10 @@ def test_held_out_items_stand_behind_the_list_of_their_user():
     # 8 is in no catalogue
     assert found.wanted.rows.items.tolist() == [2, 3]
     assert any("1 user" in note or "'w'" in note for note in told(found))
+    assert (
+        "the test table: 1 of 3 items have no row in the items table; what is due to them goes to "
+        "no group" in told(found)
+    )
 
 
 def test_what_was_shown_or_held_out_all_the_same_could_have_been_shown():

@@ -43,6 +43,18 @@ def test_values_are_those_of_a_slow_loop(seed, history):
     assert np.nanmax(to_relevance) > 0
 
 
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_wanted_and_in_no_catalogue_is_none_of_the_others(seed, history):
+    world = random_world(seed)
+    few = {item: about for item, about in world.items.items() if item % 3}
+    world = ItemWorld(few, world.lists, world.held_out, world.seen)
+    read = world.read("exposure_to_relevance@3", history=history)
+    received, due = read.shares[0].per_unit(read.shown.catalogue)
+    expected = [world.received_and_due(item, 3, history) for item in few]
+    assert [*zip(received, due, strict=True)] == [pytest.approx(one) for one in expected]
+
+
 def test_what_is_received_in_all_is_what_is_due_in_all():
     read = random_world(3).read("exposure_to_relevance@4")
     received, due = read.shares[0].per_unit(read.shown.catalogue)

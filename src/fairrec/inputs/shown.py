@@ -15,7 +15,7 @@ from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
-from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out import HeldOutItems, read_held_out
 from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes, RowsNote
@@ -91,16 +91,19 @@ def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Cata
     )
     filling = f" rows of {table.where} fill lists that are too short, and are left out"
     notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
-    items = _places(candidates.item_ids, catalogue)
-    notes.append(_about_unknown(candidates, items, tables, catalogue))
+    items, is_unknown = _placed(candidates.item_ids, catalogue, table, tables["items"])
+    no_row = f" items have no row in {tables['items'].where}; "
+    n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
+    keep = (f"{no_row}they keep their places (", " rows) and are in no group")
+    words = (f"{table.where}: ", " of ", *keep)
+    notes.append(ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows)))
     wanted, seen = None, None
     if "test" in tables:
         held_out = read_held_out(tables["test"], users, table.where, given.relevant)
-        notes += held_out.notes
-        at = _places(held_out.item_ids, catalogue)[held_out.items]
-        of_lists = held_out.of_lists(row_of_list)
-        rows = Rows(of_lists.offsets, gather_lists(at, held_out.offsets, row_of_list))
-        wanted = Wanted(rows, of_lists.gains)
+        places, is_unknown = _placed(held_out.item_ids, catalogue, tables["test"], tables["items"])
+        due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
+        notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
+        wanted = _wanted(held_out, places, row_of_list)
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, ())
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], users[row_of_list], shown)
@@ -111,6 +114,13 @@ def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Cata
     if not is_of_all:
         notes.append("an item could have been in the lists whose candidate it is, and no other")
     return replace(shown, seen=seen, notes=(*catalogue.notes, *notes))
+
+
+def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> Wanted:
+    """What was held out behind each list, by the places of items in the catalogue."""
+    of_lists = held_out.of_lists(row_of_list)
+    items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
+    return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
 
 
 def _user_keys(table: Table) -> pl.Series:
@@ -125,29 +135,22 @@ def _places(item_ids: pl.Series, catalogue: Catalogue) -> IntArray:
     return np.where(at < 0, len(catalogue.item_keys), at)
 
 
-def _about_unknown(
-    candidates: CandidateLists, items: IntArray, tables: Mapping[str, Table], catalogue: Catalogue
-) -> Note:
-    """How many items have no row in the items table; an error where that is so of all."""
-    table, n_items = tables["predictions"], len(catalogue.item_keys)
-    is_unknown = items == n_items
-    if len(items) and is_unknown.all():
+def _placed(
+    item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
+) -> tuple[IntArray, BoolArray]:
+    """The place of each item, and whether it has no row; an error where that is so of all."""
+    places = _places(item_ids, catalogue)
+    is_unknown = np.equal(places, len(catalogue.item_keys))
+    if len(places) and is_unknown.all():
         raise InputError(
-            f"{table.where}: none of its {len(items):,} items is in {tables['items'].where}. Items "
+            f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
             f"there: {listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use "
             "the same item ids."
         )
     if len(catalogue.without_unit):
         # they have a row, and are counted with those that no list shows
-        is_unknown &= positions_in(candidates.item_ids, catalogue.without_unit) < 0
-    n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
-    words = (
-        f"{table.where}: ",
-        " of ",
-        f" items have no row in {tables['items'].where}; they keep their places (",
-        " rows) and are in no group",
-    )
-    return ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows))
+        is_unknown &= positions_in(item_ids, catalogue.without_unit) < 0
+    return places, is_unknown
 
 
 def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:

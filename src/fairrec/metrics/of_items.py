@@ -9,6 +9,7 @@ import numpy as np
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import available_threads
+from fairrec.inputs.flat_lists import bounds_of
 from fairrec.inputs.shown import Rows, Shown
 from fairrec.inputs.side import SideData
 from fairrec.metrics.attention import Amounts, Share, discounts
@@ -142,7 +143,10 @@ def _ideal(shown: Shown, k: int) -> Ideal:
         return Ideal(listed_rows(shown), due, to_others, none)
     rows, gains = shown.wanted
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
-    n_others = len(shown.catalogue.item_keys) - n_seen - np.diff(rows.offsets)
+    n_items = len(shown.catalogue.item_keys)
+    # what is wanted and in no catalogue takes a place, and is none of the items there
+    n_wanted = np.diff(bounds_of((rows.items < n_items).astype(np.int64))[rows.offsets])
+    n_others = n_items - n_seen - n_wanted
     due = np.zeros(len(gains))
     _share_wanted(rows.offsets, gains, n_places, n_others, up_to, due, to_others)
     return Ideal(rows, due, to_others, n_others)
