@@ -68,12 +68,21 @@ def test_a_result_tells_no_folder_of_the_auditor_and_is_the_same_each_time(tmp_p
     assert told(tmp_path / "b") == first
 
 
+def test_the_call_that_is_told_repeats_it():
+    world = people()
+    found = flipped(direct, reference={"gender": "M"})
+    told = {"fairrec": fairrec, "scorer": direct, "predictions": world.candidates}
+    again = eval(found.summary.command, {**told, "users": world.users})
+    assert again.to_json() == found.to_json()
+
+
 def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Path):
     folder = small_run(tmp_path)
     found = fairrec.counterfactual(
         run=folder, attribute="gender", metrics="changed@5,ndcg@5", min_support=1, permutations=0
     )
     assert found.summary.model == "The run run"
+    assert found.summary.command.startswith("fairrec.counterfactual(run='run', metrics=")
     assert "run" in found.audit.summary.inputs
     assert found.summary.paid.users == 2 * found.summary.n_users
     same = fairrec.counterfactual(

@@ -38,7 +38,6 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.side import SideData
 from fairrec.inputs.table_options import MissingLists, Relevant, TableOptions
 from fairrec.inputs.tables import Table
-from fairrec.metrics import MetricAtK
 from fairrec.metrics.change import is_of_both
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.reading import read_inputs
@@ -154,6 +153,7 @@ def counterfactual(
     progress = progress or (lambda stage, done, total: None)
     progress("reading", 0, 0)
     named = {name: call[name] for name in declared(TableOptions) if name in call}
+    asked_for = TableOptions.of(**named)
     model, predictions, named = _model_and_tables(predictions, run, scorer, features, named)
     if plan.attribute:
         refuse_unseen(model, plan.attribute)
@@ -168,7 +168,8 @@ def counterfactual(
     # for whoever takes some of the users; the model will say
     inputs = inputs.with_scores(np.zeros(len(inputs.candidates.items)))
     wanted = with_affected(wanted)
-    command = command or _as_call(inputs, wanted, plan, options, about)
+    names = [metric.name for metric in wanted]
+    command = command or _as_call(asked_for, names, run, features, plan, options, about)
     with asked_about(inputs, plan, model, scorer_identity, progress) as asked:
         most = users_allowed(plan.budget_users, inputs.n_users)
         users_asked = asked.in_random_order(options.seed)[:most]
@@ -273,19 +274,27 @@ def _without_candidates(inputs: AuditInputs) -> tuple[str, ...]:
 
 
 def _as_call(
-    inputs: AuditInputs,
-    wanted: Sequence[MetricAtK],
+    tables: TableOptions,
+    metrics: Sequence[str],
+    run: str | Path | None,
+    features: Sequence[str] | str | None,
     plan: CounterfactualOptions,
     options: AuditOptions,
     about: AboutOptions,
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
-    said = said_of_tables(inputs.given, [metric.name for metric in wanted])
-    given = changed(plan)
+    said, given = said_of_tables(tables, metrics), changed(plan)
     # models go by their names, as tables do
-    said += ["scorer=scorer", *(["other_model=other_model"] if "other_model" in given else [])]
-    given.pop("other_model", None)
+    if run is None:
+        said.append("scorer=scorer")
+    else:
+        # it stands for candidates and model
+        said[0] = f"run={told_path(run)!r}"
+    if features is not None:
+        said.append(f"features={features!r}")
+    if given.pop("other_model", None) is not None:
+        said.append("other_model=other_model")
     if plan.ledger is not None:
         given["ledger"] = told_path(plan.ledger)
     said += [f"{name}={value!r}" for name, value in given.items()]
-    return audit_call(said, options, about).replace("fairrec.audit(", "fairrec.counterfactual(", 1)
+    return audit_call(said, options, about, function="counterfactual")

@@ -28,7 +28,11 @@ _WRITTEN: dict[str, Callable[[Any], object]] = {
 
 
 def audit_call(
-    said: Sequence[str], options: AuditOptions, about: AboutOptions, how: Sequence[str] = ()
+    said: Sequence[str],
+    options: AuditOptions,
+    about: AboutOptions,
+    how: Sequence[str] = (),
+    function: str = "audit",
 ) -> str:
     """The call with these arguments about tables and about how users are scored.
 
@@ -45,7 +49,7 @@ def audit_call(
         parts.append(f"matters={str(options.matters)!r}")
     parts += how
     parts += [f"{name}={value!r}" for name, value in vars(about).items() if value]
-    return f"fairrec.audit({', '.join(parts)})"
+    return f"fairrec.{function}({', '.join(parts)})"
 
 
 def said_of_tables(tables: TableOptions, metrics: Sequence[str]) -> list[str]:
