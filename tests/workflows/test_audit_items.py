@@ -80,6 +80,15 @@ def test_the_seed_alone_decides_whatever_the_threads():
     assert one.group_table.equals(two.group_table)
 
 
+def test_no_more_threads_are_begun_than_were_asked_for(monkeypatch):
+    def alone(*_: object, **__: object) -> None:
+        raise AssertionError("a pool of threads was made")
+
+    monkeypatch.setattr("fairrec.core.threads.ThreadPoolExecutor", alone)
+    recommended, items = market(n_users=1000)
+    fairrec.audit(recommended, items=items, side="items", by="kind", permutations=9, threads=1)
+
+
 def test_a_saved_result_is_the_same_again(tmp_path):
     recommended, items = market(2, less=2.0)
     result = fairrec.audit(recommended, items=items, side="items", by="kind", permutations=99)

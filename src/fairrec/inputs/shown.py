@@ -53,6 +53,7 @@ class Shown:
     is_of_all : whether the lists were chosen from the whole catalogue; else from their candidates
     wanted : None without held-out interactions
     seen : what users had before and were neither shown nor held out; None without a history
+    threads : that metrics may use
     made : what metrics have made of it and use again, by name and depth
     """
 
@@ -63,6 +64,7 @@ class Shown:
     wanted: Wanted | None
     seen: Rows | None
     notes: Notes
+    threads: int = 1
     made: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -76,7 +78,9 @@ class Shown:
         return self.wanted is not None or self.candidates.labels is not None
 
 
-def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue) -> Shown:
+def read_shown(
+    tables: Mapping[str, Table], given: TableOptions, catalogue: Catalogue, threads: int = 1
+) -> Shown:
     """The lists of all users there are, with what was held out and seen where that is given."""
     table = tables["predictions"]
     users = _user_keys(table)
@@ -104,7 +108,7 @@ def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Cata
         due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
         wanted = _wanted(held_out, places, row_of_list)
-    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, ())
+    shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], users[row_of_list], shown)
         notes.append(

@@ -8,7 +8,6 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.core.threads import available_threads
 from fairrec.inputs.flat_lists import bounds_of
 from fairrec.inputs.shown import Rows, Shown
 from fairrec.inputs.side import SideData
@@ -70,8 +69,7 @@ def places(shown: Shown, per_place: FloatArray, is_counted: FloatArray | None = 
 def first_items(shown: Shown, k: int) -> IntArray:
     """(n_lists * k,), the first items, by place in the catalogue; their number for none."""
     if ("first", k) not in shown.made:
-        threads = available_threads()
-        first = RankedLists(shown.candidates, k, SideData(), threads).items(k)
+        first = RankedLists(shown.candidates, k, SideData(), shown.threads).items(k)
         # the last one stands for no item
         items = np.append(shown.items, len(shown.catalogue.item_keys))
         shown.made["first", k] = items[first].ravel()

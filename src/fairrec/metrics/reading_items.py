@@ -68,6 +68,7 @@ def read_items(
     *,
     reserved: Collection[str] = (),
     max_memory: int | None = None,
+    threads: int = 1,
 ) -> ItemsRead:
     """Read and check all tables; also the metrics asked for, or those that the tables allow."""
     tables = _open(predictions, given)
@@ -75,7 +76,7 @@ def read_items(
     catalogue = read_catalogue(tables["items"], given.by, given.unit)
     names = [spec.name for spec in catalogue.units.specs]
     refuse_clash(names, {"user_id", "item_id", *reserved}, "items")
-    shown = read_shown(tables, given, catalogue)
+    shown = read_shown(tables, given, catalogue, threads)
     wanted = _wanted(given, shown, tables)
     refuse_clash([*names, given.unit or ""], {metric.name for metric in wanted}, "items")
     shares = tuple(metric.compute(shown) for metric in wanted)

@@ -64,7 +64,13 @@ def audit_items(
 ) -> AuditResult:
     """The audit of the items in these lists, or of units of them."""
     started = time.perf_counter()
-    read = read_items(predictions, tables, reserved=RESERVED, max_memory=options.max_memory)
+    read = read_items(
+        predictions,
+        tables,
+        reserved=RESERVED,
+        max_memory=options.max_memory,
+        threads=options.n_threads,
+    )
     inputs, wanted = read.inputs, read.wanted
     options = replace(options, matters=matters_of(options.matters, wanted))
     analysis = analyse_items(read, options, progress)
