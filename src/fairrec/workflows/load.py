@@ -130,6 +130,11 @@ def audit_of(name: str, given: Audited) -> tuple[AuditResult, Path | None]:
         return given.with_users(), None
     if isinstance(given, MitigationResult | CounterfactualResult):
         return given.audit, None
+    if isinstance(given, BothSides):
+        raise InputError(
+            f"{name}: an audit of both sides is no audit by itself. Name one of them: its "
+            f"{' or its '.join(f'.{side}' for side in SIDES)}"
+        )
     if not isinstance(given, str | Path):
         raise invalid(name, "a result, or the folder of one", given)
     return load_audit(given), Path(given)
