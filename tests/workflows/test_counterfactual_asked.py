@@ -79,6 +79,21 @@ def test_users_without_a_known_value_are_left_out_and_counted():
     assert "30 users without a known value" in " ".join(found.audit.warnings)
 
 
+def test_everybody_is_counted_once():
+    world = people()
+    is_known = pl.col("user_id") % 10 > 0
+    users = world.users.with_columns(gender=pl.when(is_known).then("gender"))
+    lists = world.candidates.filter(pl.col("user_id") >= 100).drop("label")
+    # held-out items of everybody, so that the first hundred are there without a list
+    test = pl.DataFrame({"user_id": users["user_id"], "item_id": 1})
+    given = {"candidates": lists, "users": users, "test": test, "by": "age", "permutations": 0}
+    found = flipped(direct, **given)
+    assert (found.summary.n_unknown, found.summary.n_users) == (50, N_USERS - 100 - 50)
+    assert "100 users of the users table have no candidates" in " ".join(found.audit.warnings)
+    as_men = flipped(direct, **given, reference={"gender": "M"}).summary
+    assert as_men.n_unknown + as_men.n_at_reference + as_men.n_users == N_USERS - 100
+
+
 def test_another_model_for_the_same_people():
     def other(user_ids, item_ids):
         return blind(user_ids, item_ids, None, None)

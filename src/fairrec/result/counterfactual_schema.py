@@ -83,8 +83,12 @@ class CounterfactualSummary(Part):
     seed: int
     n_users: int = Field(description="who were scored twice or more")
     n_users_to_score: int = Field(description="who have candidates and something to change")
-    n_unknown: int = Field(description="users without a value to be changed, who are left out")
-    n_at_reference: int = Field(description="users who have the reference already: left out")
+    n_unknown: int = Field(
+        description="users with candidates and without a value to be changed, who are left out"
+    )
+    n_at_reference: int = Field(
+        description="users with candidates who have the reference already: left out"
+    )
     affected: Affected
     changes: dict[str, MeanChange] = Field(description="over the other values of each user")
     pairs: tuple[ValueChange, ...] = Field(description="of at least 10 users each")

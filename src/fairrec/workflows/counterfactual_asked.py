@@ -67,23 +67,27 @@ class Asked:
             raise type(error)(f"{under}: {error}") from error
 
     @property
+    def has_candidates(self) -> BoolArray:
+        """(n_lists,), whom the model can be asked about; all others are told by themselves."""
+        return np.greater(np.diff(self.inputs.candidates.offsets), 0)
+
+    @property
     def is_unknown(self) -> BoolArray:
-        """(n_lists,), who has no value that could be changed."""
+        """(n_lists,), who of them has no value that could be changed."""
         if self.values is None:
             return np.zeros(self.inputs.candidates.n_users, dtype=bool)
-        return np.less(self.values.of_list, 0)
+        return self.has_candidates & np.less(self.values.of_list, 0)
 
     @property
     def is_at_reference(self) -> BoolArray:
-        """(n_lists,), who has the only value there is to change to."""
+        """(n_lists,), who of them has the only value there is to change to."""
         mine = self.of_list(np.arange(self.inputs.candidates.n_users))
-        return np.isin(mine, [*self.others]) & (len(self.others) == 1)
+        return self.has_candidates & np.isin(mine, [*self.others]) & (len(self.others) == 1)
 
     @property
     def is_to_score(self) -> BoolArray:
         """(n_lists,), who has candidates and something to change."""
-        has_candidates = np.diff(self.inputs.candidates.offsets) > 0
-        return np.asarray(has_candidates & ~(self.is_unknown | self.is_at_reference))
+        return self.has_candidates & ~(self.is_unknown | self.is_at_reference)
 
     def in_random_order(self, seed: int) -> IntArray:
         """Lists of all who are to be scored."""
