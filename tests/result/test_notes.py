@@ -51,6 +51,17 @@ def test_tests_that_cannot_find_anything_are_noted(options, says):
     assert said.startswith(says)
 
 
+def test_few_permutations_are_not_said_to_find_nothing_where_they_can():
+    users = pl.DataFrame({"user_id": range(60), "group": ["a", "b"] * 30})
+    values = pl.DataFrame({"user_id": range(60), "clicks": [i % 2 + i / 100 for i in range(60)]})
+    result = fairrec.audit(values=values, users=users, by="group", permutations=20)
+    assert result.metric("clicks").findings
+    assert result.warnings[-1] == (
+        "20 permutations give only groups that stand out at both ends a p-value of 0.05; use at "
+        "least 39"
+    )
+
+
 @pytest.mark.parametrize(("alpha", "enough"), [(0.05, 39), (0.07, 28), (0.01, 199), (0.3, 6)])
 def test_as_many_permutations_as_are_asked_for_are_enough(alpha, enough):
     (said,) = notes(alpha=alpha, permutations=enough - 1)

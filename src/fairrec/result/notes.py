@@ -54,8 +54,11 @@ def reader_notes(
             "no permutations: the null distribution, p-values and findings were not computed"
         )
     elif 2 / (options.permutations + 1) > options.alpha:
+        # groups that stand out at both ends are counted once, and may have half the p-value
+        is_never = 1 / (options.permutations + 1) > options.alpha
+        can = "cannot give" if is_never else "give only groups that stand out at both ends"
         said.append(
-            f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
+            f"{options.permutations:,} permutations {can} a p-value of {options.alpha:g}; "
             f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
         )
     elif options.correction == "bh":
