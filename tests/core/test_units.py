@@ -19,12 +19,16 @@ def test_one_is_told_from_many():
 def test_users_are_served_and_everything_else_is_exposed():
     def words(unit: Unit) -> list[str]:
         alike = [unit.who, unit.whom, unit.which, unit.everyone]
+        alike += [unit.nobody, unit.what, unit.audited, unit.side]
         return [*alike, unit.worse, unit.better, unit.worst, unit.ends]
 
     assert all(mine != theirs for mine, theirs in zip(words(USERS), words(ITEMS), strict=True))
-    assert words(USERS)[3:6] == ["everyone", "served worse", "served better"]
-    assert words(Unit("provider", "providers"))[3:6] == [
-        *("all providers", "exposed less", "exposed more")
+    assert words(USERS)[3:10] == [
+        *("everyone", "nobody", "Who", "Who was audited", "users", "served worse", "served better")
+    ]
+    assert words(Unit("provider", "providers"))[3:10] == [
+        *("all providers", "none", "What", "What was audited", "items"),
+        *("exposed less", "exposed more"),
     ]
 
 

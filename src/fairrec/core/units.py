@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _WORDS = re.compile(r"\w[\w -]{0,59}")
 """Nothing that a page, Markdown or a terminal could take for more than a name."""
+
+Side = Literal["users", "items"]
+"""Whose values are compared: of the users of lists, or of the items in them."""
 
 
 class EndWords(NamedTuple):
@@ -28,8 +31,8 @@ DISTANCES = EndWords("changed more", "changed less", "changed most")
 class Unit:
     """What is audited, as sentences say it: one of them, and many.
 
-    Users are served; all else is shown to them, and so exposed. Every word that depends on which
-    of both it is has its home here.
+    Users are served; all else is shown to them, and so exposed. Words that depend on which of both
+    it is have their home here, but for those that a single sentence needs.
 
     Examples
     --------
@@ -79,6 +82,11 @@ class Unit:
         """Whether these are users, for whom lists are made."""
         return self.one == "user"
 
+    @property
+    def side(self) -> Side:
+        """The side that they are on, single items or units of them."""
+        return "users" if self.is_users else "items"
+
     def noun(self, n: int) -> str:
         """What so many of them are called."""
         return self.one if n == 1 else self.many
@@ -113,9 +121,19 @@ class Unit:
         return "everyone" if self.is_users else f"all {self.many}"
 
     @property
+    def nobody(self) -> str:
+        """None of them."""
+        return "nobody" if self.is_users else "none"
+
+    @property
+    def what(self) -> str:
+        """What they are, as the subject of a sentence begins."""
+        return "Who" if self.is_users else "What"
+
+    @property
     def audited(self) -> str:
         """What they are told of under."""
-        return "Who was audited" if self.is_users else "What was audited"
+        return f"{self.what} was audited"
 
     @property
     def worse(self) -> str:

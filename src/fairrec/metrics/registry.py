@@ -15,6 +15,7 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, MetricError, plain, unknown_name
 from fairrec.core.options import spelled
 from fairrec.core.registry import Registry
+from fairrec.core.units import Side
 from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
@@ -31,8 +32,6 @@ TABLE_OF_NEED = {
 """The table that has to be there."""
 Asked = Literal["", "column", "column=value"]
 """What a metric takes in brackets: nothing, a column of the items, or one of its values."""
-Side = Literal["users", "items"]
-"""Whose value it is: of the user of a list, or of an item in lists."""
 DEFAULT_K = 5
 MAX_K = 1000
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from fairrec.metrics.registry import Side, side_of
+from fairrec.core.units import Side
+from fairrec.metrics.registry import side_of
 
 _OF_OTHER = {
     "users": ("unit",),

@@ -178,7 +178,7 @@ class Said:
     def _is(self, group: JudgedGroup) -> str:
         """What was measured of a group, with its interval."""
         if group.measured is None:
-            nobody = "nobody" if self.summary.unit.is_users else "none"
+            nobody = self.summary.unit.nobody
             return (
                 "has values in only one of the two audits, so it is not compared"
                 if self._is_beside_baseline

@@ -142,7 +142,7 @@ def refuse_other_sides(folder: Path, users: AuditResult, items: AuditResult) -> 
     """An error where the folder of a side holds an audit of the other one."""
     for side, audit in zip(SIDES, (users, items), strict=True):
         unit = audit.summary.unit
-        if unit.is_users != (side == "users"):
+        if unit.side != side:
             raise InputError(
                 f"{plain(folder, 300)}: {side}/{RESULT} is an audit of {unit.many}, so "
                 f"{BOTH.known_by} is not what was written with it. Audit both sides again."

@@ -19,7 +19,7 @@ def options_of(summary: AuditSummary) -> dict[str, Any]:
         "seed": summary.seed,
         "relevant": summary.relevant,
         "missing_lists": summary.missing_lists,
-        "side": "users" if summary.unit.is_users else "items",
+        "side": summary.unit.side,
         "unit": summary.unit_column,
         "min_support": summary.coverage.min_support,
     }

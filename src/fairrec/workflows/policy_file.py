@@ -63,9 +63,7 @@ def _differing_in(asked: Mapping[str, Any], summaries: Sequence[AuditSummary]) -
         yield f"side is both, not {asked.get('side', 'users')}"
     else:
         for summary in summaries:
-            yield from _differing(
-                of_side(asked, "users" if summary.unit.is_users else "items"), summary
-            )
+            yield from _differing(of_side(asked, summary.unit.side), summary)
 
 
 def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]:

@@ -136,9 +136,8 @@ def _about_users(users: Users, unit: Unit) -> str:
             "reckoned with"
         )
     if users == "not known":
-        who = "Who" if unit.is_users else "What"
         return (
-            f"{who} was audited is not known for all releases, and {unit.many} may have been "
+            f"{unit.audited} is not known for all releases, and {unit.many} may have been "
             "exchanged: a growth is harder to show then. Keep per_user.parquet, or audit the "
             f"{unit.many} of one table"
         )

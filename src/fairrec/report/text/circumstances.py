@@ -58,10 +58,9 @@ def _given(summary: AuditSummary) -> tuple[str, ...]:
         if about.n_missing
     ]
     if given.n_users_alone:
-        nobody = "nobody" if unit.is_users else "none"
         lines.append(
             f"{unit.count(given.n_users_alone)} {_is(given.n_users_alone)} alone in such "
-            f"circumstances and can be compared with {nobody}; wider bins would help."
+            f"circumstances and can be compared with {unit.nobody}; wider bins would help."
         )
     left_out = {name: n for name, n in given.n_not_comparable.items() if n}
     if left_out:

@@ -32,7 +32,7 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
         if one.is_too_much and one.findings:
             reasons.append(_contrast(one, max(one.findings, key=_largest), summary))
     if result.findings:
-        found = f"{'Who' if summary.unit.is_users else 'What'} is missing may change the picture: "
+        found = f"{summary.unit.what} is missing may change the picture: "
     elif result.is_tested and result.n_groups:
         found = "No group with values differs from the rest by more than chance, but "
     else:
