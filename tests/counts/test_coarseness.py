@@ -6,7 +6,7 @@ import pytest
 from fairrec.core.errors import InputError
 from fairrec.counts.coarseness import notes_on_levels
 from fairrec.metrics.measured import Alike, Measured
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 
 
 def on_two_levels(distance: float, squares: float) -> Measured:

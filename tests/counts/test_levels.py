@@ -14,7 +14,7 @@ from fairrec.counts.levels import (
     steps_between,
     suggested_levels,
 )
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 
 
 def test_a_metric_with_bounds_is_cut_in_steps_that_are_finer_at_both_ends():

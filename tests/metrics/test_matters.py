@@ -12,7 +12,7 @@ from fairrec.core.matters import Matters
 from fairrec.core.options import from_command_line
 from fairrec.metrics.matters import matters_of, refuse_unfit_to
 from fairrec.metrics.measured import Measured
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 
 WANTED = [parse_metric("ndcg@10"), parse_metric("mrr")]

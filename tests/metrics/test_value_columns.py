@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairrec.inputs.side import SideData
+from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.ranked import RankedLists
-from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from tests.metrics.metric_lists import per_user, ranked_lists, user
 

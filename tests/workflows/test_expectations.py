@@ -13,7 +13,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import grouping_of
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 from fairrec.result.plan_schema import Spread
 from fairrec.workflows.expectations import MOST_GROUPS, Outlook
 

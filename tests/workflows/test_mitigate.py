@@ -8,7 +8,7 @@ import pytest
 from pytest import approx
 
 import fairrec
-from fairrec.metrics.registry import DEFAULT_K
+from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.mitigation_result import MitigationResult
 from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import swap

@@ -7,7 +7,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.value_columns import metric_of_column
 from fairrec.result.plan_schema import Spread
 from fairrec.workflows.plan_options import PlanOptions

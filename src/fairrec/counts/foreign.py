@@ -19,7 +19,7 @@ from fairrec.counts.info import AttributeInfo, CountsInfo, MetricInfo, OutcomeIn
 from fairrec.counts.levels import steps_between
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, squares_of
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 
 _ROUNDING = 1e-9
 """A mean may be beyond a bound by so much."""

@@ -10,14 +10,8 @@ from fairrec.metrics import (
     popularity,
     shown_items,
 )
-from fairrec.metrics.registry import (
-    ITEM_METRICS,
-    METRICS,
-    Metric,
-    MetricAtK,
-    metric,
-    parse_metric,
-)
+from fairrec.metrics.parsing import MetricAtK, parse_metric
+from fairrec.metrics.registry import ITEM_METRICS, METRICS, Metric, metric
 
 __all__ = [
     "ITEM_METRICS",

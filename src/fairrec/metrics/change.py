@@ -10,7 +10,8 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.other_lists import in_order
 from fairrec.inputs.side import SideData
 from fairrec.metrics.measured import values_per_list
-from fairrec.metrics.registry import Metric, MetricAtK
+from fairrec.metrics.parsing import MetricAtK
+from fairrec.metrics.registry import Metric
 from fairrec.metrics.value_columns import values_named
 
 
@@ -44,7 +45,7 @@ def metric_of_change(metric: MetricAtK) -> MetricAtK:
 
     Who would get better lists is worse off as things are, so of a change the other end is better.
 
-    >>> from fairrec.metrics.registry import parse_metric
+    >>> from fairrec.metrics.parsing import parse_metric
     >>> found = metric_of_change(parse_metric("ndcg@10"))
     >>> found.name, found.metric.higher_is_better, found.metric.bounds
     ('ndcg@10_change', False, (-1, 1))

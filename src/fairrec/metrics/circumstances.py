@@ -17,8 +17,8 @@ from fairrec.inputs.parts.coded_users import users_of
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, AttributeSpec, encode_attribute
+from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
-from fairrec.metrics.registry import MetricAtK
 
 HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
 COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH)

@@ -9,7 +9,7 @@ from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.matters import Amount, Matters
 from fairrec.core.options import Blank, spelled
 from fairrec.metrics.measured import Measured
-from fairrec.metrics.registry import MetricAtK, parse_metric, side_of
+from fairrec.metrics.parsing import MetricAtK, parse_metric, side_of
 
 _MOST_PERCENT = 100
 

@@ -18,7 +18,8 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.values import value_columns
 from fairrec.metrics.circumstances import given_circumstances, refuse_given
-from fairrec.metrics.registry import TABLE_OF_NEED, MetricAtK, parse_metric
+from fairrec.metrics.parsing import MetricAtK, parse_metric
+from fairrec.metrics.registry import TABLE_OF_NEED
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 
 _BY_DEFAULT = {

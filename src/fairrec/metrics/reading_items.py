@@ -22,8 +22,8 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics.attention import Share
 from fairrec.metrics.measured import Ratio
+from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.reading import DEEPEST, with_ends
-from fairrec.metrics.registry import MetricAtK, parse_metric
 from fairrec.metrics.value_columns import values_named
 
 

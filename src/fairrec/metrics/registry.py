@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeVar, get_args
 
-import numpy as np
-
 from fairrec.core.arrays import FloatArray
-from fairrec.core.errors import InputError, MetricError, plain, unknown_name
-from fairrec.core.options import spelled
+from fairrec.core.errors import MetricError
 from fairrec.core.registry import Registry
 from fairrec.core.units import Side
-from fairrec.inputs.tables import LARGEST, SMALLEST
 from fairrec.metrics.direction import harm
 
 Need = Literal[
@@ -32,8 +26,6 @@ TABLE_OF_NEED = {
 """The table that has to be there."""
 Asked = Literal["", "column", "column=value"]
 """What a metric takes in brackets: nothing, a column of the items, or one of its values."""
-DEFAULT_K = 5
-MAX_K = 1000
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", float, FloatArray)
@@ -115,85 +107,8 @@ class Metric:
 
 METRICS: Registry[Metric] = Registry("metric")
 ITEM_METRICS: Registry[Metric] = Registry("metric of items")
-_OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS}
-
-
-@dataclass(frozen=True, slots=True)
-class MetricAtK:
-    """A metric as the user asked for it, such as `ndcg@5`.
-
-    Parameters
-    ----------
-    of : what stands in brackets; nothing for most
-    """
-
-    metric: Metric
-    k: int | None
-    of: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name with its cut-off and what stands in brackets."""
-        name = self.metric.name if self.k is None else f"{self.metric.name}@{self.k}"
-        return f"{name}[{self.of}]" if self.of else name
-
-    @property
-    def called(self) -> str:
-        """What it measures, in a few words: `places for pay=high`."""
-        return f"{self.metric.called} {self.of}".strip()
-
-    @property
-    def compute(self) -> Callable[..., Any]:
-        """The metric's own function, with all that was asked for."""
-        asked = {} if self.k is None else {"k": self.k}
-        return partial(self.metric.compute, **asked, **({"of": self.of} if self.of else {}))
-
-    def checked(self, returned: Any, n_users: int) -> FloatArray:
-        """(n_users,) float64, NaN where undefined: what a metric returned, or a clear error."""
-        try:
-            values = np.asarray(returned)
-        except ValueError as error:
-            raise MetricError(f"Metric '{self.metric.name}' returned no array: {error}.") from error
-        if values.shape != (n_users,):
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned shape {values.shape} for {n_users:,} "
-                "users. Return one number per user."
-            )
-        if values.dtype.kind not in "biuf":
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned {values.dtype}. Return numbers, NaN where "
-                "undefined."
-            )
-        numbers: FloatArray = values.astype(np.float64, copy=False)
-        if np.isinf(numbers).any():
-            raise MetricError(
-                f"Metric '{self.metric.name}' is infinite for {np.isinf(numbers).sum():,} users. "
-                "Return NaN where it is undefined."
-            )
-        largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
-        if largest > LARGEST or 0 < largest < SMALLEST:
-            raise MetricError(
-                f"Metric '{self.metric.name}' has values up to {largest:g}, which cannot be "
-                "reckoned with. Return it in other units."
-            )
-        low, high = self.metric.bounds or (-np.inf, np.inf)
-        # a hair beyond the bounds is rounding; further out, intervals would be wrong
-        if (numbers < low - 1e-9).any() or (numbers > high + 1e-9).any():
-            raise MetricError(
-                f"Metric '{self.metric.name}' has values outside its bounds {low:g} to {high:g}. "
-                "Fix the metric or its bounds."
-            )
-        return numbers
-
-    def of_pool(self, scores: FloatArray, labels: FloatArray) -> float:
-        """The value of a pooled metric for one group's candidates, NaN where undefined."""
-        value = np.asarray(self.metric.compute(scores, labels))
-        if value.shape or value.dtype.kind not in "biuf" or np.isinf(value):
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned {value!r}. Return one number for a group, "
-                "NaN where undefined."
-            )
-        return float(value)
+OF_SIDE: dict[Side, Registry[Metric]] = {"users": METRICS, "items": ITEM_METRICS}
+"""Those of users and those of items."""
 
 
 def metric(
@@ -238,7 +153,7 @@ def metric(
         if pooled and has_cutoff:
             raise MetricError(f"Metric '{name}' is pooled, so it can have no cut-off k.")
         doc = inspect.getdoc(function) or ""
-        _OF_SIDE[side].add(
+        OF_SIDE[side].add(
             name,
             Metric(
                 name=name,
@@ -258,99 +173,3 @@ def metric(
         return function
 
     return register
-
-
-def parse_metric(text: str, side: Side = "users") -> MetricAtK:
-    """`ndcg@10` as asked for, in any case; a metric with a cut-off and no `@k` gets the default.
-
-    >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
-    ('ndcg@5', 'ndcg@10')
-    """
-    asked, bracket, of = text.strip().partition("[")
-    name, at, cutoff = asked.partition("@")
-    found = _in_any_case(name, side)
-    if found.takes or bracket:
-        of = _in_brackets(text, found, bracket and of)
-    if not found.has_cutoff:
-        if at:
-            raise InputError(
-                f"Metric '{plain(text)}': {name} looks at all candidates. Write '{name}'."
-            )
-        return MetricAtK(found, None, of)
-    if not at:
-        return MetricAtK(found, DEFAULT_K, of)
-    if not (cutoff.isdecimal() and len(cutoff) < 9 and 1 <= int(cutoff) <= MAX_K):
-        raise InputError(
-            f"Metric '{plain(text)}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
-            f"Example: {name}@5"
-        )
-    return MetricAtK(found, int(cutoff), of)
-
-
-def side_of(text: str) -> Side:
-    """Whose metric is named, in any case; one that nobody knows is left to the users' side.
-
-    >>> side_of("Exposure@10"), side_of("ndcg")
-    ('items', 'users')
-    """
-    return "items" if _is_in(ITEM_METRICS, text) else "users"
-
-
-def refuse_unknown(text: str) -> None:
-    """An error where neither users nor items have a metric of this name."""
-    if not (_is_in(METRICS, text) or _is_in(ITEM_METRICS, text)):
-        raise unknown_name("metric", _name_in(text), [*METRICS, *ITEM_METRICS])
-
-
-def _is_in(metrics: Registry[Metric], text: str) -> bool:
-    return _name_in(text).lower() in {known.lower() for known in metrics}
-
-
-def _name_in(text: str) -> str:
-    """The name without what is asked of it.
-
-    >>> _name_in("share@5[pay=high]")
-    'share'
-    """
-    return re.split(r"[@\[]", text.strip())[0]
-
-
-def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
-    """What is asked of a column of the items, without blanks around its parts."""
-    if not found.takes:
-        raise InputError(
-            f"Metric '{plain(text)}': {found.name} takes nothing in brackets. Write "
-            f"'{plain(text.partition('[')[0])}'."
-        )
-    of, _, behind = bracketed.rpartition("]")
-    column, is_valued, value = (part.strip() for part in of.partition("="))
-    if (
-        behind
-        or not column
-        or bool(value) != (found.takes == "column=value")
-        or (bool(is_valued) and not value)
-    ):
-        example = "[pay=high]" if found.takes == "column=value" else "[price]"
-        asked = text.partition("[")[0].strip()
-        if found.has_cutoff and "@" not in asked:
-            asked += f"@{DEFAULT_K}"
-        raise InputError(
-            f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
-            f"in brackets: {plain(asked)}{example}"
-        )
-    return f"{column}={value}" if is_valued else column
-
-
-def _in_any_case(name: str, side: Side) -> Metric:
-    """The metric of this name, or the only one whose name differs in case alone."""
-    for of, metrics in ((side, _OF_SIDE[side]), *_OF_SIDE.items()):
-        alike = [known for known in metrics if known.lower() == name.lower()]
-        if alike and of != side:
-            known = [one.written for one in map(_OF_SIDE[side].__getitem__, _OF_SIDE[side])]
-            raise InputError(
-                f"Metric '{plain(name)}' is one of {of}, and {side} are compared here. Of {side}: "
-                f"{', '.join(known)}. Or compare {of}: {spelled('side', of)}"
-            )
-        if alike:
-            return metrics[alike[0] if len(alike) == 1 else name]
-    return _OF_SIDE[side][name]

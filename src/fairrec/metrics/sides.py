@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairrec.core.units import Side
-from fairrec.metrics.registry import side_of
+from fairrec.metrics.parsing import side_of
 
 _OF_OTHER = {
     "users": ("unit",),

@@ -7,8 +7,9 @@ from functools import partial
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import FairRecError, plain
+from fairrec.metrics.parsing import MetricAtK, parse_metric
 from fairrec.metrics.ranked import RankedLists
-from fairrec.metrics.registry import Metric, MetricAtK, parse_metric
+from fairrec.metrics.registry import Metric
 
 
 def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> MetricAtK:

@@ -14,7 +14,7 @@ from fairrec.core.json_file import load_json
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group
 from fairrec.inputs.users import Value
-from fairrec.metrics.registry import DEFAULT_K
+from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.mitigation.groups import Choice
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.reranker import RERANKERS

@@ -14,8 +14,8 @@ from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
+from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.metrics.reading import read_inputs
-from fairrec.metrics.registry import DEFAULT_K
 from fairrec.mitigation import effect
 from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.predictions import predictions_table

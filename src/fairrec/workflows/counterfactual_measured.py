@@ -13,7 +13,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
 from fairrec.metrics.change import changes_per_list, is_of_both, metric_of_change
-from fairrec.metrics.registry import DEFAULT_K
+from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
 

@@ -13,7 +13,7 @@ from fairrec.core.version import __version__
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users_sum import users_sum
 from fairrec.metrics.own_code import OwnCode, own_code
-from fairrec.metrics.registry import parse_metric
+from fairrec.metrics.parsing import parse_metric
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.plan_schema import PlanFacts, PlannedCode, PlannedTable
 from fairrec.result.schema import AuditSummary, InputSummary

@@ -25,8 +25,8 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.circumstances import refuse_given
 from fairrec.metrics.matters import matters_of
 from fairrec.metrics.own_code import own_code
+from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
-from fairrec.metrics.registry import parse_metric
 from fairrec.metrics.value_columns import metric_named, metric_of_column
 from fairrec.result.coverage import attribute_summaries, coverage
 from fairrec.result.plan_schema import (
