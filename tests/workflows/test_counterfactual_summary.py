@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
+import fairrec
+from fairrec.scoring.models.model import FunctionModel
 from tests.workflows.flipped_world import (
     N_ITEMS,
     N_USERS,
@@ -54,6 +57,25 @@ def test_values_that_few_have_are_counted_and_not_told():
     assert {pair.of for pair in found.pairs} == {"age=20", "age=40", "age=60"}
     assert found.n_small == 3
     assert "age=99" not in found.as_they_are["mrr@3"].means
+
+
+def test_means_before_and_after_are_of_the_same_users():
+    # of half of the items the price is not known, so that many lists have none before or after
+    items = pl.DataFrame({"item_id": range(0, N_ITEMS, 2), "price": np.arange(0, N_ITEMS, 2.0)})
+    given = {"items": items, "metrics": "mean@1[price]", "permutations": 0}
+    found = flipped(direct, **given)
+    before = fairrec.audit(
+        people().candidates,
+        users=people().users,
+        by="gender",
+        scorer=FunctionModel(direct, features="users:gender,town"),
+        **given,
+    ).per_user["mean@1[price]"]
+    change = found.audit.per_user["mean@1[price]_change"]
+    assert change.null_count() > before.null_count() > 0
+    of_both = before.filter(change.is_not_null())
+    assert found.summary.as_they_are["mean@1[price]"].mean == pytest.approx(of_both.mean())
+    assert of_both.mean() != pytest.approx(before.mean())
 
 
 def test_users_who_are_all_alike_have_no_interval_and_shares_end_at_their_bounds():

@@ -63,7 +63,7 @@ class AsTheyAre(Part):
 
     outcome: Outcome | None
     n_findings: int
-    mean: float | None
+    mean: float | None = Field(description="of users whose change is known, as that of the change")
     means: dict[str, float | None] = Field(
         description="of users with each value, where at least 10 have it"
     )

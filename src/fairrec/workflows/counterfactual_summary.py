@@ -142,14 +142,18 @@ def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, 
     """What the audit of the same users says, which sees proxies too."""
     assert as_is.per_user is not None, "everyone is in memory"
     users = np.sort(asked.inputs.user_of_list[found.lists])
-    mine = asked.of_list(asked.inputs.list_of_user[users])
+    lists = asked.inputs.list_of_user[users]
+    mine = asked.of_list(lists)
+    changes = found.values[:, np.searchsorted(found.lists, lists)]
+    is_known = dict(zip([one.name for one in found.metrics], ~np.isnan(changes), strict=True))
     said = {}
     for name, about in as_is.metrics.items():
         values = as_is.per_user[name].cast(float).fill_null(np.nan).to_numpy()
         said[name] = AsTheyAre(
             outcome=None if about.verdict is None else about.verdict.outcome,
             n_findings=len(about.findings),
-            mean=_known_mean(values),
+            # beside the change, which is that of users with a value before and after
+            mean=_known_mean(values[is_known[name]]),
             means={
                 asked.words(int(value)): _known_mean(values[mine == value])
                 for value, n in zip(*np.unique(mine[mine >= 0], return_counts=True), strict=True)
