@@ -54,6 +54,9 @@ NO_CATEGORIES = TABLES.items.with_columns(item_id=pl.col("item_id") + 100)
         ("auc", 0, "no candidate has a label above 0"),
         ("auc", 1, "no user has both a relevant and another candidate"),
         ("urd", 1, "no user has two candidates with categories in the items table"),
+        ("share[categories=c1]", 1, "no list has an item of which it is known"),
+        ("miscalibration", 1, "no user has categories both in the history and in the list"),
+        ("tau", 1, "no user has another list with enough in common to compare"),
     ],
 )
 def test_a_metric_undefined_for_everyone_is_refused_with_the_reason(metric, label, says):
@@ -63,9 +66,11 @@ def test_a_metric_undefined_for_everyone_is_refused_with_the_reason(metric, labe
         by="gender",
         metrics=["hit@1", metric] if label else metric,
         items=NO_CATEGORIES,
+        history=TABLES.history,
+        against_lists=TABLES.predictions.group_by("user_id").first(),
     )
     measured = measure_everyone(inputs, metrics)
-    with pytest.raises(InputError, match=rf"'{metric}(@5)?' is undefined for every user: {says}"):
+    with pytest.raises(InputError, match=rf"is undefined for every user: {says}"):
         refuse_undefined(measured, inputs.candidates)
 
 

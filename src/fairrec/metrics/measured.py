@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.progress import Progress
 from fairrec.core.units import USERS, Unit
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -17,6 +17,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.ranked import RankedLists
+from fairrec.metrics.registry import Need
 
 
 class Column(NamedTuple):
@@ -263,11 +264,22 @@ def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit 
     """An error for a metric that is undefined for every user, or every item."""
     for metric, row in zip(measured.metrics, measured.values, strict=True):
         if np.isnan(row).all():
-            why = f": {_why_undefined(metric, candidates)}" if unit.is_users else ""
+            why = _why_undefined(metric, candidates) if unit.is_users else ""
             raise InputError(
-                f"Metric '{metric.name}' is undefined for every {unit.one}{why}. Fix the table or "
-                "leave the metric out."
+                f"Metric '{plain(metric.name)}' is undefined for every {unit.one}"
+                f"{f': {why}' if why else ''}. Fix the table or leave the metric out."
             )
+
+
+_WHY_UNDEFINED: dict[Need, str] = {
+    "against_lists": "no user has another list with enough in common to compare",
+    "item_columns": "no list has an item of which it is known",
+    "tastes": "no user has categories both in the history and in the list",
+    "items": "no user has two candidates with categories in the items table",
+    "history": "no user has candidates and a history in the history table",
+    "candidates": "no user has both a relevant and another candidate",
+}
+"""Where what a metric needs is there, and nobody has enough of it; the first need holds."""
 
 
 def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
@@ -276,8 +288,4 @@ def _why_undefined(metric: MetricAtK, candidates: CandidateLists) -> str:
         return "nobody with a row of attributes has a held-out item that is relevant"
     if "labels" in needs and candidates.labels is not None and not (candidates.labels > 0).any():
         return "no candidate has a label above 0"
-    if "items" in needs:
-        return "no user has two candidates with categories in the items table"
-    if "history" in needs:
-        return "no user has candidates and a history in the history table"
-    return "no user has both a relevant and another candidate"
+    return next((why for need, why in _WHY_UNDEFINED.items() if need in needs), "")
