@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fairrec.groups.grouping import EVERYONE
+from tests.groups.small_grouping import grouping_of
 from tests.search.search_worlds import skewed_space, space_of, users_of
 
 
@@ -42,3 +43,15 @@ def test_combinations_are_counted_whether_or_not_anybody_has_them():
     assert space.n_users == 2
     # the product may be beyond what an array can count
     assert space_of([[0]] * 30, (100,) * 30).n_combinations == 100**30
+
+
+def test_the_complement_of_a_group_is_all_others_where_they_are_one_group():
+    # a has two values, b three, and c two of which one has too few users
+    codes = [[0] * 6 + [1] * 6, [0, 1, 2] * 4, [0] * 11 + [1]]
+    found = grouping_of(codes, min_users=2, depth=2)
+    other = {at: int(one) for at, one in enumerate(found.complement) if at != one}
+    conditions = [
+        (found.group(at).conditions, found.group(one).conditions) for at, one in other.items()
+    ]
+    one, all_others = (("a", 0),), (("a", 1),)
+    assert conditions == [(one, all_others), (all_others, one)]

@@ -64,6 +64,38 @@ def test_lattice_equals_brute_force(seed, n_attributes, depth, min_users, room):
         assert sums[1, i] == pytest.approx((values[slow[group]] ** 2).sum(), abs=1e-12)
 
 
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([None, 1, 2, 3, 5]),
+    st.integers(1, 8),
+    st.sampled_from([2, 20, 200, 1 << 17]),
+)
+def test_values_of_one_column_are_had_together_or_lacked_alone(seed, depth, min_users, room):
+    rng = np.random.default_rng(seed)
+    n_values = [2, 3, 3, 2, 4]
+    codes = [rng.integers(0, n, 80).astype(np.int32) for n in n_values]
+    together = [{0: 1, 2: 0}, {1: 2, 3: 1}]
+    found = build_lattice(cells_of(codes, n_values), depth, min_users, 1, room, together)
+
+    def is_group(group):
+        named = [[at for at in one if group[at] != ANY] for one in together]
+        return ANY not in group or all(
+            len(mine) < 2 or all(group[at] == one[at] for at in mine)
+            for mine, one in zip(named, together, strict=True)
+        )
+
+    slow, _ = slow_groups(codes, depth, min_users)
+    wanted = {group: users for group, users in slow.items() if is_group(group)}
+    groups = [tuple(row) for row in found.codes.tolist()]
+    assert sorted(groups) == sorted(wanted)
+    assert found.n_users.tolist() == [len(wanted[group]) for group in groups]
+    every, _ = slow_groups(codes, depth, 1)
+    below = [len(g) - g.count(ANY) for g in every if is_group(g) and g not in wanted]
+    assert {size: n for size, n in found.n_below.items() if n} == {
+        size: below.count(size) for size in below
+    }
+
+
 def test_a_sparse_space_costs_what_its_users_cost():
     # 10^12 possible triples: laid out densely they would not fit any memory
     rng = np.random.default_rng(0)

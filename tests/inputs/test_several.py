@@ -146,9 +146,23 @@ def test_an_audit_takes_each_value_as_an_attribute(values):
     # users 0, 2, 4, 6 have fr, and all of them are served at the first place
     assert (groups["support"].to_list(), groups["value"].to_list()) == ([4], [1.0])
     assert result.warnings == (
-        "attribute 'lang' has several values for 3 of 8 users in the table; each value is an "
-        "attribute",
+        "attribute 'lang' has several values for 3 of 8 users in the table; groups have one of "
+        "the values, or several, or lack one",
     )
+
+
+def test_groups_have_several_values_or_lack_one():
+    predictions, users = two_groups(lang=EIGHT, gender=["F", "M"] * 4)
+    result = audit(predictions, users, "gender,lang:each")
+    langs = ["lang[de]", "lang[en]", "lang[fr]"]
+    groups = result.groups("mrr").filter(pl.col("depth") < 4).select("gender", *langs)
+    named = [{name: value for name, value in row.items() if value} for row in groups.to_dicts()]
+    assert {"lang[en]": "yes", "lang[fr]": "yes"} in named
+    assert {"lang[en]": "no"} in named
+    # with another attribute, who lacks one is a group too
+    assert {"gender": "F", "lang[en]": "no"} in named
+    of_langs = [[group[one] for one in langs if one in group] for group in named]
+    assert all(len(values) < 2 or {*values} == {"yes"} for values in of_langs)
 
 
 def test_an_audit_takes_the_first_value_or_all_together():

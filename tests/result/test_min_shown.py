@@ -17,6 +17,7 @@ from fairrec.core.errors import InputError
 from fairrec.report.text.markdown import to_markdown
 from fairrec.report.text.view import build_view
 from fairrec.result.audit_result import AuditResult
+from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
 from fairrec.result.circumstances_schema import DifferingCircumstance, NoLongerFound
 from fairrec.result.metric_schema import Detectable, Interaction, Neighbour
 from fairrec.result.min_shown import without_small
@@ -38,6 +39,7 @@ COUNTED = {
     "GivenCircumstance": {"n_missing"},
     "GroupRatios": {"support"},
     "GroupValue": {"support"},
+    "ItemsShown": {"n_items", "n_shown"},
     "MetricVerdict": {"ruled_out_from"},
     "Neighbour": {"n_users"},
     "NoLongerFound": {"n_users"},
@@ -230,6 +232,11 @@ def test_no_small_count_is_left_in_any_file(way: str, tmp_path: Path):
     }
 
 
+def _shown_of(values: dict[str, tuple[int, int]]) -> Representation:
+    shown = {value: ItemsShown(n_items=n, n_shown=m) for value, (n, m) in values.items()}
+    return Representation(to_catalogue=0.5, to_relevance=None, shown=shown)
+
+
 def with_every_count(result: AuditResult) -> AuditSummary:
     """A result in which all that counts users of a group or a value counts few somewhere."""
     summary = result.summary
@@ -289,6 +296,11 @@ def with_every_count(result: AuditResult) -> AuditSummary:
         "search": summary.search.model_copy(
             update={"metrics": {"quality": history, "watch": history}}
         ),
+        "catalogue": CatalogueExposure(
+            **{"k": 5, "n_lists": 9, "n_items": 99, "n_shown": 60, "gini": 0.5},
+            expected_exposure_loss=None,
+            representation={"gender": _shown_of({"Zfew": (7, 7), "F": (40, 3), "M": (50, 50)})},
+        ),
         "circumstances": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
     }
     return summary.model_copy(update=changed)
@@ -309,6 +321,7 @@ def test_every_kind_of_count_is_hidden():
     assert [one.support for one in metric.detectable] == [30]
     assert [one.group for one in shown.given.no_longer] == [{"gender": "F"}]
     assert [one.group for one in shown.circumstances] == [{"gender": "F"}]
+    assert [*shown.catalogue.representation["gender"].shown] == ["M"]
     assert metric.varying == () and metric.verdict.open_share is None
     assert [one.value for one in shown.missing[0].findings] == [0.3]
     # its last step is the gap

@@ -78,3 +78,20 @@ def test_looks_are_further_and_further_apart_and_take_everyone():
     assert Sampling(20, ALPHA, 0.01).looks == (20,)
     assert Sampling(20, ALPHA, 0.01).is_enough(20, 10)
     assert not Sampling(500, ALPHA, 0.01).is_enough(50, 0)
+
+
+def expected_users(sampling: Sampling, p: float) -> float:
+    """Users who are asked about on average until the share is known."""
+    expected, going, before = 0.0, np.ones(1), 0
+    for n in sampling.looks:
+        going = np.convolve(going, binom.pmf(np.arange(n - before + 1), n - before, p))
+        is_end = np.array([sampling.is_enough(n, hits) for hits in range(n + 1)])
+        expected += n * going[is_end].sum()
+        going, before = np.where(is_end, 0.0, going), n
+    return expected
+
+
+@pytest.mark.parametrize(("margin", "users"), [(0.05, (50, 187, 567)), (0.02, (112, 1177, 2868))])
+def test_a_margin_takes_as_many_users_as_the_page_says(margin, users):
+    sampling = Sampling(20_000, ALPHA, margin)
+    assert tuple(round(expected_users(sampling, p)) for p in (0, 0.1, 0.5)) == users

@@ -78,3 +78,13 @@ def test_gini_and_coverage_count_items_that_nobody_was_shown():
     assert found.gini == pytest.approx(0.75)
     assert (found.n_shown, found.n_items, found.n_lists) == (1, 4, 3)
     assert found.representation[0].to_catalogue == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_items_shown_are_counted_by_value(seed):
+    world = random_world(seed)
+    shown = {item for items in world.lists.values() for item in items[:TOP]}
+    found = found_of(world).representation[0]
+    for at, kind in enumerate(found.attribute.values):
+        of_kind = {item for item, about in world.items.items() if about["kind"] == kind}
+        assert (found.n_items[at], found.n_shown[at]) == (len(of_kind), len(of_kind & shown))

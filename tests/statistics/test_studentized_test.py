@@ -138,3 +138,26 @@ def test_no_group_has_a_larger_p_value_by_itself_than_among_all():
     is_rare = found.is_tested & (found.adjusted_p_values <= 0.5)
     assert is_rare.any()
     assert (found.p_values <= found.adjusted_p_values + 1e-12)[is_rare].all()
+
+
+def test_a_group_and_all_others_are_one_difference():
+    """A dozen items that get less are in another class of sizes than the rest, and one contrast."""
+    rng = np.random.default_rng(5)
+    below = rng.exponential(size=(1, 400))
+    above = below * rng.exponential(size=(1, 400))
+    above[0, :12] *= 0.35
+    measured = replace(measured_as("mrr@5", above / below), ratio=Ratio.of(above, below, below > 0))
+    codes = [np.arange(400) >= 12, rng.integers(0, 3, 400)]
+    found = analyse(
+        measured,
+        grouping_of(codes, min_users=5, depth=2),
+        AuditOptions(threads=1, permutations=199, min_support=5, depth=2),
+    )
+    assert found.test is not None
+    by_itself, together = found.test.adjusted_p_values[0], found.adjusted_p_values[0]
+    pair = [at for at, other in enumerate(found.grouping.complement) if at != other]
+    assert len(pair) == 2
+    assert by_itself[pair[0]] != by_itself[pair[1]]
+    assert together[pair].tolist() == [by_itself[pair].min()] * 2
+    alone = np.setdiff1d(np.arange(len(together)), pair)
+    assert (together[alone] == by_itself[alone]).all()

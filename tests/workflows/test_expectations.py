@@ -181,6 +181,17 @@ def test_an_attribute_costs_what_its_groups_add_to_the_cut_off():
         assert cost.found == pytest.approx(1 - (without + power) / (usual + power), abs=0.005)
 
 
+def test_what_a_size_rules_out_is_not_known_where_no_group_of_it_is_left():
+    users = USERS.with_columns(town=pl.int_range(1000) % 5)
+    attributes = read_users(Table(users, "users"), ["gender", "town"])
+    of_all = grouping_of(attributes.attributes(np.arange(1000)), AuditOptions())
+    # towns have 200 users, genders 500, which are in another size class
+    gender, town = Outlook([NDCG], of_all, AuditOptions(), {}).costs
+    assert (gender.users, town.n_groups_left) == (200, 2)
+    assert gender.certified is not None
+    assert town.certified is None
+
+
 def test_a_lower_depth_finds_smaller_harms():
     users = USERS.with_columns(town=pl.int_range(1000) // 3 % 4)
     attributes = read_users(Table(users, "users"), ["gender", "age", "town"])

@@ -16,9 +16,10 @@ from fairrec.core.options import spelled
 from fairrec.core.units import USERS, Unit
 from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
-from fairrec.groups.lattice import Lattice, build_lattice, members
+from fairrec.groups.lattice import ANY, Lattice, build_lattice, members
 from fairrec.groups.room import refuse_too_many
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.several import HAS
+from fairrec.inputs.users import Attribute, column_of
 
 EVERYONE = -1
 """Stands for all users where a group is named by its position."""
@@ -60,7 +61,9 @@ class Grouping:
         min_users = options.min_users(int(cells.n_users.sum()))
         depth = options.lattice_depth
         refuse_too_many(cells, depth, min_users, n_metrics, options.max_memory)
-        lattice = build_lattice(cells, depth, min_users, options.n_threads)
+        lattice = build_lattice(
+            cells, depth, min_users, options.n_threads, together=_of_one_column(attributes)
+        )
         return cls(tuple(attributes), cells, lattice, min_users)
 
     @property
@@ -94,6 +97,18 @@ class Grouping:
         """(n_full,), users of each."""
         return self.lattice.n_users[self.full]
 
+    @cached_property
+    def complement(self) -> IntArray:
+        """(n_groups,), the group that is all others; itself where that is none of the lattice."""
+        found = np.arange(len(self.lattice))
+        alone = np.flatnonzero(self.lattice.depth == 1)
+        of_alone = (self.lattice.codes[alone] != ANY).argmax(axis=1)
+        for attribute, codes in enumerate(self.cells.codes):
+            mine = alone[of_alone == attribute]
+            if len(mine) == 2 and len(np.unique(codes)) == 2:
+                found[mine] = mine[::-1]
+        return found
+
     def group(self, position: int) -> Group:
         """The group at a position of the lattice, by the names of its attributes and values."""
         return Group.of_codes(self.lattice.codes[position], self.attributes)
@@ -114,6 +129,20 @@ class Grouping:
     @cached_property
     def _at(self) -> dict[tuple[int, ...], int]:
         return dict(zip(map(tuple, self.codes.tolist()), self.full.tolist(), strict=True))
+
+
+def _of_one_column(attributes: Sequence[Attribute]) -> list[dict[int, int]]:
+    """Attributes that are values of one column, and the code of having the value.
+
+    Who lacks two of them is no group that anybody thinks of, and there are thousands of these: all
+    but the films of war and of science fiction.
+    """
+    found: dict[str, dict[int, int]] = {}
+    for at, one in enumerate(attributes):
+        column = column_of(one.name, one.values)
+        if column is not None and HAS in one.values:
+            found.setdefault(column, {})[at] = one.values.index(HAS)
+    return [*found.values()]
 
 
 def grouping_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,6 +97,7 @@ def build_lattice(
     min_users: int,
     threads: int = 1,
     room: int = CUBE_CELLS,
+    together: Sequence[Mapping[int, int]] = (),
 ) -> Lattice:
     """All eligible groups of up to `depth` attributes, and the full combinations.
 
@@ -104,6 +105,8 @@ def build_lattice(
     ----------
     depth : None for the full combinations only
     room : slots that a cube may have
+    together : attributes of which a group has at most one, or of each this code; full combinations
+        have all of them, whatever the codes
     """
     n_attributes = len(cells.n_values)
     shared = min(room, room_for(len(cells)))
@@ -112,7 +115,9 @@ def build_lattice(
     if depth is None or depth < n_attributes:
         blocks = (*blocks, Block(everything, (everything,)))
     found = [
-        *map_in_threads(lambda block: _eligible(block, cells, min_users, room), blocks, threads)
+        *map_in_threads(
+            lambda block: _eligible(block, cells, min_users, room, together), blocks, threads
+        )
     ]
     subsets = tuple(subset for block in blocks for subset in block.subsets)
     n_below: dict[int, int] = {}
@@ -144,13 +149,37 @@ class _Found:
     n_below: dict[int, int]
 
 
-def _eligible(block: Block, cells: Cells, min_users: int, room: int) -> _Found:
+def _eligible(
+    block: Block,
+    cells: Cells,
+    min_users: int,
+    room: int,
+    together: Sequence[Mapping[int, int]],
+) -> _Found:
     if padded_size(block.attributes, cells.n_values) <= room:
-        return _eligible_in_cube(block, cells, min_users)
-    return _eligible_by_key(block.attributes, cells, min_users)
+        return _eligible_in_cube(block, cells, min_users, together)
+    needed = _needed(block.attributes, len(cells.n_values), together)
+    return _eligible_by_key(block.attributes, cells, min_users, needed)
 
 
-def _eligible_in_cube(block: Block, cells: Cells, min_users: int) -> _Found:
+def _needed(
+    subset: Subset, n_attributes: int, together: Sequence[Mapping[int, int]]
+) -> dict[int, int]:
+    """The codes that groups on these attributes have to have, by attribute; of most none."""
+    if len(subset) == n_attributes:
+        return {}
+    of_both = [[one for one in subset if one in codes] for codes in together]
+    return {
+        one: codes[one]
+        for mine, codes in zip(of_both, together, strict=True)
+        if len(mine) > 1
+        for one in mine
+    }
+
+
+def _eligible_in_cube(
+    block: Block, cells: Cells, min_users: int, together: Sequence[Mapping[int, int]]
+) -> _Found:
     n_values = np.array([cells.n_values[attribute] for attribute in block.attributes])
     strides = np.append(np.cumprod((n_values + 1)[::-1])[::-1][1:], 1).astype(np.int64)
     size = padded_size(block.attributes, cells.n_values)
@@ -169,6 +198,10 @@ def _eligible_in_cube(block: Block, cells: Cells, min_users: int) -> _Found:
             steps = (np.arange(n_values[axis]) - n_values[axis]) * strides[axis]
             grid = np.add.outer(grid, steps)
         in_group = counts[grid]
+        for attribute, code in _needed(subset, len(cells.n_values), together).items():
+            others = np.arange(n_values[place[attribute]]) != code
+            # as if nobody were there
+            in_group[(slice(None),) * subset.index(attribute) + (others,)] = 0
         is_eligible = in_group >= min_users
         n_below[len(subset)] = n_below.get(len(subset), 0) + int(
             ((in_group > 0) & ~is_eligible).sum()
@@ -183,7 +216,9 @@ def _eligible_in_cube(block: Block, cells: Cells, min_users: int) -> _Found:
     return _Found(cube, np.concatenate(codes), counts[chosen], n_groups, n_below)
 
 
-def _eligible_by_key(attributes: Subset, cells: Cells, min_users: int) -> _Found:
+def _eligible_by_key(
+    attributes: Subset, cells: Cells, min_users: int, needed: Mapping[int, int]
+) -> _Found:
     columns = [cells.codes[attribute] for attribute in attributes]
     if len(attributes) == len(cells.n_values):
         first = np.arange(len(cells))
@@ -193,7 +228,10 @@ def _eligible_by_key(attributes: Subset, cells: Cells, min_users: int) -> _Found
             columns, [cells.n_values[attribute] for attribute in attributes]
         )
     counts = np.bincount(group_of_cell, weights=cells.n_users, minlength=len(first))
-    is_eligible = counts >= min_users
+    is_group = np.ones(len(first), dtype=bool)
+    for attribute, code in needed.items():
+        is_group &= cells.codes[attribute][first] == code
+    is_eligible = is_group & (counts >= min_users)
     renumbered = np.where(is_eligible, np.cumsum(is_eligible) - 1, -1).astype(np.int32)
     n_groups = int(is_eligible.sum())
     codes = np.full((n_groups, len(cells.n_values)), ANY, dtype=np.int32)
@@ -204,7 +242,7 @@ def _eligible_by_key(attributes: Subset, cells: Cells, min_users: int) -> _Found
         codes,
         counts[is_eligible].astype(np.int64),
         [n_groups],
-        {len(attributes): int((~is_eligible).sum())},
+        {len(attributes): int((is_group & ~is_eligible).sum())},
     )
 
 

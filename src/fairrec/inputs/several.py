@@ -19,6 +19,9 @@ HOW = ("first", "each", "whole")
 MARK = "|"
 MOST_EACH = 50
 """So many values of one column may become attributes of their own."""
+HAS, LACKS = "yes", "no"
+OPEN, CLOSE = "[", "]"
+"""Around the value in the name of an attribute that was made of it: `lang[en]`."""
 SIZEABLE = 0.05
 """The share of users with several values from which it has to be said what becomes of them."""
 
@@ -60,7 +63,7 @@ def one_value_each(
     told = f"attribute '{name}' has several values for {n_of_all}"
     becomes = {
         "first": "the first of each counts",
-        "each": "each value is an attribute",
+        "each": "groups have one of the values, or several, or lack one",
         "whole": "together they count as one value",
     }
     note = f"{told} in the table; {becomes[how]}" if n_several else None
@@ -71,7 +74,9 @@ def one_value_each(
     else:
         for place, (value, answers) in enumerate(_each(lists, name, where, unit)):
             is_further = place > 0
-            yield OneValue(f"{name}[{value}]", answers, None if is_further else note, is_further)
+            yield OneValue(
+                f"{name}{OPEN}{value}{CLOSE}", answers, None if is_further else note, is_further
+            )
 
 
 def is_joined(values: pl.Series) -> pl.Series:
@@ -147,7 +152,7 @@ def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple
     is_known = (lists.list.len() > 0).alias("is_known")
     for value in known:
         has = pl.DataFrame([is_known, lists.list.contains(value).alias("has")])
-        answer = pl.when("has").then(pl.lit("yes")).otherwise(pl.lit("no"))
+        answer = pl.when("has").then(pl.lit(HAS)).otherwise(pl.lit(LACKS))
         yield value, has.select(pl.when("is_known").then(answer)).to_series()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from fairrec.core.options import spelled
 from fairrec.core.units import ITEMS, USERS, Unit
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.ids import encode
-from fairrec.inputs.several import HOW, one_value_each
+from fairrec.inputs.several import CLOSE, HAS, HOW, LACKS, OPEN, one_value_each
 from fairrec.inputs.tables import Table, ids_as_integers_or_text
 
 Value = bool | int | float | str
@@ -103,6 +103,20 @@ class Attribute:
             f"attribute '{self.name}' has {n_values:,} different values; group its values first, "
             "or leave it out"
         )
+
+
+def column_of(name: str, values: Iterable[object]) -> str | None:
+    """The column of which an attribute is one of several values; None for any other.
+
+    Also of tables that have been counted or saved, which keep names and values alone.
+
+    >>> column_of("lang[en]", ("no", "yes"))
+    'lang'
+    >>> column_of("gender", ("F", "M"))
+    """
+    column, is_one, _ = name.partition(OPEN)
+    is_split = bool(is_one) and name.endswith(CLOSE) and {HAS, LACKS} >= {*values} - {MISSING}
+    return column if is_split else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from pydantic import Field
 
 from fairrec.result.parts import Part
-from fairrec.statistics.catalogue import SpreadOver
+from fairrec.statistics.catalogue import Represented, SpreadOver
+
+MOST_VALUES = 50
+"""Of an attribute that are told, those of most items."""
+
+
+class ItemsShown(Part):
+    """Items that some list shows."""
+
+    n_items: int
+    n_shown: int = Field(description="in the first k places of any list")
 
 
 class Representation(Part):
-    """Attention-weighted rank fairness by one attribute: 1 where every list meets the target."""
+    """How one attribute is represented.
+
+    Attention-weighted rank fairness is 1 where every list meets the target.
+    """
 
     to_catalogue: float | None = Field(description="target: the share of items with each value")
     to_relevance: float | None = Field(
         description="target: the attention due to them; null where nobody knows what users wanted"
+    )
+    shown: dict[str, ItemsShown] = Field(
+        default_factory=dict, description=f"by value, the {MOST_VALUES} of most items"
     )
 
 
@@ -44,12 +61,25 @@ def catalogue_part(found: SpreadOver) -> CatalogueExposure:
         gini=found.gini,
         expected_exposure_loss=found.loss,
         representation={
-            one.attribute: Representation(
-                to_catalogue=_known(one.to_catalogue), to_relevance=_known(one.to_relevance)
+            one.attribute.name: Representation(
+                to_catalogue=_known(one.to_catalogue),
+                to_relevance=_known(one.to_relevance),
+                shown=_shown(one),
             )
             for one in found.representation
         },
     )
+
+
+def _shown(found: Represented) -> dict[str, ItemsShown]:
+    most = sorted(np.argsort(-found.n_items, kind="stable")[:MOST_VALUES])
+    return {
+        str(found.attribute.values[at]): ItemsShown(
+            n_items=int(found.n_items[at]), n_shown=int(found.n_shown[at])
+        )
+        for at in most
+        if found.n_items[at]
+    }
 
 
 def _known(value: float | None) -> float | None:

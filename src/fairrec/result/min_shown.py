@@ -16,6 +16,7 @@ import polars as pl
 
 from fairrec.core.units import Unit
 from fairrec.inputs.users import Value
+from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
 from fairrec.result.circumstances_schema import Given
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.parts import GroupValue
@@ -90,6 +91,7 @@ def without_small(
         else ratios.model_copy(
             update={"metrics": {name: rule.ratios(one) for name, one in ratios.metrics.items()}}
         ),
+        "catalogue": None if summary.catalogue is None else rule.catalogue(summary.catalogue),
         "warnings": (*map(rule.note, notes), _said(about, summary.unit)),
         "hidden": about,
     }
@@ -289,6 +291,22 @@ class _Rule:
                 "n_unknown": self.number(one.n_unknown),
                 "n_users_too_few": self.number(one.n_users_too_few),
                 "groups": tuple(group.model_copy(update=unknown) for group in shown),
+            }
+        )
+
+    def catalogue(self, found: CatalogueExposure) -> CatalogueExposure:
+        def is_told(one: ItemsShown) -> bool:
+            never = one.n_items - one.n_shown
+            return not any(map(self.is_few, (one.n_items, one.n_shown, never)))
+
+        return found.model_copy(
+            update={
+                "representation": {
+                    name: one.model_copy(
+                        update={"shown": {v: n for v, n in one.shown.items() if is_told(n)}}
+                    )
+                    for name, one in found.representation.items()
+                }
             }
         )
 

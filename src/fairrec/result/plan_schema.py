@@ -64,7 +64,7 @@ class Expected(PlanPart):
     certified: float | None = Field(
         default=None,
         description="the harm that is ruled out with 80% probability where there is no difference; "
-        "none where permutations are too few for it",
+        "none where permutations are too few for it, or no group is in its size class",
     )
     certified_median: float | None = Field(
         default=None, description="the same with a probability of one half"
@@ -103,7 +103,9 @@ class Cost(PlanPart):
         default=None, description="share by which harms that are found would be smaller"
     )
     certified: float | None = Field(
-        default=None, description="share by which harms that are ruled out would be smaller"
+        default=None,
+        description="share by which harms that are ruled out would be smaller; none where no group "
+        "of about that size would be left",
     )
 
 

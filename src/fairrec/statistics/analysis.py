@@ -200,10 +200,20 @@ class Analysis:
         together; users drawn again say nothing of which items have an attribute.
         """
         assert self.test is not None
-        by_chance = self.test.adjusted_p_values
-        if self.resampled is None:
-            return by_chance
-        return np.maximum(by_chance, self.resampled.adjusted_p_values)
+        adjusted = self.test.adjusted_p_values
+        if self.resampled is not None:
+            adjusted = np.maximum(adjusted, self.resampled.adjusted_p_values)
+        return self._of_contrast(adjusted)
+
+    def _of_contrast(self, adjusted: FloatArray) -> FloatArray:
+        """The same for a group and all others, which are one difference in two tails.
+
+        Both are in the family that the adjustment is for, so that the smaller may be taken. Where
+        users are compared, the two have one error by chance, and the same score in both tails.
+        """
+        if self.measured.ratio is None:
+            return adjusted
+        return np.minimum(adjusted, adjusted[:, self.grouping.complement])
 
     @cached_property
     def is_significant(self) -> BoolArray:
@@ -224,7 +234,7 @@ class Analysis:
             return np.zeros(self.is_tested.shape, dtype=bool)
         by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
         spread = own_spread(self.moments).variance > self.moments.variance[:, None]
-        by_both = self.test.adjusted_p_values <= self.options.alpha
+        by_both = self._of_contrast(self.test.adjusted_p_values) <= self.options.alpha
         return self.is_tested & by_chance & spread & ~by_both
 
     @cached_property
@@ -247,7 +257,10 @@ class Analysis:
         """(2,), or of items (2, n_groups), the score from which a group is significant."""
         if self.test is None or not self.test.is_studentized:
             return self.critical
-        return np.minimum(self.critical[:, None], self.test.least_scores(self.options.alpha)[:, i])
+        least = self.test.least_scores(self.options.alpha)[:, i]
+        # of a group and all others one need reach it, each in its tail
+        least = np.minimum(least, least[::-1, self.grouping.complement])
+        return np.minimum(self.critical[:, None], least)
 
 
 def analyse(

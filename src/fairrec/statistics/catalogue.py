@@ -25,12 +25,19 @@ from fairrec.statistics.inequality import gini
 
 
 @dataclass(frozen=True, slots=True)
-class Representation:
-    """How near lists come to a target in the values of an attribute; 1 where they meet it."""
+class Represented:
+    """How near lists come to a target in the values of an attribute; 1 where they meet it.
 
-    attribute: str
+    Parameters
+    ----------
+    n_items, n_shown : (n_values,), items with each value, and those in the first places of any list
+    """
+
+    attribute: Attribute
     to_catalogue: float
     to_relevance: float | None
+    n_items: IntArray
+    n_shown: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class SpreadOver:
     n_shown: int
     gini: float
     loss: float | None
-    representation: tuple[Representation, ...]
+    representation: tuple[Represented, ...]
 
 
 def spread_over(
@@ -68,7 +75,7 @@ def spread_over(
     due = _due_per_item(shown, k, n_items) if shown.has_relevance else None
     of_item = shown.catalogue.unit_of_item
 
-    def representation(attribute: Attribute) -> Representation:
+    def representation(attribute: Attribute) -> Represented:
         codes = attribute.codes[of_item].astype(np.int64)
         n_values = len(attribute.values)
         targets = [np.ones(n_items)] + ([] if due is None else [due])
@@ -76,7 +83,13 @@ def spread_over(
             _awrf(received.items, discounts(k), np.append(codes, n_values), weights)
             for weights in (np.bincount(codes, one, n_values).astype(np.float64) for one in targets)
         ]
-        return Representation(attribute.name, found[0], None if due is None else found[1])
+        return Represented(
+            attribute,
+            found[0],
+            None if due is None else found[1],
+            n_items=np.bincount(codes, minlength=n_values),
+            n_shown=np.bincount(codes[per_item > 0], minlength=n_values),
+        )
 
     return SpreadOver(
         k,

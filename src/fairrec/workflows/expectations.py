@@ -277,8 +277,14 @@ def _rounded(value: float) -> float | None:
     return None if math.isnan(value) else float(f"{value:.4g}")
 
 
-def _share_less(value: float, usual: float) -> float:
-    return round(1 - value / usual, 3)
+def _share_less(value: float, usual: float) -> float | None:
+    """By how much a harm is smaller; None where one is not known.
+
+    >>> _share_less(0.9, 1.0), _share_less(float("nan"), 1.0)
+    (0.1, None)
+    """
+    share = 1 - value / usual
+    return round(share, 3) if math.isfinite(share) else None
 
 
 def _users(n_users: int, times: float) -> int | None:

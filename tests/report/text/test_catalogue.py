@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairrec.report.text.catalogue import catalogue_lines
-from fairrec.result.catalogue_schema import CatalogueExposure, Representation
+from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown, Representation
 from tests.report.items_audits import items_result
 
 
@@ -28,6 +28,24 @@ def test_all_measures_are_told():
     assert "2.5" in loss
     assert "kind 0.9" in to_catalogue
     assert "kind 0.95" in to_relevance
+
+
+def test_kinds_of_items_that_are_seldom_shown_are_named_least_first():
+    kinds = {"a": (40, 2), "b": (60, 6), "all": (80, 70), "few": (3, 0)}
+    genres = {"yes": (20, 0), "no": (180, 18)}
+    told = [
+        Representation(
+            to_catalogue=0.9,
+            to_relevance=None,
+            shown={v: ItemsShown(n_items=n, n_shown=m) for v, (n, m) in one.items()},
+        )
+        for one in (kinds, genres)
+    ]
+    said = lines(representation={"kind": told[0], "genres[news]": told[1]})[1]
+    assert said == (
+        "Seldom shown at all: genres[news]=yes 0 of 20 (0%); kind=a 2 of 40 (5%); "
+        "kind=b 6 of 60 (10%)."
+    )
 
 
 def test_what_is_not_known_is_left_out():

@@ -108,6 +108,8 @@ def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps
     assert any("fairrec plan" in step for step in none)
+    certain = answer_of(audit_of({"a": 0.0}, matters="0.5")).next_steps
+    assert certain == ("hold the next release against it: fairrec init writes a policy",)
     said = answer_of(audit_of({"a": 0.2}, matters="0.05")).next_steps
     assert not any("matters" in step for step in said)
 

@@ -83,7 +83,7 @@ def test_a_plan_is_said_in_a_line_and_tables():
     groups, expected, needed, costs = view.tables
     assert groups.rows == (("1", "5", "1", "12", "700", "2,500"), ("2", "0", "9", "-", "-", "-"))
     assert expected.rows == (
-        ("n|dcg", "12", "5", "none can be shown", "none", "none"),
+        ("n|dcg", "12", "5", "none can be shown", "-", "-"),
         ("n|dcg", "1,000", "2", "0.123", "0.100", "0.0800"),
     )
     assert needed.rows == (
@@ -107,6 +107,14 @@ def test_a_plan_is_said_in_a_line_and_tables():
     assert expected.title.endswith("80% probability, in standard deviations among users")
     for table in view.tables:
         assert all(len(row) == len(table.columns) == len(table.numeric) for row in table.rows)
+
+
+def test_a_size_without_groups_is_not_said_to_rule_out_nothing():
+    assert "no group of the plan is about as large" in plan_view(FACTS).tables[1].note
+    too_few = FACTS.model_copy(update={"expected": FACTS.expected[:1]})
+    expected = plan_view(too_few).tables[1]
+    assert expected.rows[0][-2:] == ("none", "none")
+    assert "about as large" not in expected.note
 
 
 def test_where_the_spread_is_known_harm_is_in_units_of_the_metric():

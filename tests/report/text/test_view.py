@@ -79,6 +79,15 @@ def test_where_no_group_differs_none_is_best_or_worst(values, group, says):
     assert not re.search(r"Best (and|full)|Worst full|\bbest 1|mark='(best|worst)'", text)
 
 
+def test_values_of_one_column_are_named_together():
+    summary = planted_result().summary
+    about = next(iter(summary.attributes.values()))
+    split = about.model_copy(update={"values": {"yes": 3, "no": 5}})
+    told = {"lang[en]": split, "gender": about, "lang[fr]": split, "film[x]": about}
+    title = build_view(summary.model_copy(update={"attributes": told})).title
+    assert title.endswith("groups by lang (2 values), gender, film[x]")
+
+
 def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
     values = [0.1, 0.2] * 40 + [0.8, 0.9] * 20 + [0.3, 0.4] * 60
     result = values_of(values, ["a"] * 80 + ["b"] * 40 + ["c"] * 120)

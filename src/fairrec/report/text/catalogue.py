@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from fairrec.core.errors import plain
-from fairrec.report.words import number, percent, plural
+from fairrec.inputs.several import LACKS
+from fairrec.inputs.users import column_of
+from fairrec.report.words import group_label, number, percent, plural
+from fairrec.result.catalogue_schema import CatalogueExposure
 from fairrec.result.schema import AuditSummary
 
 _SHOWN = 5
@@ -19,6 +22,7 @@ def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
         f"{plural(found.n_items, 'item')} ({percent(found.n_shown / max(1, found.n_items))}); the "
         f"Gini index of their attention is {number(found.gini)} (0: all get the same)."
     ]
+    lines += _seldom_shown(found, summary.coverage.min_users)
     if found.expected_exposure_loss is not None:
         loss = number(found.expected_exposure_loss)
         lines.append(f"Expected-exposure loss against the ideal order: {loss} a list.")
@@ -36,3 +40,22 @@ def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
                 f"{named}{more}."
             )
     return tuple(lines)
+
+
+def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
+    """The values of which the smallest share of items is in any list; none where all are."""
+    values = [
+        (one.n_shown / one.n_items, -one.n_items, name, value, one)
+        for name, about in found.representation.items()
+        for value, one in about.shown.items()
+        # who lacks one of several values is no kind of items
+        if one.n_items >= min_users and not (value == LACKS and column_of(name, [value]))
+    ]
+    least = sorted(one for one in values if one[0] < found.n_shown / max(1, found.n_items))
+    if not least:
+        return []
+    named = [
+        f"{group_label({name: value})} {one.n_shown:,} of {one.n_items:,} ({percent(share)})"
+        for share, _, name, value, one in least[:_SHOWN]
+    ]
+    return [f"Seldom shown at all: {'; '.join(named)}."]

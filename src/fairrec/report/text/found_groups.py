@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairrec.core.errors import plain
-from fairrec.inputs.users import Value
+from fairrec.inputs.several import HAS, LACKS
+from fairrec.inputs.users import Value, column_of
 from fairrec.report.text.ends import is_worse
 from fairrec.result.metric_schema import Finding, MetricResult
 from fairrec.result.schema import AuditSummary
@@ -86,8 +87,9 @@ def other_side(group: Mapping[str, Value], summary: AuditSummary) -> dict[str, V
         return None
     ((name, value),) = group.items()
     about = summary.attributes.get(name)
-    is_split = about is not None and {*about.values} == {"yes", "no"} and name.endswith("]")
-    return {name: "yes"} if is_split and value == "no" else None
+    # where somebody's values are not known, those who have it are not all others
+    is_split = about is not None and {*about.values} == {HAS, LACKS}
+    return {name: HAS} if is_split and value == LACKS and column_of(name, [value]) else None
 
 
 def _urgency(

@@ -372,6 +372,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
+    elif summary.outcome == "not worse by more":
+        steps.append("hold the next release against it: fairrec init writes a policy")
     elif not groups and unit.is_users:
         steps.append("fairrec plan says how many users it takes to rule out a harm")
     if summary.matters is None:

@@ -14,6 +14,8 @@ from fairrec.result.plan_schema import Needed, PlanFacts
 from fairrec.statistics.certifiable import MOST_TIMES
 from fairrec.statistics.simultaneous import EDGES
 
+_NOT_THERE = " With a dash: no group of the plan is about as large, so nothing is computed for it."
+
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
@@ -63,6 +65,10 @@ def _groups(facts: PlanFacts) -> TableView:
 
 def _expected(facts: PlanFacts, given: Sequence[str]) -> TableView:
     unit = "" if facts.spread else ", in standard deviations among users"
+    # cut-offs are those of size classes: a row of a class without groups has none
+    has_any = any(expected.certified is not None for expected in facts.expected)
+    unknown = "-" if has_any else "none"
+    is_unknown = has_any and any(expected.certified is None for expected in facts.expected)
     return TableView(
         title=f"Harm found and ruled out with 80% probability{unit}",
         columns=(
@@ -80,15 +86,18 @@ def _expected(facts: PlanFacts, given: Sequence[str]) -> TableView:
                 f"{expected.users:,}",
                 f"{expected.n_groups:,}",
                 "none can be shown" if expected.harm is None else number(expected.harm),
-                "none" if expected.certified is None else number(expected.certified),
-                "none" if expected.certified_median is None else number(expected.certified_median),
+                *(
+                    unknown if harm is None else number(harm)
+                    for harm in (expected.certified, expected.certified_median)
+                ),
             )
             for expected in facts.expected
         ),
         note=(
             "Found: the smallest true harm that is shown. Ruled out: where a group has no true "
             "difference, that it is worse by more than this, for all groups at once; median: in "
-            f"half of all audits.{_larger_in_larger(facts)}{_without(given)}"
+            f"half of all audits.{_NOT_THERE if is_unknown else ''}{_larger_in_larger(facts)}"
+            f"{_without(given)}"
         ),
     )
 
@@ -178,7 +187,7 @@ def _costs(facts: PlanFacts) -> TableView:
             for cost in facts.costs
         ),
         note=(
-            "Cut-off: standard errors from which a group is found. Reckoned for a metric without "
+            "Cut-off: standard errors from which a group is found. Computed for a metric without "
             "bounds, and for the median size of the groups of the fewest attributes."
         ),
     )

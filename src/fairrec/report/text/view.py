@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from fairrec.core.errors import plain
+from fairrec.inputs.users import column_of
 from fairrec.report.text.catalogue import catalogue_lines
 from fairrec.report.text.circumstances import (
     circumstance_lines,
@@ -84,7 +86,7 @@ def build_view(summary: AuditSummary) -> ReportView:
     return ReportView(
         title=(
             f"{summary.unit.count(summary.n_users)}{_scored(summary.search)}, {_items(summary)}"
-            f"groups by {', '.join(plain(name) for name in summary.attributes)}"
+            f"groups by {', '.join(_attributes(summary))}"
         ),
         called=" · ".join(
             filter(
@@ -211,6 +213,14 @@ def _ends(summary: AuditSummary) -> TableView:
         numeric=(False, False, False, True, True),
         rows=tuple(rows),
     )
+
+
+def _attributes(summary: AuditSummary) -> list[str]:
+    """Attributes by name; those that were made of the values of one column together."""
+    columns = Counter(
+        column_of(name, about.values) or name for name, about in summary.attributes.items()
+    )
+    return [plain(name) + (f" ({n} values)" if n > 1 else "") for name, n in columns.items()]
 
 
 def _scored(search: SearchSummary) -> str:
