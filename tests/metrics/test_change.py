@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from pytest import approx
 
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side import SideData
 from fairrec.metrics import parse_metric
-from fairrec.metrics.change import changes_per_list, is_of_both, metric_of_change
+from fairrec.metrics.change import (
+    changes_per_list,
+    is_of_both,
+    metric_of_change,
+    over_other_values,
+)
 
 
 def lists_with(scores: list[float]) -> CandidateLists:
@@ -38,3 +44,15 @@ def test_better_off_once_changed_is_worse_off_as_it_is():
     assert urp.metric.bounds == (-200, 200)
     assert (rbo.name, rbo.metric.higher_is_better) == ("rbo@5", True)
     assert not is_of_both(ndcg)
+
+
+def test_over_other_values_it_is_the_mean_and_who_is_affected_by_any():
+    metrics = [parse_metric("changed@5"), parse_metric("affected@5")]
+    nan = np.nan
+    under = {
+        0: np.array([[nan, 0.2, 0.4, nan], [nan, 0.0, 1.0, nan]]),
+        1: np.array([[0.6, nan, 0.0, nan], [1.0, nan, 0.0, nan]]),
+    }
+    found = over_other_values(metrics, under)
+    assert found[0].tolist() == approx([0.6, 0.2, 0.2, nan], nan_ok=True)
+    assert found[1].tolist() == approx([1.0, 0.0, 1.0, nan], nan_ok=True)

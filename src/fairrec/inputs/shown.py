@@ -110,7 +110,7 @@ def read_shown(
         wanted = _wanted(held_out, places, row_of_list)
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
     if "history" in tables and is_of_all:
-        seen = _read_seen(tables["history"], users[row_of_list], shown)
+        seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
         notes.append(
             "an item could have been in a list unless the user had it before, as "
             f"{tables['history'].where} says"
@@ -157,7 +157,7 @@ def _placed(
     return places, is_unknown
 
 
-def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
+def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: Shown) -> Rows:
     """What the user of each list had before, less what was shown or held out all the same."""
     history = read_history(table)
     at = history.users_at(users)
@@ -168,7 +168,7 @@ def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
         )
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
     items = gather_lists(history.items, history.offsets, at[at >= 0])
-    places = _places(history.item_ids, shown.catalogue)[items]
+    places = _placed(history.item_ids, shown.catalogue, table, of_items)[0][items]
     rows = Rows(bounds_of(lengths), places)
     is_kept = np.ones(len(places), dtype=bool)
     n_items = len(shown.catalogue.item_keys)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from fairrec.core.arrays import FloatArray
 from fairrec.inputs.candidates import CandidateLists
@@ -13,6 +15,9 @@ from fairrec.metrics.measured import values_per_list
 from fairrec.metrics.parsing import MetricAtK
 from fairrec.metrics.registry import Metric
 from fairrec.metrics.value_columns import values_named
+
+AFFECTED = "affected"
+"""The metric that is Themis' causal score, once it is a mean over users."""
 
 
 def is_of_both(metric: MetricAtK) -> bool:
@@ -38,6 +43,23 @@ def changes_per_list(
         values_per_list([metrics[i] for i in others], after, side, threads) - changes[others]
     )
     return changes
+
+
+def over_other_values(metrics: Sequence[MetricAtK], under: Mapping[int, FloatArray]) -> FloatArray:
+    """(n_metrics, n_lists), the mean over other values; of who is affected, whether any does it.
+
+    Parameters
+    ----------
+    under : (n_metrics, n_lists) each, by the other value; NaN for users who have it
+    """
+    stacked = np.stack([*under.values()])
+    is_known = ~np.isnan(stacked)
+    total, n = np.where(is_known, stacked, 0.0).sum(axis=0), is_known.sum(axis=0)
+    values: FloatArray = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+    for i, metric in enumerate(metrics):
+        if metric.metric.name == AFFECTED:
+            values[i] = np.where(n[i] > 0, np.sign(total[i]), np.nan)
+    return values
 
 
 def metric_of_change(metric: MetricAtK) -> MetricAtK:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+import polars as pl
+
 from fairrec.inputs.described import Described
 from fairrec.result.metric_schema import MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.analysis import Analysis
 
 _ROUNDING = 1e-9
 """2 / 0.07 may be a hair above what it is."""
+_NEXT_TO_NOTHING = 0.1
+"""A share of what all others have."""
 
 
 def reader_notes(
@@ -76,3 +81,27 @@ def reader_notes(
         if result.n_not_listed
     ]
     return tuple(said)
+
+
+def certain_of_these(summary: AuditSummary, groups: pl.DataFrame) -> list[str]:
+    """A note for groups that have next to nothing, whichever users come, and are no finding.
+
+    Where few items get most of what there is, a group that gets nothing at all need not be beyond
+    chance, as so many items at random may get as little. Nobody should take that for equality.
+    """
+    unit, said = summary.unit, []
+    others = pl.col("value") - pl.col("difference")
+    is_next_to_nothing = pl.col("simultaneous_high") <= (_NEXT_TO_NOTHING - 1) * others
+    open_ones = groups.filter(
+        is_next_to_nothing & (others > 0) & (pl.col("outcome") == "inconclusive")
+    )
+    for name in summary.metrics:
+        if n := open_ones.filter(metric=name).height:
+            have = "1 group has" if n == 1 else f"{n:,} groups have"
+            said.append(
+                f"{name}: {have} less than {_NEXT_TO_NOTHING:.0%} of what all others have, "
+                f"whichever users come ({1 - summary.alpha:.0%}, all at once), though so "
+                f"many {unit.many} at random may have as little. That is certain for these "
+                f"{unit.many} and open for others of their kind; the table of groups names them."
+            )
+    return said

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from fairrec.core.audit_options import AboutOptions, AuditOptions
 from fairrec.core.errors import InputError
@@ -22,6 +21,7 @@ from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
+from fairrec.result.notes import certain_of_these
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.resampled_users import user_blocks
@@ -91,7 +91,11 @@ def audit_items(
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
     catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
-    warnings = (*result.summary.warnings, *_add_nothing(read), *_certain_of_these(result))
+    warnings = (
+        *result.summary.warnings,
+        *_add_nothing(read),
+        *certain_of_these(result.summary, result.group_table),
+    )
     changed = {"catalogue": catalogue, "warnings": warnings}
     return replace(result, summary=result.summary.model_copy(update=changed))
 
@@ -105,34 +109,6 @@ def _add_nothing(read: ItemsRead) -> list[str]:
         for name, n in read.n_adding_nothing.items()
         if n
     ]
-
-
-_NEXT_TO_NOTHING = 0.1
-"""A share of what all others have."""
-
-
-def _certain_of_these(result: AuditResult) -> list[str]:
-    """A note for groups that have next to nothing, whichever users come, and are no finding.
-
-    Where few items get most of what there is, a group that gets nothing at all need not be beyond
-    chance, as so many items at random may get as little. Nobody should take that for equality.
-    """
-    unit, said = result.summary.unit, []
-    others = pl.col("value") - pl.col("difference")
-    is_next_to_nothing = pl.col("simultaneous_high") <= (_NEXT_TO_NOTHING - 1) * others
-    open_ones = result.group_table.filter(
-        is_next_to_nothing & (others > 0) & (pl.col("outcome") == "inconclusive")
-    )
-    for name in result.metrics:
-        if n := open_ones.filter(metric=name).height:
-            groups = "1 group has" if n == 1 else f"{n:,} groups have"
-            said.append(
-                f"{name}: {groups} less than {_NEXT_TO_NOTHING:.0%} of what all others have, "
-                f"whichever users come ({1 - result.summary.alpha:.0%}, all at once), though so "
-                f"many {unit.many} at random may have as little. That is certain for these "
-                f"{unit.many} and open for others of their kind; the table of groups names them."
-            )
-    return said
 
 
 def analyse_items(

@@ -12,13 +12,16 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.metrics.change import changes_per_list, is_of_both, metric_of_change
+from fairrec.metrics.change import (
+    AFFECTED,
+    changes_per_list,
+    is_of_both,
+    metric_of_change,
+    over_other_values,
+)
 from fairrec.metrics.parsing import DEFAULT_K
 from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.workflows.counterfactual_asked import Asked
-
-AFFECTED = "affected"
-"""The metric that is Themis' causal score, once it is a mean over users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def measure_changes(
         part = _changes_under(asked, wanted, users[start:stop], options.n_threads)
         lists = users[:stop]
         under = {value: np.hstack([under[value], part[value]]) for value in under}
-        values = _together(wanted, under)
+        values = over_other_values(wanted, under)
         if sampling.is_enough(stop, int(values[at].sum())):
             break
     order = np.argsort(lists)
@@ -133,15 +136,3 @@ def _changes_under(
             wanted, before, after, side.for_lists(some), threads
         )
     return under
-
-
-def _together(wanted: Sequence[MetricAtK], under: Mapping[int, FloatArray]) -> FloatArray:
-    """The mean over the other values of each user; of who is affected, whether any does it."""
-    stacked = np.stack([*under.values()])
-    is_known = ~np.isnan(stacked)
-    total, n = np.where(is_known, stacked, 0.0).sum(axis=0), is_known.sum(axis=0)
-    values: FloatArray = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
-    for i, metric in enumerate(wanted):
-        if metric.metric.name == AFFECTED:
-            values[i] = np.where(n[i] > 0, np.sign(total[i]), np.nan)
-    return values

@@ -11,7 +11,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.told import told_command
 from fairrec.core.version import __version__
 from fairrec.metrics import MetricAtK
-from fairrec.metrics.change import is_of_both
+from fairrec.metrics.change import AFFECTED, is_of_both
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.counterfactual_schema import (
     Affected,
@@ -24,7 +24,7 @@ from fairrec.result.counterfactual_schema import (
 from fairrec.statistics.affected import AffectedShare, Sampling
 from fairrec.statistics.paired import paired_change
 from fairrec.workflows.counterfactual_asked import Asked
-from fairrec.workflows.counterfactual_measured import AFFECTED, Changes
+from fairrec.workflows.counterfactual_measured import Changes
 from fairrec.workflows.counterfactual_options import CounterfactualOptions
 
 
