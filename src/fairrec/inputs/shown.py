@@ -16,6 +16,7 @@ from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out_notes import HitsNote
 from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes, RowsNote
@@ -91,19 +92,23 @@ def read_shown(tables: Mapping[str, Table], given: TableOptions, catalogue: Cata
     )
     filling = f" rows of {table.where} fill lists that are too short, and are left out"
     notes: list[Note | str] = [RowsNote(("", filling), (n_padding,))]
-    items = _places(candidates.item_ids, catalogue)
+    items = _known_places(table, candidates.item_ids, tables["items"], catalogue)
+    n_items = len(catalogue.item_keys)
     notes.append(_about_unknown(candidates, items, tables, catalogue))
     wanted, seen = None, None
     if "test" in tables:
         held_out = read_held_out(tables["test"], users, table.where, given.relevant)
         notes += held_out.notes
-        at = _places(held_out.item_ids, catalogue)[held_out.items]
+        at = _known_places(tables["test"], held_out.item_ids, tables["items"], catalogue)
+        at = at[held_out.items]
         of_lists = held_out.of_lists(row_of_list)
         rows = Rows(of_lists.offsets, gather_lists(at, held_out.offsets, row_of_list))
         wanted = Wanted(rows, of_lists.gains)
+        is_any = _have_common(*rows, candidates.offsets, items[candidates.items], n_items)
+        notes.append(HitsNote(held_out.where, is_any))
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, ())
     if "history" in tables and is_of_all:
-        seen = _read_seen(tables["history"], users[row_of_list], shown)
+        seen = _read_seen(tables, users[row_of_list], shown)
         notes.append(
             "an item could have been in a list unless the user had it before, as "
             f"{tables['history'].where} says"
@@ -119,24 +124,29 @@ def _user_keys(table: Table) -> pl.Series:
     return encode(table.user_keys(runs_of(frame["user_id"])[0]))[1]
 
 
-def _places(item_ids: pl.Series, catalogue: Catalogue) -> IntArray:
-    """The place of each item in the catalogue; the number of its items where it has none."""
+def _known_places(
+    table: Table, item_ids: pl.Series, items: Table, catalogue: Catalogue
+) -> IntArray:
+    """The place of each item in the catalogue; the number of its items where it has none.
+
+    An error where none has: ids of another table would say that nobody wanted what is shown.
+    """
     at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
+    if len(at) and at.max() < 0:
+        raise InputError(
+            f"{table.where}: none of its {len(at):,} items is in {items.where}. Items there: "
+            f"{listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use the same "
+            "item ids."
+        )
     return np.where(at < 0, len(catalogue.item_keys), at)
 
 
 def _about_unknown(
     candidates: CandidateLists, items: IntArray, tables: Mapping[str, Table], catalogue: Catalogue
 ) -> Note:
-    """How many items have no row in the items table; an error where that is so of all."""
-    table, n_items = tables["predictions"], len(catalogue.item_keys)
-    is_unknown = items == n_items
-    if len(items) and is_unknown.all():
-        raise InputError(
-            f"{table.where}: none of its {len(items):,} items is in {tables['items'].where}. Items "
-            f"there: {listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use "
-            "the same item ids."
-        )
+    """How many items have no row in the items table."""
+    table = tables["predictions"]
+    is_unknown = items == len(catalogue.item_keys)
     if len(catalogue.without_unit):
         # they have a row, and are counted with those that no list shows
         is_unknown &= positions_in(candidates.item_ids, catalogue.without_unit) < 0
@@ -150,8 +160,9 @@ def _about_unknown(
     return ItemsNote(words, (int(is_unknown.sum()), len(items), n_rows))
 
 
-def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
+def _read_seen(tables: Mapping[str, Table], users: pl.Series, shown: Shown) -> Rows:
     """What the user of each list had before, less what was shown or held out all the same."""
+    table = tables["history"]
     history = read_history(table)
     at = history.users_at(users)
     if (at < 0).all():
@@ -161,7 +172,8 @@ def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
         )
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
     items = gather_lists(history.items, history.offsets, at[at >= 0])
-    places = _places(history.item_ids, shown.catalogue)[items]
+    known = _known_places(table, history.item_ids, tables["items"], shown.catalogue)
+    places = known[items]
     rows = Rows(bounds_of(lengths), places)
     is_kept = np.ones(len(places), dtype=bool)
     n_items = len(shown.catalogue.item_keys)
@@ -191,3 +203,22 @@ def _drop_common(
         for row in range(offsets[one], offsets[one + 1]):
             if owner[items[row]] == one or items[row] == n_items:
                 is_kept[row] = False
+
+
+@kernel
+def _have_common(
+    offsets: IntArray,
+    items: IntArray,
+    other_offsets: IntArray,
+    other_items: IntArray,
+    n_items: int,
+) -> bool:
+    """Whether any list has an item of the catalogue that the same list has among other ones."""
+    owner = np.full(n_items + 1, -1, dtype=np.int64)
+    for one in range(len(offsets) - 1):
+        for row in range(offsets[one], offsets[one + 1]):
+            owner[items[row]] = one
+        for row in range(other_offsets[one], other_offsets[one + 1]):
+            if other_items[row] < n_items and owner[other_items[row]] == one:
+                return True
+    return False

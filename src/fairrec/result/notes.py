@@ -56,7 +56,15 @@ def reader_notes(
     elif 2 / (options.permutations + 1) > options.alpha:
         said.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
-            f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
+            f"use at least {_least_permutations(2, options.alpha):,}"
+        )
+    elif analysis.test is not None and analysis.test.n_tails / (options.permutations + 1) > (
+        options.alpha
+    ):
+        said.append(
+            f"{options.permutations:,} permutations are few for tails and size classes together, "
+            f"and groups may be missed at {options.alpha:g}; use at least "
+            f"{_least_permutations(analysis.test.n_tails, options.alpha):,}"
         )
     elif options.correction == "bh":
         n_tests = int(analysis.is_tested.sum())
@@ -73,3 +81,8 @@ def reader_notes(
         if result.n_not_listed
     ]
     return tuple(said)
+
+
+def _least_permutations(n_tails: int, alpha: float) -> int:
+    """So many that the rarest in each tail are together as rare as alpha."""
+    return math.ceil(n_tails / alpha - _ROUNDING) - 1
