@@ -11,6 +11,7 @@ import pytest
 from tests.end_to_end.command_line import run_here
 from tests.models.runs.small_run import small_run
 from tests.workflows.flipped_world import people
+from tests.workflows.test_counterfactual_served import served
 
 SCORER = """
 import numpy as np
@@ -23,6 +24,8 @@ ASKED = (
     *("--scorer", "gendered_ranker:score", "--features", "users:gender", "--attribute", "gender"),
     *("--metrics", "changed@3,mrr@3", "--permutations", "99"),
 )
+WITHOUT = tuple(word for word in ASKED if word not in ("--attribute", "gender"))
+SERVED = (*ASKED[:6], "--endpoint", "http://127.0.0.1:9/a", "--protocol", "json")
 
 
 @pytest.fixture
@@ -72,6 +75,18 @@ def test_a_run_and_another_one(here: Path):
     assert ran.code == 2 and "income itself cannot change anything" in ran.stderr
 
 
+def test_another_address_is_asked_as_the_first_is_and_its_query_is_not_kept(here: Path):
+    with served(here / "log") as url:
+        ran = run_here(
+            *(*ASKED[:6], "--endpoint", url, "--other-model", f"{url}?key=secret", "--quiet"),
+            *("--protocol", "json", "--features", "users:gender", "--metrics", "changed@3"),
+            *("--permutations", "0", "--out", "out"),
+        )
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith("The other model changes the first 3 places of 0% of 600 users")
+    assert not any(b"secret" in one.read_bytes() for one in (here / "out").iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -83,6 +98,11 @@ def test_a_run_and_another_one(here: Path):
             "Name the model that is asked",
         ),
         ((*ASKED[1:], "--attribute", "town"), "town itself cannot change anything"),
+        ((*WITHOUT[1:], "--other-model", "ranker:other"), "a function goes in Python"),
+        (
+            (*SERVED[1:], "--other-model", "http://localhost:9/b", "--token-env", "PATH"),
+            "--token-env is for the host of --endpoint",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_in_a_line(here: Path, words, says):

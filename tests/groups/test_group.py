@@ -31,3 +31,14 @@ def test_the_label_names_the_conditions_in_their_order():
     assert Group.of({"age": 18, "gender": "F"}).label == "age=18, gender=F"
     assert Group.of().label == "everyone"
     assert Group.of({"age": 18}, gender="F").as_dict() == {"age": 18, "gender": "F"}
+
+
+def test_the_many_values_that_a_group_lacks_are_counted_and_not_named():
+    genres = {f"genres[{name}]": "no" for name in ("Action", "Comedy", "Crime", "Drama", "War")}
+    documentary = Group.of({**genres, "genres[Documentary]": "yes", "year": 1990})
+    assert documentary.label == "genres[Documentary]=yes, year=1990, 5 other genres=no"
+    assert Group.of(dict.fromkeys(genres, "(missing)")).label == "genres=(missing)"
+    # who has none of them has nothing that could be named instead
+    assert Group.of(genres).label.startswith("genres[Action]=no, genres[Comedy]=no")
+    few = Group.of({"lang[en]": "yes", "lang[fr]": "no"})
+    assert few.label == "lang[en]=yes, lang[fr]=no"

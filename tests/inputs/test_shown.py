@@ -60,6 +60,23 @@ def test_held_out_items_stand_behind_the_list_of_their_user():
     )
 
 
+def test_a_test_table_without_a_single_hit_is_said():
+    def says_so(item):
+        found = shown(test=pl.DataFrame({"user_id": ["v"], "item_id": [item]}))
+        return any("not one recommended item is held out" in note for note in told(found))
+
+    # 1 is shown to u alone
+    assert says_so(1)
+    assert not says_so(2)
+
+
+@pytest.mark.parametrize("name", ["test", "history"])
+def test_a_table_with_other_item_ids_is_refused(name):
+    other = pl.DataFrame({"user_id": ["u", "v"], "item_id": [101, 102]})
+    with pytest.raises(InputError, match=f"the {name} table: none of its 2 items is in the items"):
+        shown(**{name: other})
+
+
 def test_what_was_shown_or_held_out_all_the_same_could_have_been_shown():
     history = pl.DataFrame({"user_id": ["u", "u", "u", "v", "x"], "item_id": [1, 2, 8, 3, 3]})
     test = pl.DataFrame({"user_id": ["v"], "item_id": [3]})

@@ -69,6 +69,21 @@ def test_as_many_permutations_as_are_asked_for_are_enough(alpha, enough):
     assert notes(alpha=alpha, permutations=enough) == ()
 
 
+def test_items_share_permutations_among_tails_and_size_classes():
+    items = pl.DataFrame({"item_id": range(40), "made": ["here"] * 30 + ["abroad"] * 10})
+    lists = pl.DataFrame({"user_id": range(40), "item_id": [[u, (u + 1) % 40] for u in range(40)]})
+
+    def said(permutations: int) -> list[str]:
+        given = {"items": items, "side": "items", "by": "made", "permutations": permutations}
+        found = fairrec.audit(lists, **given)
+        return [one for one in found.warnings if "permutations are few" in one]
+
+    (few,) = said(39)
+    enough = int(few.rpartition(" ")[2])
+    assert enough > 39
+    assert not said(enough)
+
+
 def test_too_few_permutations_for_the_false_discovery_rate_of_many_groups_are_noted():
     predictions, users = two_groups(8, a=[*"xxyyzzww"])
     (said,) = notes(predictions, users, "a", permutations=39, correction="bh")

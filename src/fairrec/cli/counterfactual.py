@@ -16,6 +16,8 @@ from fairrec.cli.model_options import (
     OnnxOption,
     ScorerOption,
     chosen_model,
+    is_address,
+    other_endpoint,
     without_query,
 )
 from fairrec.cli.parameters import FieldsOf, Given, takes_options
@@ -82,13 +84,16 @@ def counterfactual_command(
             "gender, or fairrec counterfactual CANDIDATES --endpoint URL --features users:gender "
             "--attribute gender --users USERS --by ATTRIBUTES"
         )
-    read = [predictions, run, *tables.values(), what.get("other_model")]
+    other = what.get("other_model")
+    address, other_run = (other, None) if is_address(other) else (None, other and Path(other))
+    read = [predictions, run, *tables.values(), other_run]
     if out is not None:
         paths = [path for path in read if isinstance(path, Path)]
         names_to_replace(COUNTERFACTUAL, out, force, paths)
     refuse_overwriting("log", log, read)
-    if run is not None:
+    if run is not None or (other_run is not None and other_run.is_dir()):
         need_torch()
+    if run is not None:
         given = {"run": run, **tables}
     else:
         need(tables, "users", "by", command="counterfactual")
@@ -105,6 +110,8 @@ def counterfactual_command(
             )
         if model is not None:
             given |= {"scorer": model}
+        if address is not None:
+            what |= {"other_model": other_endpoint(address, endpoint, how_asked)}
         result = counterfactual(
             **given,
             **what,
@@ -112,7 +119,7 @@ def counterfactual_command(
             **about,
             scorer_identity=scorer_identity,
             progress=progress,
-            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint)]),
+            command=shlex.join(["fairrec", *without_query(sys.argv[1:], endpoint, address)]),
         )
         if out is not None:
             progress("writing", 0, 0)

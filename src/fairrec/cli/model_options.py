@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 from fairrec.cli.parameters import FieldsOf, Given
 from fairrec.core.errors import InputError
@@ -79,11 +80,30 @@ def chosen_model(
     return None
 
 
-def without_query(arguments: Sequence[str], endpoint: str | None) -> list[str]:
-    """Arguments of a command, with the query of the endpoint's address blanked out."""
-    if endpoint is None:
-        return list(arguments)
+def is_address(given: object) -> bool:
+    """Whether a model is named by an address, and not by a folder."""
+    return isinstance(given, str) and given.startswith(("http://", "https://"))
+
+
+def other_endpoint(url: str, endpoint: str | None, given: Given) -> Model:
+    """A second endpoint, asked as the first model is; secrets go to the host of the first alone."""
+    for option in ("token_env", "query_env"):
+        if option in given and urlsplit(url)[:2] != urlsplit(endpoint or "")[:2]:
+            raise InputError(
+                f"{spelled(option)} is for the host of {spelled('endpoint')}, and "
+                f"{spelled('other_model')} is on another. In Python each has its own: "
+                "fairrec.counterfactual(..., other_model=fairrec.Endpoint(URL, token_env=NAME))"
+            )
+    model = chosen_model(None, url, None, given)
+    assert model is not None
+    return model
+
+
+def without_query(arguments: Sequence[str], *addresses: str | None) -> list[str]:
+    """Arguments of a command, with the queries of addresses blanked out."""
     from fairrec.scoring.http.address import parse_address
 
-    shown = parse_address(endpoint).shown
-    return [argument.replace(endpoint, shown) for argument in arguments]
+    for address in sorted(filter(None, addresses), key=len, reverse=True):
+        shown = parse_address(address).shown
+        arguments = [argument.replace(address, shown) for argument in arguments]
+    return list(arguments)

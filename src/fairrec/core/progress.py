@@ -15,6 +15,9 @@ Progress = Callable[[str, int, int], None]
 EVERY = 10.0
 """Seconds between two lines within a stage."""
 _UNITS = {
+    "scoring as they are": "users",
+    "scoring with": "users",
+    "scoring by": "users",
     "scoring": "pairs",
     "measuring and counting": "rows",
     "looking for borders": "rows",
@@ -37,6 +40,8 @@ def stage_in_words(stage: str, done: int, total: int) -> str:
     ('testing against chance: 40% of 1,000 permutations', 'reading')
     >>> stage_in_words("measuring 13,350,000 users", 2, 5)
     'measuring 13,350,000 users: 2 of 5 metrics'
+    >>> stage_in_words("scoring with gender=F", 30, 1200), stage_in_words("scoring", 30, 1200)
+    ('scoring with gender=F: 2% of 1,200 users', 'scoring: 2% of 1,200 pairs')
     >>> stage_in_words("measuring and counting", 50_000_000, 100_000_000)
     'measuring and counting: 50% of 100,000,000 rows'
     """

@@ -16,6 +16,7 @@ from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.inputs.flat_lists import bounds_of, gather_lists, runs_of
 from fairrec.inputs.held_out import HeldOutItems, read_held_out
+from fairrec.inputs.held_out_notes import HitsNote
 from fairrec.inputs.history import read_history
 from fairrec.inputs.ids import encode, positions_in
 from fairrec.inputs.notes import ItemsNote, Note, Notes, RowsNote
@@ -108,6 +109,9 @@ def read_shown(
         due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
         wanted = _wanted(held_out, places, row_of_list)
+        listed_items = (candidates.offsets, items[candidates.items])
+        is_any = _have_common(*wanted.rows, *listed_items, len(catalogue.item_keys))
+        notes.append(HitsNote(held_out.where, is_any))
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
@@ -133,18 +137,17 @@ def _user_keys(table: Table) -> pl.Series:
     return encode(table.user_keys(runs_of(frame["user_id"])[0]))[1]
 
 
-def _places(item_ids: pl.Series, catalogue: Catalogue) -> IntArray:
-    """The place of each item in the catalogue; the number of its items where it has none."""
-    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
-    return np.where(at < 0, len(catalogue.item_keys), at)
-
-
 def _placed(
     item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
 ) -> tuple[IntArray, BoolArray]:
-    """The place of each item, and whether it has no row; an error where that is so of all."""
-    places = _places(item_ids, catalogue)
-    is_unknown = np.equal(places, len(catalogue.item_keys))
+    """The place of each item in the catalogue, and whether it has no row in the items table.
+
+    The number of its items where it has no place. An error where none has: ids of another table
+    would say that nobody wanted what is shown.
+    """
+    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
+    places = np.where(at < 0, len(catalogue.item_keys), at)
+    is_unknown = at < 0
     if len(places) and is_unknown.all():
         raise InputError(
             f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
@@ -198,3 +201,22 @@ def _drop_common(
         for row in range(offsets[one], offsets[one + 1]):
             if owner[items[row]] == one or items[row] == n_items:
                 is_kept[row] = False
+
+
+@kernel
+def _have_common(
+    offsets: IntArray,
+    items: IntArray,
+    other_offsets: IntArray,
+    other_items: IntArray,
+    n_items: int,
+) -> bool:
+    """Whether any list has an item of the catalogue that the same list has among other ones."""
+    owner = np.full(n_items + 1, -1, dtype=np.int64)
+    for one in range(len(offsets) - 1):
+        for row in range(offsets[one], offsets[one + 1]):
+            owner[items[row]] = one
+        for row in range(other_offsets[one], other_offsets[one + 1]):
+            if other_items[row] < n_items and owner[other_items[row]] == one:
+                return True
+    return False

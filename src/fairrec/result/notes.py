@@ -64,7 +64,15 @@ def reader_notes(
         can = "cannot give" if is_never else "give only groups that stand out at both ends"
         said.append(
             f"{options.permutations:,} permutations {can} a p-value of {options.alpha:g}; "
-            f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
+            f"use at least {_least_permutations(2, options.alpha):,}"
+        )
+    elif analysis.test is not None and analysis.test.n_tails / (options.permutations + 1) > (
+        options.alpha
+    ):
+        said.append(
+            f"{options.permutations:,} permutations are few for tails and size classes together, "
+            f"and groups may be missed at {options.alpha:g}; use at least "
+            f"{_least_permutations(analysis.test.n_tails, options.alpha):,}"
         )
     elif options.correction == "bh":
         n_tests = int(analysis.is_tested.sum())
@@ -105,3 +113,8 @@ def certain_of_these(summary: AuditSummary, groups: pl.DataFrame) -> list[str]:
                 f"{unit.many} and open for others of their kind; the table of groups names them."
             )
     return said
+
+
+def _least_permutations(n_tails: int, alpha: float) -> int:
+    """So many that the rarest in each tail are together as rare as alpha."""
+    return math.ceil(n_tails / alpha - _ROUNDING) - 1

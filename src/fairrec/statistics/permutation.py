@@ -89,6 +89,11 @@ class PermutationTest:
         return len(self.largest)
 
     @property
+    def n_tails(self) -> int:
+        """How many tails share the permutations; of a studentized test those of each size class."""
+        return 2 * (len(np.unique(self.classes[self.classes >= 0])) if self.is_studentized else 1)
+
+    @property
     def tested(self) -> FloatArray:
         """(n_metrics, n_groups), the score that a group is tested by."""
         return self.scores.by_own if self.is_studentized else self.scores.smaller

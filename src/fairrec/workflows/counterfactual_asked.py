@@ -176,6 +176,12 @@ def _other_model(given: Any) -> Model:
         from fairrec.scoring.http.endpoint import Endpoint
 
         return Endpoint(str(given))
+    if not Path(given).is_dir():
+        raise InputError(
+            f"{spelled('other_model', str(given))}: no folder of a run is there, and it is no "
+            "address. Name one of them; a function goes in Python: "
+            "fairrec.counterfactual(..., other_model=function)"
+        )
     from fairrec.models.runs.run import load_run
     from fairrec.models.runs.run_model import RunModel
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 from fairrec.report.text.counterfactual import (
     change_said,
@@ -14,6 +17,7 @@ from fairrec.report.text.counterfactual import (
     headline,
     means_table,
     notes,
+    print_counterfactual,
 )
 from tests.workflows.flipped_world import blind, by_proxy, direct, flipped
 
@@ -57,6 +61,12 @@ def test_what_it_cannot_see_stands_beside_what_the_audit_says():
     assert said.endswith("worse") or "(gender=F)" in said
     shown = counterfactual_markdown(found.summary, found.audit.summary)
     assert "not seen here" in shown
+    # above the tables, where nobody affected would be read as an all-clear
+    assert shown.index("As they are: mrr@3") < shown.index("### Metrics of the lists")
+    console = Console(record=True, width=200, file=StringIO())
+    print_counterfactual(found.summary, found.audit.summary, console)
+    first, second = console.export_text().splitlines()[:2]
+    assert first.startswith("Gender alone changes") and second.startswith("As they are: mrr@3")
 
 
 def test_many_values_are_told_by_their_ends():

@@ -58,6 +58,16 @@ def test_a_value_that_nobody_has_is_refused_with_those_there_are():
         values_of(FEATURES, ["gender"]).position({"gender": "f"})
 
 
+def test_a_whole_number_names_the_value_of_a_column_with_fractions():
+    income = values_of(FEATURES, ["income"])
+    assert income.position({"income": "2"}) == income.position({"income": "2.0"}) == 1
+    with pytest.raises(InputError, match=r"No value of income '3'"):
+        income.position({"income": "3"})
+    codes = values_of(JoinedFeatures({"zip": np.array(["01", "2"], dtype=object)}), ["zip"])
+    with pytest.raises(InputError, match=r"No value of zip '1'"):
+        codes.position({"zip": "1"})
+
+
 def test_an_attribute_that_a_model_never_gets_is_refused():
     model = FunctionModel(max, features="users:age")
     refuse_unseen(model, ["age"])

@@ -79,7 +79,7 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
         said.append(
             f"a counterfactual changes {names} and nothing else: what the model knows of it by "
             "other ways (the user's id, history, other attributes) stays as it is and is not seen "
-            f"here. As they are: {_as_they_are(summary)}"
+            f"here. {as_they_are(summary)}"
         )
     if summary.n_unknown:
         said.append(
@@ -179,13 +179,14 @@ def _cell(name: str, change: MeanChange) -> str:
     return f"{as_number(change.mean, size)} ({as_ends(change.low, change.high)})"
 
 
-def _as_they_are(summary: CounterfactualSummary) -> str:
-    """The audit's own answer, metric by metric."""
-    if not summary.as_they_are:
-        return "no metric of the lists was asked for"
-    return "; ".join(
+def as_they_are(summary: CounterfactualSummary) -> str:
+    """The audit's own answer, metric by metric; nothing where no attribute is changed."""
+    if not summary.attribute:
+        return ""
+    told = "; ".join(
         f"{plain(name)} {_means(one)}{_verdict(one)}" for name, one in summary.as_they_are.items()
     )
+    return f"As they are: {told or 'no metric of the lists was asked for'}"
 
 
 def _means(one: AsTheyAre) -> str:
@@ -199,7 +200,7 @@ def _means(one: AsTheyAre) -> str:
 
 
 def _verdict(one: AsTheyAre) -> str:
-    return "" if one.outcome is None else f", {one.outcome}"
+    return "" if one.outcome is None else f", verdict: {one.outcome}"
 
 
 def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> ReportView:
@@ -216,7 +217,7 @@ def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> 
     nobody = replace(
         found,
         headline="Nobody is affected in any group",
-        detail=f"As they are: {_as_they_are(summary)}" if summary.attribute else "",
+        detail=as_they_are(summary),
         who=("nobody", f"of {plural(summary.affected.n, 'user')}"),
         how_sure=(
             ("exact for these users", "every one was scored")
@@ -235,6 +236,9 @@ def print_counterfactual(
 ) -> None:
     """Print what changes for all users, then for whom most."""
     console.print(Text(headline(summary), style="bold"))
+    # nobody affected is no all-clear, and who reads one line more shall know
+    if said := as_they_are(summary):
+        console.print(Text(said))
     console.print()
     for table in changes_tables(summary):
         console.print(rich_table(table, console.width))
@@ -245,6 +249,8 @@ def print_counterfactual(
 def counterfactual_markdown(summary: CounterfactualSummary, audit: AuditSummary) -> str:
     """The same as Markdown."""
     lines = ["# FairRec counterfactual", "", f"**{escape(headline(summary))}**", ""]
+    if said := as_they_are(summary):
+        lines += [escape(said), ""]
     for table in changes_tables(summary):
         lines += [f"### {table.title}", "", *table_lines(table), ""]
     return "\n".join(lines) + "\n" + to_markdown(counterfactual_view(summary, audit))

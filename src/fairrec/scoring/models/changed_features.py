@@ -48,18 +48,29 @@ class AttributeValues:
                 f"{spelled('reference')} is a value of each attribute that is changed, and of no "
                 f"other: {spelled('reference', example)}"
             )
+        found: tuple[str, ...] = ()
         for at, name in enumerate(self.names):
             known = list(dict.fromkeys(one[at] for one in self.values))
-            if wanted[name] not in known:
+            value = wanted[name] if wanted[name] in known else _same_number(wanted[name], known)
+            if value is None:
                 why = unknown_name(f"value of {plain(name)}", wanted[name], known)
                 raise InputError(f"{spelled('reference', wanted)}: {why}")
-        found = tuple(wanted[name] for name in self.names)
+            found = (*found, value)
         if found not in self.values:
             raise InputError(
                 f"{spelled('reference', wanted)}: no user has these values together, so the model "
                 "has never seen them. Name others."
             )
         return self.values.index(found)
+
+
+def _same_number(wanted: str, known: Sequence[str]) -> str | None:
+    """The value that is this number as a number column has it, 50.0 for 50; None for no such."""
+    try:
+        as_known = str(float(wanted))
+    except ValueError:
+        return None
+    return as_known if as_known in known else None
 
 
 def refuse_unseen(model: Model, names: Sequence[str]) -> None:
