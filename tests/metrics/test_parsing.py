@@ -80,6 +80,14 @@ def test_brackets_hold_a_column_and_a_value(text):
         parse_metric(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["share@20(pay=high)", "share @ 20 {pay=high}", "share@20[pay:high]"]
+)
+def test_other_brackets_are_no_part_of_what_is_to_be_written(text):
+    with pytest.raises(InputError, match=r"Name it in brackets: share@20\[pay=high\]$"):
+        parse_metric(text)
+
+
 def test_brackets_of_other_metrics_hold_something_else_or_nothing():
     with pytest.raises(InputError, match=r"Name it in brackets: mean@5\[price\]$"):
         parse_metric("mean@5[price=3]")

@@ -107,7 +107,7 @@ def parse_metric(text: str, side: Side = "users") -> MetricAtK:
     ('ndcg@5', 'ndcg@10')
     """
     asked, bracket, of = text.strip().partition("[")
-    name, at, cutoff = asked.partition("@")
+    name, at, cutoff = (part.strip() for part in asked.partition("@"))
     found = _in_any_case(name, side)
     if found.takes or bracket:
         of = _in_brackets(text, found, bracket and of)
@@ -171,12 +171,12 @@ def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
         or (bool(is_valued) and not value)
     ):
         example = "[pay=high]" if found.takes == "column=value" else "[price]"
-        asked = text.partition("[")[0].strip()
-        if found.has_cutoff and "@" not in asked:
-            asked += f"@{DEFAULT_K}"
+        # whatever stands there instead of brackets is no part of it
+        written = re.match(r"\s*[^\W\d]\w*\s*@\s*(\d+)", text)
+        k = f"@{written[1] if written else DEFAULT_K}" if found.has_cutoff else ""
         raise InputError(
             f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
-            f"in brackets: {plain(asked)}{example}"
+            f"in brackets: {found.name}{k}{example}"
         )
     return f"{column}={value}" if is_valued else column
 
