@@ -17,6 +17,9 @@ MIN_FOUND = 9
 EFFECTS = (1.0, 0.7, 0.5)
 """By how much the scores of what a user wants are lower in the planted group, against others'
 of standard deviation 1."""
+FEW = ((3_000, 100, 4), (6_000, 180, 4), (6_000, 960, 4), (3_000, 480, 2), (6_000, 960, 2))
+"""Users, those of the planted group, and attributes; BUDGET_OF_FEW of the users are scored."""
+BUDGET_OF_FEW, N_WORLDS_OF_FEW = "10%", 40
 N_SHUFFLES = {"5%": 100, "10%": 100, "50%": 40}
 METRICS = ("auc", "mrr@5", "ndcg@5", "urd@5", "urp@5")
 ATTRIBUTES = {"gender": 2, "age": 7, "occupation": 21, "region": 12}
@@ -37,6 +40,18 @@ def run(shrink: int) -> Iterator[Row]:
             f"{MIN_FOUND} of {N_WORLDS}" if is_first else "",
             n_found >= MIN_FOUND if is_first else None,
         )
+    n_few = N_WORLDS_OF_FEW if shrink == 1 else 2
+    for n_users, n_group, n_attributes in FEW:
+        for reference in (0.2, None):
+            how = (BUDGET_OF_FEW, reference, n_attributes)
+            _, outcome = call_in_child(planted, 1.0, n_few, n_users, n_group, *how)
+            yield Row(
+                "search-findings",
+                f"{outcome['n_group']} of {n_users:,} users by {n_attributes} attributes with "
+                f"NDCG@5 lower by {outcome['difference']:.2f}, {BUDGET_OF_FEW} scored, "
+                f"{'a fifth' if reference else 'as usual'} at random: somebody found worse; gap",
+                f"{outcome['n_worse']} of {n_few}; {outcome['gap']:.3f}",
+            )
     if not (RAW / "movielens-1m").exists():
         yield Row("search-findings", "shuffled attributes", f"no data in {RAW}")
         return
@@ -60,25 +75,36 @@ def run(shrink: int) -> Iterator[Row]:
         )
 
 
-def planted(effect: float, n_worlds: int, n_users: int, n_group: int) -> dict[str, Any]:
-    """How often the planted group is among the findings of a search."""
+def planted(
+    effect: float,
+    n_worlds: int,
+    n_users: int,
+    n_group: int,
+    budget: str = BUDGET,
+    reference: float | None = None,
+    n_attributes: int = len(ATTRIBUTES),
+) -> dict[str, Any]:
+    """How often the planted group, or any that is worse, is among the findings of a search."""
     import numpy as np
 
     import fairrec
 
-    n_found, differences, sizes = 0, [], []
+    n_found, n_worse, differences, sizes, gaps = 0, 0, [], [], []
     for seed in range(n_worlds):
         users, predictions, group, is_member = _world(seed, effect, n_users, n_group)
         result = fairrec.audit(
             predictions,
             users=users,
-            by=[*ATTRIBUTES],
+            by=[*ATTRIBUTES][:n_attributes],
             metrics=["ndcg@5"],
-            search=fairrec.SearchOptions("adaptive", budget_users=BUDGET),
+            search=fairrec.SearchOptions("adaptive", budget_users=budget, reference=reference),
             permutations=200,
             seed=seed,
         )
-        found = [dict(finding.group) for finding in result.metric("ndcg@5").findings]
+        findings = result.metric("ndcg@5").findings
+        n_worse += any(finding.difference < 0 for finding in findings)
+        gaps.append(result.metrics["ndcg@5"].gap or 0.0)
+        found = [dict(finding.group) for finding in findings]
         n_found += group in found
         per_user = fairrec.audit(
             predictions, users=users, by=["gender"], metrics=["ndcg@5"], permutations=0
@@ -89,6 +115,8 @@ def planted(effect: float, n_worlds: int, n_users: int, n_group: int) -> dict[st
         sizes.append(int(is_member.sum()))
     return {
         "n_found": n_found,
+        "n_worse": n_worse,
+        "gap": float(np.mean(gaps)),
         "difference": float(np.mean(differences)),
         "n_group": round(float(np.mean(sizes))),
     }
@@ -108,6 +136,7 @@ def _world(seed: int, effect: float, n_users: int, n_group: int) -> tuple[Any, A
     groups = [
         row
         for names in (("age", "occupation"), ("gender", "age", "region"), ("occupation", "region"))
+        + ((("gender", "age"),) if n_group > n_users / 10 else ())
         for row in users.group_by(names).len().sort("len", *names).iter_rows(named=True)
     ]
     near = sorted(groups, key=lambda row: abs(row["len"] - n_group))[:10]

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from fairrec.core.errors import FairRecError
 from fairrec.search.options import SearchOptions
+from tests.search.search_worlds import space_of
 
 
 def test_options_may_be_text():
@@ -63,3 +65,24 @@ def test_impossible_options_of_a_search_are_refused(options, says):
     with pytest.raises(FairRecError) as caught:
         SearchOptions(**{"name": "adaptive", **options})
     assert says in str(caught.value)
+
+
+def test_the_sample_grows_where_groups_are_too_large_for_the_search():
+    # 30 groups of 20 users, and two of 200
+    codes = np.concatenate([np.repeat(np.arange(30), 20), np.repeat([30, 31], 200)])
+    space = space_of([codes], (32,), min_users=1)
+    found = {users: SearchOptions("adaptive", budget_users=users) for users in (900, 400, 100, 20)}
+    # a fifth of 900 leaves 720, of which two groups of 200 can be scored
+    assert found[900].n_reference(space) == 180
+    # of 400 it leaves 320, and 400 of 1,000 users are in a group of more than half of that
+    assert found[400].n_reference(space) == 160
+    assert found[100].n_reference(space) == 40
+    # of 20 it leaves 16: no group can be completed
+    assert found[20].n_reference(space) == 20
+    assert SearchOptions("adaptive", budget_users=20, reference=0.5).n_reference(space) == 10
+
+
+def test_a_sample_that_shows_large_groups_is_large_enough():
+    space = space_of([np.repeat([0, 1], 50_000)], (2,), min_users=1)
+    assert SearchOptions("adaptive", budget_users=5_000).n_reference(space) == 2_000
+    assert SearchOptions("adaptive", budget_users=50_000).n_reference(space) == 10_000

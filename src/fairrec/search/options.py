@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
+ENOUGH_REFERENCE = 2_000
+"""Users of a sample that shows what there is to see in large groups."""
 
 
 Search = Annotated[
@@ -65,8 +67,8 @@ class SearchOptions(Options):
             "Users scored first, at random among all, which tests against chance rest on: a share "
             "of the budget, or of all users where there is no budget in users",
             SEARCH,
-            default=f"{REFERENCE_OF_BUDGET:g} of the budget, or {REFERENCE_WITHOUT_BUDGET:g} of "
-            "all users",
+            default=f"{REFERENCE_OF_BUDGET:g} of the budget, more where many users are in groups "
+            f"too large for it; {REFERENCE_WITHOUT_BUDGET:g} of all users without a budget",
         ),
     ] = None
     ledger: Annotated[
@@ -106,5 +108,17 @@ class SearchOptions(Options):
         if users is None:
             share = self.reference if self.reference is not None else REFERENCE_WITHOUT_BUDGET
             return math.ceil(share * space.n_users)
-        share = self.reference if self.reference is not None else REFERENCE_OF_BUDGET
-        return math.ceil(share * users)
+        if self.reference is not None:
+            return math.ceil(self.reference * users)
+        of_large = min(_share_in_large(space, users) * users, ENOUGH_REFERENCE)
+        return math.ceil(max(REFERENCE_OF_BUDGET * users, of_large))
+
+
+def _share_in_large(space: Grouping, users: int) -> float:
+    """Of the users of intersections, those in one that takes over half of what a search has left.
+
+    Only groups that are scored to the last user, or the sample, are tested. Where a search cannot
+    complete two groups, the sample alone can find anything.
+    """
+    left = (1 - REFERENCE_OF_BUDGET) * users
+    return float(space.sizes[2 * space.sizes > left].sum() / max(1, space.sizes.sum()))
