@@ -21,7 +21,9 @@ def test_nothing_to_see_has_no_bins():
 def test_a_far_tail_is_in_the_last_bin():
     values = np.append(np.random.default_rng(0).normal(size=5000), 1e6)
     edges = bin_edges(values)
-    assert len(edges) == N_BINS + 1 and edges[-1] < 4
+    assert len(edges) == N_BINS + 1 and edges[-2] < 4
+    # the bin reaches as far as what it holds
+    assert (edges[0], edges[-1]) == (values.min(), 1e6)
     measured = measured_as("mrr@5", values)
     grouping = grouping_of([np.zeros(5001, dtype=int)], min_users=1, depth=1)
     (found,) = histograms(0, [0], edges, measured, grouping)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -18,6 +19,9 @@ _PLAIN = (1e-4, 1e12)
 """Sizes that are written without an exponent."""
 _NOISE = 1e-12
 """What arithmetic leaves of nothing, as a share of the numbers it was done with."""
+_RIGHT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_RIGHT_TO_LEFT = re.compile(rf"[{_RIGHT}](?:[{_RIGHT}\W_]*[{_RIGHT}])?")
+"""From one letter of such a script to the last before a letter of another, or a digit."""
 
 
 def number(value: float | None, beside: float | None = None) -> str:
@@ -205,6 +209,17 @@ def shown(value: Value, longest: int = LONGEST_TEXT) -> str:
     ('F', '(empty)')
     """
     return plain(value, longest) if str(value).strip() else EMPTY
+
+
+def isolated(text: str) -> str:
+    """A sentence whose words from right to left keep to themselves, where a browser shows it.
+
+    Else it would move numbers that follow such a name.
+
+    >>> isolated("\u05d0 \u05d1=c (0.5)") == "\u2068\u05d0 \u05d1\u2069=c (0.5)"
+    True
+    """
+    return text if text.isascii() else _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
 def with_and(texts: Sequence[str]) -> str:

@@ -280,8 +280,8 @@ class MetricResult(Part):
     )
     bins: tuple[float, ...] = Field(
         default=(),
-        description="edges of the bins in which values of findings are counted; the outer bins "
-        "hold what is beyond them too",
+        description="edges of the bins in which values of findings are counted: one for each of up "
+        "to 12 values, else 20, of which the outer ones hold far tails and may be wider",
     )
 
     @model_validator(mode="before")

@@ -19,11 +19,11 @@ MOST_LEVELS = 12
 """A metric with so few values has a bin for each."""
 _OUTER = 0.005
 _FAR = 3.0
-"""A tail that reaches so many times as far as nearly all values is put into the last bin."""
+"""A tail that reaches so many times as far as nearly all values is in one wide bin."""
 
 
 class Histogram(NamedTuple):
-    """Users in each bin; values beyond the ends are in the first and the last one."""
+    """Users in each bin."""
 
     own: IntArray
     others: IntArray
@@ -31,6 +31,9 @@ class Histogram(NamedTuple):
 
 def bin_edges(values: FloatArray, n: FloatArray | None = None) -> FloatArray:
     """Where the bins of a metric begin and end; empty where there is nothing to see.
+
+    Few values have a bin each, halfway to the next ones; else there are `N_BINS`, all alike but
+    for the outer ones, which hold far tails.
 
     Parameters
     ----------
@@ -52,7 +55,9 @@ def bin_edges(values: FloatArray, n: FloatArray | None = None) -> FloatArray:
     inner_low, inner_high = quantiles(values, n, [_OUTER, 1 - _OUTER])
     if high - low > _FAR * (inner_high - inner_low) > 0:
         low, high = inner_low, inner_high
-    return np.linspace(low, high, N_BINS + 1)
+    edges = np.linspace(low, high, N_BINS + 1)
+    edges[0], edges[-1] = levels[0], levels[-1]
+    return edges
 
 
 def histograms(

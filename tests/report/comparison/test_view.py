@@ -34,6 +34,14 @@ def test_of_many_groups_the_first_are_shown_and_the_rest_counted():
     assert view.worse.note == f"and {200 - GROUPS_SHOWN} more in changes.parquet"
 
 
+def test_what_rounding_leaves_of_a_change_of_all_is_nothing():
+    summary = compared().summary
+    everyone = summary.metrics["clicks"].everyone
+    same = everyone.model_copy(update={"change": 1.1e-16, "interval": None})
+    (row,) = build_comparison_view(with_metric(summary, everyone=same)).everyone.rows
+    assert row[4] == "0"
+
+
 def test_improved_groups_have_a_table_of_their_own():
     view = build_comparison_view(compared(fall=-1.0).summary)
     assert not view.worse.rows

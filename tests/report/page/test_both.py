@@ -20,6 +20,8 @@ def test_one_small_page_has_both_verdicts_beside_each_other_and_runs_no_script(t
     assert 'href="./users/report.html"' in first
     assert rest.index('id="users"') < rest.index('id="items"') < rest.index('id="reproduce"')
     assert "The same in 1 more metric</summary>" in rest
+    # a class of tables, which would paint verdicts as if they were cells
+    assert '<section id="users" class="side"' not in rest
 
 
 def test_where_no_folder_is_there_nothing_is_linked_to():

@@ -12,6 +12,7 @@ import fairrec
 from fairrec.report.page.build import build_page_view
 from fairrec.report.page.dot_plot import ticks
 from fairrec.report.words import numbers, signed, with_sign
+from tests.report.items_audits import items_result
 from tests.report.page.planted_page import planted, planted_result, view_of
 
 
@@ -91,6 +92,11 @@ def test_after_a_search_a_fully_scored_group_has_a_band_too():
     assert int(row.users) > result.metrics[view.dots[0].metric].n_compared
     assert row.chance[0] < view.dots[0].zero < row.chance[1]
     assert " instead of about " in view.overview.headline
+
+
+def test_intervals_of_items_are_told_from_the_test():
+    assert "as many items at random may differ as much" in view_of(items_result()).dots_note
+    assert "at random" not in view_of(planted()).dots_note
 
 
 def test_without_a_test_there_is_no_plot():

@@ -98,6 +98,33 @@ def test_the_values_of_a_group_stand_beside_those_of_all_others():
     )
 
 
+def card_of(values):
+    """The card of those with low values, who are a group."""
+    table = pl.DataFrame({"user_id": np.arange(len(values)), "m": values})
+    table = table.with_columns(
+        group=pl.when(pl.col("m") < pl.col("m").median())
+        .then(pl.lit("low"))
+        .otherwise(pl.lit("high"))
+    )
+    result = fairrec.audit(values=table, by="group", metrics="m", permutations=99)
+    return view_of(result).findings[0]
+
+
+def test_few_values_stand_below_their_bars():
+    card = card_of(np.repeat([0.0, 1.0, 1.0], 100))
+    assert card.scale == ("0", "1.00")
+    assert [bar.text.split(":")[0] for bar in card.bars] == ["0", "1.00"]
+    assert card_of(np.repeat(np.arange(7) / 7, 60)).scale == ("0", *[""] * 5, "0.857")
+
+
+def test_a_bin_with_a_far_tail_does_not_say_where_it_ends():
+    values = np.append(np.linspace(1, 2, 999), 50.0)
+    card = card_of(values)
+    assert card.scale[0] == "1.00" and card.scale[1].endswith(" and more")
+    assert card.bars[-1].text.split(":")[0].endswith(" to 50.0")
+    assert card_of(-values).scale[0].startswith("below −")
+
+
 def test_a_result_without_counts_has_a_card_without_bars():
     summary = planted().summary
     auc = summary.metrics["auc"].model_copy(update={"bins": ()})

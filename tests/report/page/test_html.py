@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from markupsafe import escape
 
@@ -49,6 +50,17 @@ def test_who_is_missing_is_said_above_the_verdicts(rare_metric):
     page = page_html(result.summary, result.group_table)
     said = "rare is undefined for 298 of 300 users (99%)"
     assert page.index("<h1>") < page.index(said) < page.index('id="verdicts"')
+
+
+def test_names_from_right_to_left_do_not_move_numbers_and_a_command_stays_as_it_is():
+    n = 400
+    town = np.where(np.arange(n) % 4 == 0, "\u062d\u0644\u0628", "x")
+    values = pl.DataFrame({"user_id": np.arange(n), "town": town, "m": 1.0 * (town == "x")})
+    result = fairrec.audit(values=values, by="town", better="m=higher", permutations=99)
+    told = result.summary.model_copy(update={"command": "fairrec audit \u062d\u0644\u0628"})
+    page = page_html(told, result.group_table)
+    assert "town=\u2068\u062d\u0644\u0628\u2069 (\u2212" in page
+    assert "fairrec audit \u062d\u0644\u0628</code>" in page
 
 
 def test_ratios_have_a_section_where_there_are_any():

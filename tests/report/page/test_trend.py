@@ -33,6 +33,15 @@ def test_more_lines_than_charts_are_said(monkeypatch):
     assert f"{len(summary.lines) - 2} more have no chart" in page
 
 
+def test_of_many_groups_that_are_worse_the_first_are_seen_and_the_others_unfold():
+    summary = fairrec.trend(six_releases()).summary
+    (line, *_) = [one for one in summary.lines if one.worse_since is not None]
+    many = summary.model_copy(update={"lines": (line,) * 12})
+    page = trend_page(many)
+    assert "<summary>2 more</summary>" in page and 'href="#worse"' in page
+    assert "more</summary>" not in trend_page(summary)
+
+
 def test_hostile_text_is_escaped():
     name = '"><script>alert(1)</script>'
     audits = [release(seed, 1.0 * (seed > 3), model_version=name, title="t") for seed in range(7)]

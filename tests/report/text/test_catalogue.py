@@ -43,7 +43,7 @@ def test_kinds_of_items_that_are_seldom_shown_are_named_least_first():
     ]
     said = lines(representation={"kind": told[0], "genres[news]": told[1]})[1]
     assert said == (
-        "Seldom shown at all: genres[news]=yes 0 of 20 (0%); kind=a 2 of 40 (5%); "
+        "The smallest shares shown at all: genres[news]=yes 0 of 20 (0%); kind=a 2 of 40 (5%); "
         "kind=b 6 of 60 (10%)."
     )
 

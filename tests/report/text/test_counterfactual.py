@@ -101,6 +101,14 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
     found = steps(flipped(direct))
     assert found.headline.startswith("gender=F is worse off as they are")
     assert found.next_steps[-1] == "limit the share affected by a policy: max_affected"
+    # no group changes more than others where everybody's list does
+    everybody = steps(
+        flipped(
+            lambda user_ids, item_ids, gender, town: np.where(gender == "F", item_ids, -item_ids),
+            metrics="affected@3",
+        )
+    )
+    assert everybody.who[0] == "600 of 600 users"
     # what is below the first places may still change
     deeper = flipped(
         lambda user_ids, item_ids, gender, town: np.where(

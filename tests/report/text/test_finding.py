@@ -33,6 +33,13 @@ def test_a_difference_has_the_digits_of_its_interval_and_its_sign():
     assert difference_of(close) == "−0.20000"
 
 
+def test_what_is_left_of_a_difference_needs_no_digits_to_differ_from_it():
+    near = FINDING.model_copy(
+        update={"shrunken_difference": -0.19998, "simultaneous": (-0.4, -0.1)}
+    )
+    assert difference_of(near) == difference_of(near, near.shrunken_difference) == "−0.200"
+
+
 def test_intervals_say_where_they_have_no_limit_and_older_results_have_one_of_them():
     assert one_at_a_time(FINDING) == "−0.300 to −0.100"
     assert simultaneous_interval(FINDING) == "−0.400 to no limit"

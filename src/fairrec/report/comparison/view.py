@@ -16,6 +16,7 @@ from fairrec.report.text.view import LONGEST_LINE
 from fairrec.report.words import (
     confidence,
     group_label,
+    is_nothing,
     number,
     numbers,
     signed_interval,
@@ -175,6 +176,8 @@ def _everyone(summary: ComparisonSummary) -> TableView:
             ends = change.interval or ()
             interval = signed_interval(*change.interval, change.change) if change.interval else "-"
             by = with_sign(numbers(change.change, *ends)[0])
+            if is_nothing(change.change, change.before or 0.0):
+                by = "0"  # items share the places of lists, so that their mean stays
             n_users = f"{change.n_users:,}"
             means = (n_users, *numbers(change.before, change.after), by, interval)
         gaps = (

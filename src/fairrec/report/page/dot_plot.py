@@ -184,12 +184,19 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
 
 
 def about_rows(groups: PageGroups, n_shown: int) -> str:
-    """What the rows are, in a sentence."""
+    """What the rows are, in a sentence, and what the intervals of items are not."""
     found = found_groups(groups.summary)
+    unit = groups.summary.unit
+    beside = ""
+    if not unit.is_users:
+        beside = (
+            f" Intervals are of these {unit.many} alone. One that leaves out 0 is no finding where "
+            f"as many {unit.many} at random may differ as much."
+        )
     if not found:
-        return "No group stands out: these are the largest of a single attribute."
+        return f"No group stands out: these are the largest of a single attribute.{beside}"
     n_more = len(found) - n_shown
     more = f" {plural(n_more, 'more group')} in result.json." if n_more > 0 else ""
     first = "furthest" if all(group.served == "differs" for group in found) else "worst"
     others = compared_with(groups.summary)
-    return f"Groups that differ from {others} beyond chance, {first} first.{more}"
+    return f"Groups that differ from {others} beyond chance, {first} first.{more}{beside}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from fairrec.core.errors import plain
 from fairrec.core.units import EndWords
 from fairrec.report.page.groups import PageGroups
@@ -24,7 +27,12 @@ from fairrec.report.text.unknown import unknown_of
 from fairrec.report.text.verdict import Verdict
 from fairrec.report.words import interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.statistics.histogram import N_BINS
 
+MOST_VALUES = 5
+"""Of more values only the outer ones fit below the bars."""
+WIDE = 1.5
+"""An outer bin so many times as wide as the others holds a tail."""
 MANY_TIMES = 3
 """From here on a value is so many times another, not so many percent higher."""
 
@@ -40,7 +48,8 @@ def group_cards(groups: PageGroups, limits: PageLimits) -> tuple[tuple[GroupCard
 def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
     key = groups.frame.key(found.group)
     name, first = found.first
-    bars, ends = _bars(first, groups.summary.metrics[name])
+    edges = groups.summary.metrics[name].bins
+    bars = _bars(first, edges)
     share = percent(first.n_users / groups.summary.n_users)
     return GroupCard(
         group=groups.number(key),
@@ -53,7 +62,7 @@ def _group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
             for metric, finding in found.findings
         ),
         bars=bars,
-        ends=ends,
+        scale=_scale(edges) if bars else (),
     )
 
 
@@ -61,24 +70,46 @@ def _tag(served: Served, words: EndWords) -> str:
     return {"worse": words.worse, "better": words.better, "differs": "differs"}[served]
 
 
-def _bars(
-    finding: Finding, result: MetricResult
-) -> tuple[tuple[HistogramBar, ...], tuple[str, str]]:
+def _bars(finding: Finding, edges: Sequence[float]) -> tuple[HistogramBar, ...]:
     """How the values of the group are spread, beside those of all others."""
-    edges, own, others = result.bins, finding.counts, finding.counts_of_others
+    own, others = finding.counts, finding.counts_of_others
     if not edges or not sum(own) or not sum(others):
-        return (), ("", "")
+        return ()
     shares = [[n / sum(counts) for n in counts] for counts in (own, others)]
     tallest = max(map(max, shares))
-    bars = tuple(
+    values = _values(edges) or [interval(low, high) for low, high in pairwise(edges)]
+    return tuple(
         HistogramBar(
             own=round(100 * mine / tallest, 1),
             others=round(100 * theirs / tallest, 1),
-            text=f"{interval(low, high)}: {percent(mine)} of them, {percent(theirs)} of all others",
+            text=f"{value}: {percent(mine)} of them, {percent(theirs)} of all others",
         )
-        for low, high, mine, theirs in zip(edges[:-1], edges[1:], *shares, strict=True)
+        for value, mine, theirs in zip(values, *shares, strict=True)
     )
-    return bars, (number(edges[0]), number(edges[-1]))
+
+
+def _values(edges: Sequence[float]) -> list[str]:
+    """The value in the middle of each bin; none where bins hold more than one."""
+    if len(edges) > N_BINS:
+        return []
+    values = [(edges[0] + edges[1]) / 2]
+    for edge in edges[1:-1]:
+        values.append(2 * edge - values[-1])
+    return [number(value, edges[-1] - edges[0]) for value in values]
+
+
+def _scale(edges: Sequence[float]) -> tuple[str, ...]:
+    """What stands below the bars: both ends, or the value of each bar, of many the outer ones."""
+    if values := _values(edges):
+        is_between = len(values) > MOST_VALUES
+        return (values[0], *("" if is_between else v for v in values[1:-1]), values[-1])
+    width = edges[2] - edges[1]
+    low, high = number(edges[0]), number(edges[-1])
+    if edges[1] - edges[0] > WIDE * width:
+        low = f"below {number(edges[1])}"
+    if edges[-1] - edges[-2] > WIDE * width:
+        high = f"{number(edges[-2])} and more"
+    return low, high
 
 
 def no_findings(verdicts: tuple[Verdict, ...]) -> str:

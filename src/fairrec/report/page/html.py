@@ -21,6 +21,7 @@ from fairrec.report.page.table import table_columns
 from fairrec.report.page.view import PageLimits, PageView
 from fairrec.report.text.interaction import neighbour_columns
 from fairrec.report.text.overview import SHOWN
+from fairrec.report.words import isolated
 from fairrec.result.counterfactual_schema import CounterfactualSummary
 from fairrec.result.mitigation_schema import MitigationSummary
 from fairrec.result.run_file import AuditRun
@@ -181,10 +182,18 @@ def _environment() -> Environment:
 
     return Environment(
         autoescape=True,
+        finalize=_printed,
         undefined=StrictUndefined,
         trim_blocks=True,
         loader=FunctionLoader(own_file),
     )
+
+
+def _printed(value: object) -> object:
+    """What a template prints; names and commands, escaped there already, stay as they are."""
+    from markupsafe import Markup
+
+    return isolated(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def make_ready() -> None:

@@ -18,7 +18,7 @@ from fairrec.report.figures.trade_off import trade_off
 from fairrec.report.page.chart_view import PairMap
 from fairrec.report.page.table import number_columns
 from fairrec.report.page.view import PageView
-from fairrec.report.words import plural
+from fairrec.report.words import isolated, plural
 
 
 def chart_payload(view: PageView) -> str:
@@ -78,7 +78,7 @@ def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:
             "low": pair.ramp.low,
             "high": pair.ramp.high,
             "neutral": pair.ramp.is_neutral,
-            "words": _in_words(pair),
+            "words": isolated(_in_words(pair)),
         }
         for pair in view.pairs
     ]

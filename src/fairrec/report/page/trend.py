@@ -7,6 +7,7 @@ import base64
 from fairrec.report.figures.still import need_figures, svg_of
 from fairrec.report.figures.trend_lines import reach_of, trend_lines
 from fairrec.report.page.html import css_text, page_css, page_template, policy
+from fairrec.report.text.overview import SHOWN
 from fairrec.report.text.trend import trend_view
 from fairrec.result.trend_schema import TrendSummary
 
@@ -38,6 +39,7 @@ def trend_page(summary: TrendSummary) -> str:
     return page_template("trend.html.j2").render(
         view=view,
         charts=charts,
+        rows_shown=SHOWN,
         n_more=len(summary.lines) - len(drawn),
         definitions=[(name, metric.definition) for name, metric in summary.metrics.items()],
         policy=policy(images=True),

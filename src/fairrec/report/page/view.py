@@ -135,7 +135,7 @@ class GroupCard:
     Parameters
     ----------
     bars : the values of the first finding's metric
-    ends : lowest and highest of them
+    scale : lowest and highest of them, or where they are few a text for each bar
     """
 
     group: int
@@ -145,7 +145,7 @@ class GroupCard:
     users: str
     findings: tuple[FindingCard, ...]
     bars: tuple[HistogramBar, ...]
-    ends: tuple[str, str]
+    scale: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,4 +58,4 @@ def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
         f"{group_label({name: value})} {one.n_shown:,} of {one.n_items:,} ({percent(share)})"
         for share, _, name, value, one in least[:_SHOWN]
     ]
-    return [f"Seldom shown at all: {'; '.join(named)}."]
+    return [f"The smallest shares shown at all: {'; '.join(named)}."]

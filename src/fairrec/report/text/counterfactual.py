@@ -209,8 +209,12 @@ def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> 
     found = view.overview
     if summary.affected.n_affected:
         limit = ("limit the share affected by a policy: max_affected",)
-        steps = found.next_steps + limit if found.named else limit + found.next_steps
-        return replace(view, overview=replace(found, next_steps=steps))
+        if found.named:
+            told = replace(found, next_steps=found.next_steps + limit)
+            return replace(view, overview=told)
+        affected = f"{summary.affected.n_affected:,} of {plural(summary.affected.n, 'user')}"
+        told = replace(found, who=(affected, *found.who), next_steps=limit + found.next_steps)
+        return replace(view, overview=told)
     if any(verdict.status not in SAME for verdict in view.verdicts):
         return view
     of_all = f"at most {percent(summary.affected.high)} of {summary.n_users_to_score:,} users are"

@@ -8,10 +8,13 @@ from fairrec.result.metric_schema import Finding, MetricResult
 
 
 def difference_of(finding: Finding, shrunken: float | None = None) -> str:
-    """Its difference, or what is left of it, with the digits of the interval beside it."""
+    """Its difference, or what is left of it, with the digits of the interval beside it.
+
+    Both may be written alike: then next to nothing was taken off.
+    """
     beside = finding.simultaneous or finding.interval
     size = finding.difference if shrunken is None else shrunken
-    return with_sign(numbers(size, finding.difference, *beside)[0])
+    return with_sign(numbers(size, *beside)[0])
 
 
 def value_of_others(finding: Finding) -> float:
