@@ -138,15 +138,15 @@ def found_in(analysis: Analysis) -> dict[str, Outcome]:
 
 
 def level_of_tastes(
-    seed: int, n_users: int = 1000, n_items: int = 200, taste: float = 2.0
+    seed: int, n_users: int = 1000, n_items: int = 200, taste: float = 2.0, n_kinds: int = 4
 ) -> dict[str, Outcome]:
     """Every user likes one kind of items, and as many would like any other: no kind differs.
 
     Which kind is liked by most of the users who came is luck, and all of its items share it.
     """
     rng = np.random.default_rng(seed)
-    kind = np.arange(n_items) % 4
-    liking = taste * (kind == rng.integers(0, 4, n_users)[:, None])
+    kind = np.arange(n_items) % n_kinds
+    liking = taste * (kind == rng.integers(0, n_kinds, n_users)[:, None])
     ranked = np.argsort(-(liking + rng.gumbel(size=liking.shape)), axis=1)[:, :K]
     tables = {
         "predictions": pl.DataFrame({"user_id": np.arange(n_users), "item_id": ranked.tolist()}),
@@ -248,6 +248,11 @@ STUDIES = (
         for market in (FULL, SHORT, SKEWED)
     ),
     Study("items, no effect, users like kinds", level_of_tastes, NO_EFFECT),
+    Study(
+        "items, no effect, a few users like each of many kinds",
+        partial(level_of_tastes, n_users=200, taste=6.0, n_kinds=40),
+        (Claim(LEVEL, None, ALPHA, before="0.22"), Claim(GAP_LEVEL, None, ALPHA, before="0.46")),
+    ),
     Study(
         "items, shown as they are wanted by few",
         of_little_known,

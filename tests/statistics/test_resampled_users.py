@@ -22,6 +22,7 @@ from benchmarks.statistics.items import (
 import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import measure_everyone
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
@@ -109,7 +110,9 @@ def test_what_no_list_showed_may_be_shown_by_a_few_lists():
     b = int(np.argmin(moments.difference[0]))
     assert found.value_error[0, b] == pytest.approx(0, abs=1e-12)
     n_lists, n_items = len(lists), len(hidden)
-    assert found.unseen[0, b] == pytest.approx(1 / n_items)
+    # which may give all of their places to them
+    assert n_items >= 3
+    assert found.unseen[0, b] == pytest.approx(discounts(3).sum() / n_items)
     share = found._share(np.array(2.0))
     # as likely to be missed by all lists as a normal score is beyond 2
     assert (1 - share) ** n_lists == pytest.approx(0.02275, rel=1e-3)
@@ -145,6 +148,13 @@ def test_what_the_users_who_came_like_together_is_no_finding():
     found = [level_of_tastes(seed, n_users=300, taste=4.0) for seed in range(12)]
     assert sum(one[LEVEL][0] for one in found) <= 2
     # nor is the gap, which attributes dealt out alone call beyond chance in most of these worlds
+    assert sum(one[GAP_LEVEL][0] for one in found) <= 2
+
+
+def test_a_kind_that_none_of_the_users_who_came_likes_is_no_finding():
+    """Five of them on average: who likes it would have given it five places, not one."""
+    found = [level_of_tastes(seed, 200, taste=6.0, n_kinds=40) for seed in range(20)]
+    assert sum(one[LEVEL][0] for one in found) <= 2
     assert sum(one[GAP_LEVEL][0] for one in found) <= 2
 
 

@@ -49,6 +49,19 @@ class Amounts:
         total = np.bincount(self.items, self.amounts, n_items + 1)[:n_items].astype(np.float64)
         return total if self.everywhere is None else total + self.everywhere.sum()
 
+    def most(self, n_items: FloatArray) -> FloatArray:
+        """What the list that gives most would give so many items, if they had its best places.
+
+        >>> lists = Amounts(np.array([0, 2, 3]), np.array([0, 2, 3]), np.array([1.0, 2.0, 1.5]))
+        >>> lists.most(np.array([0.0, 1.0, 7.0])).tolist()
+        [0.0, 2.0, 3.0]
+        """
+        up_to = np.concatenate([[0.0], np.cumsum(self.amounts)])
+        fullest = int(np.argmax(np.diff(up_to[self.offsets])))
+        mine = self.amounts[self.offsets[fullest] : self.offsets[fullest + 1]]
+        best = np.concatenate([[0.0], np.cumsum(np.sort(mine)[::-1])])
+        return np.asarray(best[np.minimum(n_items, len(mine)).astype(np.int64)])
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -87,11 +100,14 @@ class Share:
         values = self.values(catalogue)
         return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
 
-    def largest(self, catalogue: Catalogue) -> float:
-        """The most that one list adds to the first of these parts."""
-        most = max(float(part.amounts.max(initial=0.0)) for part in self.received)
+    def largest(self, catalogue: Catalogue, n_items: FloatArray) -> FloatArray:
+        """The most that one list adds to the first of these parts, if so many items can be in it.
+
+        A list that suits its user may have items of one group alone.
+        """
+        most = np.max([part.most(n_items) for part in self.received], axis=0)
         due = self.per_unit(catalogue)[1]
-        return most / float(due[due > 0].mean()) if self.is_mean else most
+        return np.asarray(most / due[due > 0].mean() if self.is_mean else most)
 
     def in_blocks(
         self,
