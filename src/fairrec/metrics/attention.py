@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.catalogue import Catalogue
 
@@ -120,7 +120,8 @@ class Share:
         """(2, n_blocks, n_cells), what each block of lists adds to the parts of a cell's units.
 
         A mean has as many units whoever comes, and a block adds to a value what it gives beyond
-        the value times what it owes.
+        the value times what it owes. But a unit that is due something in one block alone has no
+        value without it, and is a part of that block.
         """
         found = np.zeros((2, n_blocks, n_cells))
         if not self.is_mean:
@@ -130,9 +131,25 @@ class Share:
             return found
         values, is_defined = self.parts(catalogue)
         due = self.per_unit(catalogue)[1]
-        per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
-        _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
-        _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        if any(part.everywhere is not None for part in self.due):
+            # every block owes something to everyone
+            per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
+            _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
+            _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        else:
+            (received,), (owed,) = self.received, self.due
+            is_of_one = _deal_to_few(
+                (received.offsets, received.items, received.amounts),
+                (owed.offsets, owed.items, owed.amounts),
+                np.argsort(block_of_list, kind="stable"),
+                block_of_list,
+                np.append(catalogue.unit_of_item, -1),
+                cell_of_unit,
+                values,
+                due,
+                found,
+            )
+            values, is_defined = values * ~is_of_one, is_defined * ~is_of_one
         whole = [
             np.bincount(cell_of_unit, part, minlength=n_cells) for part in (values, is_defined)
         ]
@@ -182,3 +199,63 @@ def _add(
         for row in range(offsets[one], offsets[one + 1]):
             item = items[row]
             total[block[one], cell[item]] += amounts[row] * per_item[item]
+
+
+@kernel
+def _deal_to_few(
+    received: tuple[IntArray, IntArray, FloatArray],
+    owed: tuple[IntArray, IntArray, FloatArray],
+    order: IntArray,
+    block_of_list: IntArray,
+    unit_of_item: IntArray,
+    cell_of_unit: IntArray,
+    values: FloatArray,
+    due: FloatArray,
+    found: FloatArray,
+) -> BoolArray:
+    """Add to blocks and cells what lists give to the means of units that few of them owe anything.
+
+    Of few lists each is near to their mean, and a list by itself is the mean. So what a block gives
+    beyond the value grows as the block owes more of what a unit is due (as residuals do by their
+    leverage; MacKinnon and White 1985), and a unit that is due all of it there goes with the block.
+
+    Parameters
+    ----------
+    received, owed : offsets, items and amounts
+    order : lists, block by block
+    unit_of_item : (n_items + 1,), -1 for one of no catalogue
+
+    Returns
+    -------
+    (n_units,), whether it is due something in one block alone
+    """
+    n_blocks = found.shape[1]
+    is_of_one = np.zeros(len(due), dtype=np.bool_)
+    mine = np.zeros((2, len(due)))
+    start = 0
+    while start < len(order):
+        block, stop = block_of_list[order[start]], start
+        while stop < len(order) and block_of_list[order[stop]] == block:
+            for part, (offsets, items, amounts) in enumerate((received, owed)):
+                for row in range(offsets[order[stop]], offsets[order[stop] + 1]):
+                    unit = unit_of_item[items[row]]
+                    if unit >= 0:
+                        mine[part, unit] += amounts[row]
+            stop += 1
+        for one in order[start:stop]:
+            for row in range(owed[0][one], owed[0][one + 1]):
+                unit = unit_of_item[owed[1][row]]
+                if unit < 0 or mine[1, unit] == 0:
+                    continue
+                cell, left = cell_of_unit[unit], due[unit] - mine[1, unit]
+                if left > 1e-9 * due[unit]:
+                    beyond = mine[0, unit] - values[unit] * mine[1, unit]
+                    grown = np.sqrt((1 - 1 / n_blocks) * due[unit] / left)
+                    found[0, block, cell] += grown * beyond / due[unit]
+                else:
+                    is_of_one[unit] = True
+                    found[0, block, cell] += values[unit]
+                    found[1, block, cell] += 1
+                mine[:, unit] = 0.0
+        start = stop
+    return is_of_one
