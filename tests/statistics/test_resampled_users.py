@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 from benchmarks.statistics.items import (
     ALL_HELD,
@@ -23,8 +24,10 @@ from benchmarks.statistics.items import (
 import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading_items import read_items
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
@@ -117,6 +120,27 @@ def test_what_no_list_showed_may_be_shown_by_a_few_lists():
     share = found._share(np.array(2.0))
     # as likely to be missed by all lists as a normal score is beyond 2
     assert (1 - share) ** n_lists == pytest.approx(0.02275, rel=1e-3)
+
+
+def test_small_providers_gain_more_by_a_list_than_large_ones():
+    # large ones have ten items each and are shown alone; small ones have one each
+    items = pl.DataFrame(
+        {
+            "item_id": range(60),
+            "provider_id": [*(i // 10 for i in range(50)), *range(50, 60)],
+            "size": ["large"] * 50 + ["small"] * 10,
+        }
+    )
+    lists = [[(7 * u + 3 * r) % 50 for r in range(3)] for u in range(40)]
+    given = TableOptions.of(
+        items=items, side="items", by="size", unit="provider_id", metrics="exposure@3"
+    )
+    shown = pl.DataFrame({"user_id": range(40), "item_id": lists})
+    found = analyse_items(read_items(shown, given), OPTIONS)
+    assert found.resampled is not None
+    # if every list gave them its places, and of the values of five and ten providers the mean
+    of_all = discounts(3).sum()
+    assert found.resampled.unseen[0] == pytest.approx([of_all / 10 / 5, of_all / 10])
 
 
 @pytest.mark.parametrize("market", [FULL, WORSE], ids=lambda market: market.name)

@@ -7,7 +7,7 @@ so that the lists of some users alone, or of users drawn again, give it in the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,14 +100,22 @@ class Share:
         values = self.values(catalogue)
         return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
 
-    def largest(self, catalogue: Catalogue, n_items: FloatArray) -> FloatArray:
-        """The most that one list adds to the first of these parts, if so many items can be in it.
+    def largest(self, catalogue: Catalogue, sums: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """The most that one list adds to the first of these parts, of groups of units.
 
         A list that suits its user may have items of one group alone.
+
+        Parameters
+        ----------
+        sums : over the units of each group
         """
+        n_items = sums(catalogue.n_items_per_unit.astype(np.float64))
         most = np.max([part.most(n_items) for part in self.received], axis=0)
+        if not self.is_mean:
+            return np.asarray(most)
         due = self.per_unit(catalogue)[1]
-        return np.asarray(most / due[due > 0].mean() if self.is_mean else most)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(most / (sums(due) / sums((due > 0).astype(np.float64))))
 
     def in_blocks(
         self,

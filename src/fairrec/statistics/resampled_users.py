@@ -95,8 +95,12 @@ def user_blocks(
         shares,
         threads,
     )
-    n_items = _both_sides(cells.sums(catalogue.n_items_per_unit)[None], grouping.lattice)[:, 0]
-    largest = [share.largest(catalogue, n_items) for share in shares]
+
+    def sums(per_unit: FloatArray) -> FloatArray:
+        """(2, n_groups), of each group and of all others."""
+        return _both_sides(cells.sums(per_unit)[None], grouping.lattice)[:, 0]
+
+    largest = [share.largest(catalogue, sums) for share in shares]
     return UserBlocks(np.stack([*amounts], axis=1), np.stack(largest, axis=1), n_lists)
 
 
