@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.attention import Amounts, discounts
+from fairrec.metrics.reading_items import read_items
 from tests.metrics.item_world import random_world, without
 
 
@@ -55,3 +58,22 @@ def test_blocks_add_to_means_what_is_lost_without_them(history):
         left_due = left.shares[0].per_unit(catalogue)[1]
         lost = (values - left.inputs.side.values["exposure@3"]) * left_due / due
         assert added[block] - values / n_lists == pytest.approx(lost, abs=1e-12)
+
+
+def test_an_item_goes_with_the_only_block_that_has_it():
+    # items 0 and 1 are candidates of two users, item 2 of one alone; item 9 is in no catalogue
+    rows = {"user_id": [0, 0, 0, 1, 1, 1, 2], "item_id": [0, 1, 9, 1, 0, 2, 9]}
+    scores = {"score": [3.0, 2, 1, 3, 2, 1, 1], "label": [1, 0, 0, 1, 0, 0, 1]}
+    items = pl.DataFrame({"item_id": range(3), "kind": ["a", "b", "a"]})
+    given = TableOptions.of(items=items, side="items", by="kind", metrics="recommended@1")
+    read = read_items(pl.DataFrame({**rows, **scores}), given)
+    found = read.shares[0].in_blocks(
+        read.shown.catalogue, np.arange(3), 3, np.arange(3), n_blocks=3
+    )
+    # shown once of two times: what a list gives beyond 1/2, half of it, by its leverage of 1/2
+    beyond = 1 / 2 / 2 * np.sqrt(2) * np.sqrt(2 / 3)
+    assert found[0, :, 0] - 1 / 2 / 3 == pytest.approx([beyond, -beyond, 0])
+    assert found[0, :, 1] - 1 / 2 / 3 == pytest.approx([-beyond, beyond, 0])
+    assert found[0, :, 2] == pytest.approx([0, 0, 0])
+    assert found[1, :, 0] == pytest.approx([1 / 3] * 3)
+    assert found[1, :, 2] == pytest.approx([0, 1, 0])

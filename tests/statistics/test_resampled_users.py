@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 from benchmarks.statistics.items import (
     ALL_HELD,
@@ -16,13 +17,17 @@ from benchmarks.statistics.items import (
     WORSE,
     coverage,
     level_of_tastes,
+    of_few_candidates,
     of_little_known,
 )
 
 import fairrec
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.table_options import TableOptions
+from fairrec.metrics.attention import discounts
 from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.reading_items import read_items
 from fairrec.statistics.estimates import estimate
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.resampled_users import resample_users, user_blocks
@@ -109,10 +114,33 @@ def test_what_no_list_showed_may_be_shown_by_a_few_lists():
     b = int(np.argmin(moments.difference[0]))
     assert found.value_error[0, b] == pytest.approx(0, abs=1e-12)
     n_lists, n_items = len(lists), len(hidden)
-    assert found.unseen[0, b] == pytest.approx(1 / n_items)
+    # which may give all of their places to them
+    assert n_items >= 3
+    assert found.unseen[0, b] == pytest.approx(discounts(3).sum() / n_items)
     share = found._share(np.array(2.0))
     # as likely to be missed by all lists as a normal score is beyond 2
     assert (1 - share) ** n_lists == pytest.approx(0.02275, rel=1e-3)
+
+
+def test_small_providers_gain_more_by_a_list_than_large_ones():
+    # large ones have ten items each and are shown alone; small ones have one each
+    items = pl.DataFrame(
+        {
+            "item_id": range(60),
+            "provider_id": [*(i // 10 for i in range(50)), *range(50, 60)],
+            "size": ["large"] * 50 + ["small"] * 10,
+        }
+    )
+    lists = [[(7 * u + 3 * r) % 50 for r in range(3)] for u in range(40)]
+    given = TableOptions.of(
+        items=items, side="items", by="size", unit="provider_id", metrics="exposure@3"
+    )
+    shown = pl.DataFrame({"user_id": range(40), "item_id": lists})
+    found = analyse_items(read_items(shown, given), OPTIONS)
+    assert found.resampled is not None
+    # if every list gave them its places, and of the values of five and ten providers the mean
+    of_all = discounts(3).sum()
+    assert found.resampled.unseen[0] == pytest.approx([of_all / 10 / 5, of_all / 10])
 
 
 @pytest.mark.parametrize("market", [FULL, WORSE], ids=lambda market: market.name)
@@ -146,6 +174,20 @@ def test_what_the_users_who_came_like_together_is_no_finding():
     assert sum(one[LEVEL][0] for one in found) <= 2
     # nor is the gap, which attributes dealt out alone call beyond chance in most of these worlds
     assert sum(one[GAP_LEVEL][0] for one in found) <= 2
+
+
+def test_a_kind_that_none_of_the_users_who_came_likes_is_no_finding():
+    """Five of them on average: who likes it would have given it five places, not one."""
+    found = [level_of_tastes(seed, 200, taste=6.0, n_kinds=40) for seed in range(20)]
+    assert sum(one[LEVEL][0] for one in found) <= 2
+    assert sum(one[GAP_LEVEL][0] for one in found) <= 2
+
+
+def test_intervals_hold_for_items_that_are_candidates_in_one_list_or_two():
+    """The mean over one list is that list, which says nothing of how far it may be off."""
+    found = [of_few_candidates(seed) for seed in range(20)]
+    assert sum(one[ALL_HELD][0] for one in found) >= 17
+    assert sum(one[LEVEL][0] for one in found) <= 2
 
 
 @pytest.mark.parametrize("history", [False, True])

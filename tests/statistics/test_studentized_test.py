@@ -13,6 +13,7 @@ from fairrec.statistics.analysis import analyse
 from fairrec.statistics.cell_sums import CellSums
 from fairrec.statistics.moments import moments_of
 from fairrec.statistics.permutation import Extremes, observed_scores
+from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.studentized_test import PermutedRatios
 from tests.groups.small_grouping import grouping_of
 from tests.statistics.small_analysis import measured_as
@@ -161,3 +162,14 @@ def test_a_group_and_all_others_are_one_difference():
     assert together[pair].tolist() == [by_itself[pair].min()] * 2
     alone = np.setdiff1d(np.arange(len(together)), pair)
     assert (together[alone] == by_itself[alone]).all()
+    # and so is the score that they need: of other groups that of their own tail
+    needed, least = found.least_scores(0), found.test.least_scores(0.05)[:, 0]
+    assert needed[:, pair[0]].tolist() == needed[::-1, pair[1]].tolist()
+    assert (least[UP, alone] != least[DOWN, alone]).any()
+    assert (needed[:, alone] == least[:, alone]).all()
+    # also where too few of the others have a value
+    is_tested = found.is_tested.copy()
+    is_tested[0, pair[1]] = False
+    classes = np.where(is_tested, found.test.classes, -1)
+    without = replace(found, is_tested=is_tested, test=replace(found.test, classes=classes))
+    assert (without.least_scores(0)[:, pair[0]] > 0).all()

@@ -7,12 +7,12 @@ so that the lists of some users alone, or of users drawn again, give it in the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.inputs.catalogue import Catalogue
 
@@ -48,6 +48,19 @@ class Amounts:
         """(n_items,), what each has from all lists."""
         total = np.bincount(self.items, self.amounts, n_items + 1)[:n_items].astype(np.float64)
         return total if self.everywhere is None else total + self.everywhere.sum()
+
+    def most(self, n_items: FloatArray) -> FloatArray:
+        """What the list that gives most would give so many items, if they had its best places.
+
+        >>> lists = Amounts(np.array([0, 2, 3]), np.array([0, 2, 3]), np.array([1.0, 2.0, 1.5]))
+        >>> lists.most(np.array([0.0, 1.0, 7.0])).tolist()
+        [0.0, 2.0, 3.0]
+        """
+        up_to = np.concatenate([[0.0], np.cumsum(self.amounts)])
+        fullest = int(np.argmax(np.diff(up_to[self.offsets])))
+        mine = self.amounts[self.offsets[fullest] : self.offsets[fullest + 1]]
+        best = np.concatenate([[0.0], np.cumsum(np.sort(mine)[::-1])])
+        return np.asarray(best[np.minimum(n_items, len(mine)).astype(np.int64)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +100,22 @@ class Share:
         values = self.values(catalogue)
         return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
 
-    def largest(self, catalogue: Catalogue) -> float:
-        """The most that one list adds to the first of these parts."""
-        most = max(float(part.amounts.max(initial=0.0)) for part in self.received)
+    def largest(self, catalogue: Catalogue, sums: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """The most that one list adds to the first of these parts, of groups of units.
+
+        A list that suits its user may have items of one group alone.
+
+        Parameters
+        ----------
+        sums : over the units of each group
+        """
+        n_items = sums(catalogue.n_items_per_unit.astype(np.float64))
+        most = np.max([part.most(n_items) for part in self.received], axis=0)
+        if not self.is_mean:
+            return np.asarray(most)
         due = self.per_unit(catalogue)[1]
-        return most / float(due[due > 0].mean()) if self.is_mean else most
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(most / (sums(due) / sums((due > 0).astype(np.float64))))
 
     def in_blocks(
         self,
@@ -104,7 +128,8 @@ class Share:
         """(2, n_blocks, n_cells), what each block of lists adds to the parts of a cell's units.
 
         A mean has as many units whoever comes, and a block adds to a value what it gives beyond
-        the value times what it owes.
+        the value times what it owes. But a unit that is due something in one block alone has no
+        value without it, and is a part of that block.
         """
         found = np.zeros((2, n_blocks, n_cells))
         if not self.is_mean:
@@ -114,9 +139,25 @@ class Share:
             return found
         values, is_defined = self.parts(catalogue)
         due = self.per_unit(catalogue)[1]
-        per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
-        _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
-        _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        if any(part.everywhere is not None for part in self.due):
+            # every block owes something to everyone
+            per_due = np.divide(1.0, due, out=np.zeros(len(due)), where=due > 0)
+            _deal(self.received, per_due, catalogue, cell_of_unit, block_of_list, found[0])
+            _deal(self.due, -values * per_due, catalogue, cell_of_unit, block_of_list, found[0])
+        else:
+            (received,), (owed,) = self.received, self.due
+            is_of_one = _deal_to_few(
+                (received.offsets, received.items, received.amounts),
+                (owed.offsets, owed.items, owed.amounts),
+                np.argsort(block_of_list, kind="stable"),
+                block_of_list,
+                np.append(catalogue.unit_of_item, -1),
+                cell_of_unit,
+                values,
+                due,
+                found,
+            )
+            values, is_defined = values * ~is_of_one, is_defined * ~is_of_one
         whole = [
             np.bincount(cell_of_unit, part, minlength=n_cells) for part in (values, is_defined)
         ]
@@ -166,3 +207,63 @@ def _add(
         for row in range(offsets[one], offsets[one + 1]):
             item = items[row]
             total[block[one], cell[item]] += amounts[row] * per_item[item]
+
+
+@kernel
+def _deal_to_few(
+    received: tuple[IntArray, IntArray, FloatArray],
+    owed: tuple[IntArray, IntArray, FloatArray],
+    order: IntArray,
+    block_of_list: IntArray,
+    unit_of_item: IntArray,
+    cell_of_unit: IntArray,
+    values: FloatArray,
+    due: FloatArray,
+    found: FloatArray,
+) -> BoolArray:
+    """Add to blocks and cells what lists give to the means of units that few of them owe anything.
+
+    Of few lists each is near to their mean, and a list by itself is the mean. So what a block gives
+    beyond the value grows as the block owes more of what a unit is due (as residuals do by their
+    leverage; MacKinnon and White 1985), and a unit that is due all of it there goes with the block.
+
+    Parameters
+    ----------
+    received, owed : offsets, items and amounts
+    order : lists, block by block
+    unit_of_item : (n_items + 1,), -1 for one of no catalogue
+
+    Returns
+    -------
+    (n_units,), whether it is due something in one block alone
+    """
+    n_blocks = found.shape[1]
+    is_of_one = np.zeros(len(due), dtype=np.bool_)
+    mine = np.zeros((2, len(due)))
+    start = 0
+    while start < len(order):
+        block, stop = block_of_list[order[start]], start
+        while stop < len(order) and block_of_list[order[stop]] == block:
+            for part, (offsets, items, amounts) in enumerate((received, owed)):
+                for row in range(offsets[order[stop]], offsets[order[stop] + 1]):
+                    unit = unit_of_item[items[row]]
+                    if unit >= 0:
+                        mine[part, unit] += amounts[row]
+            stop += 1
+        for one in order[start:stop]:
+            for row in range(owed[0][one], owed[0][one + 1]):
+                unit = unit_of_item[owed[1][row]]
+                if unit < 0 or mine[1, unit] == 0:
+                    continue
+                cell, left = cell_of_unit[unit], due[unit] - mine[1, unit]
+                if left > 1e-9 * due[unit]:
+                    beyond = mine[0, unit] - values[unit] * mine[1, unit]
+                    grown = np.sqrt((1 - 1 / n_blocks) * due[unit] / left)
+                    found[0, block, cell] += grown * beyond / due[unit]
+                else:
+                    is_of_one[unit] = True
+                    found[0, block, cell] += values[unit]
+                    found[1, block, cell] += 1
+                mine[:, unit] = 0.0
+        start = stop
+    return is_of_one

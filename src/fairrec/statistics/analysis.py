@@ -258,8 +258,10 @@ class Analysis:
         if self.test is None or not self.test.is_studentized:
             return self.critical
         least = self.test.least_scores(self.options.alpha)[:, i]
+        other = self.grouping.complement
+        is_pair = (other != np.arange(len(other))) & self.is_tested[i, other]
         # of a group and all others one need reach it, each in its tail
-        least = np.minimum(least, least[::-1, self.grouping.complement])
+        least = np.where(is_pair, np.minimum(least, least[::-1, other]), least)
         return np.minimum(self.critical[:, None], least)
 
 

@@ -52,7 +52,8 @@ class UserBlocks:
     amounts : (2, n_metrics, n_blocks, n_cells), what the lists of a block add to both parts of the
         values of a cell's items: what they received, and what they were due; of means to their
         values, and to their number
-    largest : (n_metrics,), the most that one list adds to the first
+    largest : (2, n_metrics, n_groups), the most that one list may add to the first, of a group and
+        of all others
     n_lists : lists that are not empty
     """
 
@@ -94,8 +95,13 @@ def user_blocks(
         shares,
         threads,
     )
-    largest = [share.largest(catalogue) for share in shares]
-    return UserBlocks(np.stack([*amounts], axis=1), np.array(largest), n_lists)
+
+    def sums(per_unit: FloatArray) -> FloatArray:
+        """(2, n_groups), of each group and of all others."""
+        return _both_sides(cells.sums(per_unit)[None], grouping.lattice)[:, 0]
+
+    largest = [share.largest(catalogue, sums) for share in shares]
+    return UserBlocks(np.stack([*amounts], axis=1), np.stack(largest, axis=1), n_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +114,8 @@ class ResampledUsers:
         group, of that of all others, and of their difference
     cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
-        others, would grow if every list gave its best place to one of them, as a share of lists
-        may do unseen
+        others, would grow if every list gave its best places to them, as a share of lists may do
+        unseen
     n_lists : lists of users
     p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
         interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
@@ -262,7 +268,7 @@ def resample_users(
     drawn = [*map_in_threads(draw, range(N_DRAWS // _AT_ONCE), threads)]
     maxima, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
     by_class = np.append(balanced_cut_offs(maxima, classes, alpha)[0], np.inf)
-    unseen, unseen_others = np.nan_to_num((blocks.largest * blocks.n_lists)[:, None] / due)
+    unseen, unseen_others = np.nan_to_num(blocks.largest * blocks.n_lists / due)
     is_less = moments.difference < 0
     away = standard_errors_away(
         np.abs(moments.difference),
@@ -273,8 +279,8 @@ def resample_users(
         blocks.n_lists,
     )
     freedom = np.full(n.shape, n_blocks - 1.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        apart = np.nan_to_num(moments.difference / error, posinf=0.0, neginf=0.0)
+    scores = normal_scale(away, freedom)
+    apart = np.nan_to_num(np.copysign(scores, moments.difference))
     return ResampledUsers(
         value_error,
         others_error,
@@ -284,7 +290,7 @@ def resample_users(
         unseen_others,
         blocks.n_lists,
         p_values=2 * ndtr(-away),
-        adjusted_p_values=balanced_p_values(normal_scale(away, freedom), maxima, classes),
+        adjusted_p_values=balanced_p_values(scores, maxima, classes),
         gap_p_values=np.array(
             [gap_p_value(*of) for of in zip(spans.T, ends.range_of(apart), strict=True)]
         ),
