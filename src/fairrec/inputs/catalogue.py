@@ -43,6 +43,11 @@ class Catalogue:
         """How many have a value each."""
         return len(self.units.ids)
 
+    @property
+    def n_items_per_unit(self) -> IntArray:
+        """(n_units,)."""
+        return np.bincount(self.unit_of_item, minlength=self.n_units)
+
 
 def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue:
     """The items with the attributes named in `by`, or units of them, which have to agree in these.
