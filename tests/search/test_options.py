@@ -68,18 +68,23 @@ def test_impossible_options_of_a_search_are_refused(options, says):
 
 
 def test_the_sample_grows_where_groups_are_too_large_for_the_search():
-    # 30 groups of 20 users, and two of 200
-    codes = np.concatenate([np.repeat(np.arange(30), 20), np.repeat([30, 31], 200)])
-    space = space_of([codes], (32,), min_users=1)
-    found = {users: SearchOptions("adaptive", budget_users=users) for users in (900, 400, 100, 20)}
-    # a fifth of 900 leaves 720, of which two groups of 200 can be scored
-    assert found[900].n_reference(space) == 180
-    # of 400 it leaves 320, and 400 of 1,000 users are in a group of more than half of that
-    assert found[400].n_reference(space) == 160
-    assert found[100].n_reference(space) == 40
-    # of 20 it leaves 16: no group can be completed
-    assert found[20].n_reference(space) == 20
-    assert SearchOptions("adaptive", budget_users=20, reference=0.5).n_reference(space) == 10
+    # four groups of 20 users, and six of 200
+    codes = np.concatenate([np.repeat(np.arange(4), 20), np.repeat(np.arange(4, 10), 200)])
+    space = space_of([codes], (10,), min_users=1)
+    found = {users: SearchOptions("adaptive", budget_users=users) for users in (500, 499, 49)}
+    # a fifth of 500 leaves 400, with which two groups of 200 can be scored
+    assert found[500].n_reference(space) == 100
+    # of fewer it leaves too few for six of ten groups, and a fifth is still the larger part
+    assert found[499].n_reference(space) == 100
+    # of 49 it leaves too few for any
+    assert found[49].n_reference(space) == 49
+    assert SearchOptions("adaptive", budget_users=49, reference=0.2).n_reference(space) == 10
+
+
+def test_nine_of_ten_groups_out_of_reach_take_four_fifths():
+    codes = np.concatenate([np.repeat(0, 20), np.repeat(np.arange(1, 10), 200)])
+    space = space_of([codes], (10,), min_users=1)
+    assert SearchOptions("adaptive", budget_users=100).n_reference(space) == 80
 
 
 def test_a_sample_that_shows_large_groups_is_large_enough():

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
+
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAME, number, one_of, pairs
 from fairrec.core.options import SEARCH, Option, Options, spelled
@@ -67,8 +69,8 @@ class SearchOptions(Options):
             "Users scored first, at random among all, which tests against chance rest on: a share "
             "of the budget, or of all users where there is no budget in users",
             SEARCH,
-            default=f"{REFERENCE_OF_BUDGET:g} of the budget, more where many users are in groups "
-            f"too large for it; {REFERENCE_WITHOUT_BUDGET:g} of all users without a budget",
+            default=f"{REFERENCE_OF_BUDGET:g} of the budget, more where most groups are too "
+            f"large for it; {REFERENCE_WITHOUT_BUDGET:g} of all users without a budget",
         ),
     ] = None
     ledger: Annotated[
@@ -110,15 +112,16 @@ class SearchOptions(Options):
             return math.ceil(share * space.n_users)
         if self.reference is not None:
             return math.ceil(self.reference * users)
-        of_large = min(_share_in_large(space, users) * users, ENOUGH_REFERENCE)
+        # nothing to add while half of the groups can be completed, all where none can
+        of_large = min((2 * _share_out_of_reach(space, users) - 1) * users, ENOUGH_REFERENCE)
         return math.ceil(max(REFERENCE_OF_BUDGET * users, of_large))
 
 
-def _share_in_large(space: Grouping, users: int) -> float:
-    """Of the users of intersections, those in one that takes over half of what a search has left.
+def _share_out_of_reach(space: Grouping, users: int) -> float:
+    """Of all groups, those of which a search cannot score two to the last user.
 
-    Only groups that are scored to the last user, or the sample, are tested. Where a search cannot
-    complete two groups, the sample alone can find anything.
+    Only groups that are scored to the last user, or the sample, are tested: where a search cannot
+    complete groups, the sample alone can find anything.
     """
     left = (1 - REFERENCE_OF_BUDGET) * users
-    return float(space.sizes[2 * space.sizes > left].sum() / max(1, space.sizes.sum()))
+    return float(np.mean(2 * space.lattice.n_users > left))
