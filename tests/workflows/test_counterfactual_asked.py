@@ -51,6 +51,27 @@ def test_a_ledger_pays_for_no_user_under_one_value_twice(tmp_path: Path):
     assert names == ["scores.ledger", "scores.ledger.gender=F", "scores.ledger.gender=M"]
 
 
+LONG = "𠀀" * 100
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(f"{LONG}A", f"{LONG}B"), ("F-journal", "F"), ("F-wal", "F"), ("a/b", "a-b"), ("..", "")],
+)
+def test_each_value_has_a_ledger_of_its_own(first: str, second: str, tmp_path: Path):
+    users = people().users.with_columns(gender=pl.col("gender").replace({"F": first, "M": second}))
+    model = Counted(lambda user_ids, item_ids, gender, town: item_ids * (gender == second))
+    given = {"users": users, "ledger": tmp_path / "scores", "scorer_identity": "one"}
+    given |= {"metrics": "changed@3", "permutations": 0}
+    alone = [flipped(model, **given, reference={"gender": one}) for one in (first, second)]
+    assert [one.summary.affected.share for one in alone] == [1, 1]
+    n_asked = len(model.pairs)
+    assert n_asked == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
+    flipped(model, **given)
+    assert len(model.pairs) == n_asked
+    assert len([*tmp_path.iterdir()]) == 3
+
+
 def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
     from fairrec.scoring.models.model import FunctionModel
 

@@ -26,6 +26,11 @@ from fairrec.workflows.scored import features_of, ledger_of
 MOST_VALUES = 24
 """Values that everybody is scored under, before somebody has to say which one is meant."""
 
+_LONGEST_NAME = 40
+"""Letters of a value in the name of its ledger, of up to four bytes each."""
+_OF_SQLITE = ("-journal", "-shm", "-wal")
+"""Files that SQLite keeps beside a ledger, and takes for its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -184,8 +189,8 @@ def _other_model(given: Any) -> Model:
 
 def _beside(file: Path, words: str) -> Path:
     """The ledger of users with another value, beside that of users as they are."""
-    name = re.sub(r"[^\w=.-]+", "-", words)
-    if name != words:
+    name = re.sub(r"[^\w=.-]+", "-", words)[:_LONGEST_NAME]
+    if name != words or name.endswith(_OF_SQLITE):
         # two values may look alike without the letters that no file can have
         name += f"-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
     return file.with_name(f"{file.name}.{name}")

@@ -258,7 +258,7 @@ class LedgerFile:
         except UnicodeDecodeError as error:
             # what SQLite quotes from a damaged file need not be text
             raise InputError(self._damaged) from error
-        except PermissionError as error:
+        except OSError as error:
             raise InputError(self._not_allowed(error)) from error
 
     def _not_allowed(self, error: Exception) -> str:
