@@ -81,17 +81,22 @@ def _columns(
 def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     """Whole numbers, numbers, true/false or text; lists as text joined with '|'."""
     kind = values.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        values = values.cast(pl.List(pl.String)).list.join("|")
-    elif kind.is_nested() or kind == pl.Object:
-        raise InputError(
-            f"{where}: feature {plain(repr(name))} holds {plain(kind)}. Give text, numbers, "
-            "true/false, or lists of these."
-        )
-    elif kind.is_decimal() or kind.is_float():
+    if kind.is_decimal() or kind.is_float():
         return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    elif kind.is_integer() or kind == pl.Boolean:
-        if not values.null_count():
+    if kind.is_integer() or kind == pl.Boolean:
+        if not values.null_count() and kind not in (pl.Int128, pl.UInt128):
             return values.to_numpy()
         return np.array(values.to_list(), dtype=object)
-    return np.array(values.cast(pl.String).to_list(), dtype=object)
+    try:
+        if isinstance(kind, pl.List | pl.Array):
+            values = values.cast(pl.List(pl.String)).list.join("|")
+        elif not (kind.is_nested() or kind == pl.Object):
+            values = values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        pass
+    if values.dtype == pl.String:
+        return np.array(values.to_list(), dtype=object)
+    raise InputError(
+        f"{where}: feature {plain(repr(name))} holds {plain(kind)}. Give text, numbers, "
+        "true/false, or lists of these."
+    )
