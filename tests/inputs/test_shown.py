@@ -75,6 +75,11 @@ def test_a_history_of_other_users_is_refused():
         shown(history=pl.DataFrame({"user_id": ["q"], "item_id": [1]}))
 
 
+def test_a_history_of_another_catalogue_is_refused():
+    with pytest.raises(InputError, match="the history table: none of its 1 items is in the items"):
+        shown(history=pl.DataFrame({"user_id": ["u"], "item_id": [101]}))
+
+
 def test_labels_make_candidates_of_the_rows_and_nothing_makes_recommendations_of_them():
     scored = LISTS.select("user_id", "item_id", score=1.0 / pl.col("rank"))
     assert shown(scored).is_of_all

@@ -110,7 +110,7 @@ def read_shown(
         wanted = _wanted(held_out, places, row_of_list)
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
     if "history" in tables and is_of_all:
-        seen = _read_seen(tables["history"], users[row_of_list], shown)
+        seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
         notes.append(
             "an item could have been in a list unless the user had it before, as "
             f"{tables['history'].where} says"
@@ -133,18 +133,16 @@ def _user_keys(table: Table) -> pl.Series:
     return encode(table.user_keys(runs_of(frame["user_id"])[0]))[1]
 
 
-def _places(item_ids: pl.Series, catalogue: Catalogue) -> IntArray:
-    """The place of each item in the catalogue; the number of its items where it has none."""
-    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
-    return np.where(at < 0, len(catalogue.item_keys), at)
-
-
 def _placed(
     item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
 ) -> tuple[IntArray, BoolArray]:
-    """The place of each item, and whether it has no row; an error where that is so of all."""
-    places = _places(item_ids, catalogue)
-    is_unknown = np.equal(places, len(catalogue.item_keys))
+    """The place of each item in the catalogue, and whether it has no row: an error if none has.
+
+    The place of one without a row is the number of items.
+    """
+    at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
+    is_unknown = np.less(at, 0)
+    places = np.where(is_unknown, len(catalogue.item_keys), at)
     if len(places) and is_unknown.all():
         raise InputError(
             f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
@@ -157,7 +155,7 @@ def _placed(
     return places, is_unknown
 
 
-def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
+def _read_seen(table: Table, items: Table, users: pl.Series, shown: Shown) -> Rows:
     """What the user of each list had before, less what was shown or held out all the same."""
     history = read_history(table)
     at = history.users_at(users)
@@ -167,8 +165,8 @@ def _read_seen(table: Table, users: pl.Series, shown: Shown) -> Rows:
             "ids are those of the predictions."
         )
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
-    items = gather_lists(history.items, history.offsets, at[at >= 0])
-    places = _places(history.item_ids, shown.catalogue)[items]
+    place_of_item, _ = _placed(history.item_ids, shown.catalogue, table, items)
+    places = place_of_item[gather_lists(history.items, history.offsets, at[at >= 0])]
     rows = Rows(bounds_of(lengths), places)
     is_kept = np.ones(len(places), dtype=bool)
     n_items = len(shown.catalogue.item_keys)

@@ -31,6 +31,8 @@ class JoinedFeatures:
 
 
 NO_FEATURES = JoinedFeatures()
+_BEYOND_NUMPY = ("Int128", "UInt128")
+"""Whole numbers that it has no arrays of; the second is not in all versions of Polars."""
 
 
 def join_features(
@@ -84,7 +86,7 @@ def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     if kind.is_decimal() or kind.is_float():
         return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
     if kind.is_integer() or kind == pl.Boolean:
-        if not values.null_count() and kind not in (pl.Int128, pl.UInt128):
+        if not values.null_count() and str(kind) not in _BEYOND_NUMPY:
             return values.to_numpy()
         return np.array(values.to_list(), dtype=object)
     try:
