@@ -72,6 +72,26 @@ def test_each_value_has_a_ledger_of_its_own(first: str, second: str, tmp_path: P
     assert len([*tmp_path.iterdir()]) == 3
 
 
+def test_scores_of_users_with_other_features_are_refused(tmp_path: Path):
+    given = {"ledger": tmp_path / "scores", "scorer_identity": "one", "permutations": 0}
+    users = people().users
+    flipped(direct, **given)
+    changed = users.with_columns(gender=pl.col("gender").replace("M", "X"))
+    with pytest.raises(InputError, match="made for other candidates or features: those of user"):
+        flipped(direct, users=changed, **given)
+    # what the model is not given changes nothing
+    flipped(direct, users=users.with_columns(age=pl.col("age") + 1), **given)
+
+
+def test_a_ledger_needs_the_name_of_each_model(tmp_path: Path):
+    given = {"ledger": tmp_path / "scores", "permutations": 0}
+    with pytest.raises(InputError, match=r"must know whose scores it holds.*scorer_identity="):
+        flipped(direct, **given)
+    with pytest.raises(InputError, match="other_model has no name"):
+        flipped(direct, **given, scorer_identity="one", attribute=(), other_model=lambda u, i: i)
+    assert [file.name for file in tmp_path.iterdir()] == ["scores"]
+
+
 def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
     from fairrec.scoring.models.model import FunctionModel
 

@@ -132,7 +132,14 @@ def asked_about(
             other.open()
             stack.callback(other.close)
             beside = None if file is None else _beside(file, "other model")
-            ledger = ledger_of(inputs, other, beside, other.identity())
+            name = other.identity()
+            if beside is not None and not name:
+                raise InputError(
+                    f"{spelled('ledger')} must know whose scores it holds, and the function given "
+                    f"as {spelled('other_model')} has no name. Leave out {spelled('ledger')}, or "
+                    "give a run or an address."
+                )
+            ledger = ledger_of(inputs, other, beside, name)
             others = {0: opened(ledger, "by the other model")}
             yield Asked(inputs, as_is, others, None, model.who, other.who)
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,13 @@ class JoinedFeatures:
 
     per_user: Mapping[str, AnyArray] = field(default_factory=dict)
     per_item: Mapping[str, AnyArray] = field(default_factory=dict)
+
+    def among(self, names: Collection[str]) -> JoinedFeatures:
+        """Those of these names."""
+        return JoinedFeatures(
+            {name: values for name, values in self.per_user.items() if name in names},
+            {name: values for name, values in self.per_item.items() if name in names},
+        )
 
 
 NO_FEATURES = JoinedFeatures()
