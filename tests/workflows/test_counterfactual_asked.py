@@ -147,6 +147,11 @@ def test_another_model_for_the_same_people():
     assert men["affected@3"].sum() == 0
 
 
+def test_what_is_no_other_model_is_refused():
+    with pytest.raises(InputError, match="invalid other_model: expected a folder of a trained run"):
+        flipped(direct, attribute=(), other_model=3)
+
+
 def test_what_nobody_differs_in_cannot_be_changed():
     users = people().users.with_columns(gender=pl.lit("F"))
     with pytest.raises(InputError, match="everybody has gender=F"):

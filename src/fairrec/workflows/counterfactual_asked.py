@@ -14,7 +14,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.core.options import spelled
+from fairrec.core.options import invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.scoring.ledger.ledger import Ledger
@@ -184,6 +184,8 @@ def _other_model(given: Any) -> Model:
         return given
     if callable(given):
         return FunctionModel(given)
+    if not isinstance(given, str | Path):
+        raise invalid("other_model", "a folder of a trained run, an address, or a model", given)
     if re.match(r"https?://", str(given)):
         from fairrec.scoring.http.endpoint import Endpoint
 
