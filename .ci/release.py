@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -61,20 +62,21 @@ def expected(kind: str, tracked: Iterable[str], name: str) -> set[str]:
     return {file.removeprefix("src/") for file in files} | made
 
 
-def contents(archive: Path) -> set[str]:
-    """The files in an archive."""
+def contents(archive: Path) -> Counter[str]:
+    """The files in an archive, and how often each is there; a link is told as such."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
-            return {*wheel.namelist()}
+            return Counter(wheel.namelist())
     with tarfile.open(archive) as sdist:
-        return {member.name for member in sdist if not member.isdir()}
+        files = [member for member in sdist if not member.isdir()]
+        return Counter(one.name if one.isfile() else f"{one.name} (no file)" for one in files)
 
 
 def refuse_other_contents(archive: Path, tracked: Iterable[str]) -> None:
     """An error where something is missing, or is there that should not be."""
     kind = "wheel" if archive.suffix == ".whl" else "sdist"
     name = "-".join(archive.name.removesuffix(".tar.gz").split("-")[:2])
-    there, wanted = contents(archive), expected(kind, tracked, name)
+    there, wanted = contents(archive), Counter(expected(kind, tracked, name))
     if there != wanted:
         raise SystemExit(
             f"{archive.name}: missing {sorted(wanted - there)}, not expected "

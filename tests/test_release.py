@@ -76,6 +76,25 @@ def test_the_archives_hold_the_package_the_licences_and_nothing_else(tracked, tm
     release.refuse_other_contents(wheel, tracked)
 
 
+def test_a_file_that_is_there_twice_or_is_a_link_is_refused(tmp_path):
+    sdist = tmp_path / "fairrec-1.tar.gz"
+    names = sorted(release.expected("sdist", [], "fairrec-1"))
+
+    def refusal(more: str, kind: bytes) -> str:
+        with tarfile.open(sdist, "w:gz") as archive:
+            for name in names if kind == tarfile.REGTYPE else names[1:]:
+                archive.addfile(tarfile.TarInfo(name))
+            odd = tarfile.TarInfo(more)
+            odd.type, odd.linkname = kind, "elsewhere" if kind == tarfile.SYMTYPE else ""
+            archive.addfile(odd)
+        with pytest.raises(SystemExit) as refused:
+            release.refuse_other_contents(sdist, [])
+        return str(refused.value)
+
+    assert f"not expected ['{names[0]}']" in refusal(names[0], tarfile.REGTYPE)
+    assert f"not expected ['{names[0]} (no file)']" in refusal(names[0], tarfile.SYMTYPE)
+
+
 def test_an_sdist_that_is_packed_again_depends_on_content_alone(tmp_path):
     made = []
     for turn, names in enumerate((["b", "a"], ["a", "b"])):

@@ -54,11 +54,16 @@ def test_no_value_beside_a_value_differs_too():
         ("hwo", "Did you mean 'who'"),
         ("item_id", "is the item id itself"),
         ("land", "each group would be one unit"),
+        ("empty", "column 'empty' is empty in every row"),
     ],
 )
 def test_a_unit_that_cannot_be_one_is_refused(unit, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
-        read_catalogue(table(item_id=[1, 2], who=["x", "y"], land=["A", "B"]), ["land"], unit)
+        read_catalogue(
+            table(item_id=[1, 2], who=["x", "y"], land=["A", "B"], empty=[None, None]),
+            ["land"],
+            unit,
+        )
 
 
 def test_an_item_that_comes_twice_is_refused():

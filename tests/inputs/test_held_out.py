@@ -107,7 +107,7 @@ def test_users_without_attributes_are_counted_and_left_out(others, says):
         (
             [("x", 1, 1), ("y", 1, 1)],
             None,
-            "the test table: none of its 2 users is in the users table. Users there: x, y. Check "
+            "the test table: none of its 2 users is in the users table, such as x, y. Check "
             "that both tables use the same user ids.",
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import polars as pl
@@ -131,6 +132,26 @@ def test_too_many_values_are_not_made_attributes():
 def test_lists_of_lists_are_refused(how):
     with pytest.raises(InputError, match="attribute 'lang' holds List"):
         made([[["a"]], [["b"]]], how)
+
+
+@pytest.mark.parametrize("how", ["each", "whole"])
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pl.Series([b"\xff", b"a"]), "Binary"),
+        (pl.Series([[b"\xff"], [b"a"]]), "List"),
+        (pl.Series([timedelta(1), timedelta(2)]), "Duration"),
+        (pl.Series([object(), object()], dtype=pl.Object), "Object"),
+    ],
+)
+def test_what_cannot_be_text_is_refused(values, kind, how):
+    with pytest.raises(InputError, match=f"attribute 'lang' holds {kind}"):
+        made(values, how)
+
+
+@pytest.mark.parametrize("values", [[1.5, float("nan")], [[1.5], [float("nan")]]])
+def test_nan_is_no_value(values):
+    assert made(values, "each") == {"lang[1.5]": ["yes", None]}
 
 
 EIGHT = ["fr|en", "en", "fr", "en|de", "de|fr", "en", "fr", "de"]

@@ -87,14 +87,14 @@ def test_what_was_shown_or_held_out_all_the_same_could_have_been_shown():
     assert found.seen.items.tolist() == [1]
 
 
-def test_a_history_of_other_items_is_refused():
-    with pytest.raises(InputError, match="the history table: none of its 1 items is in the items"):
-        shown(history=pl.DataFrame({"user_id": ["u"], "item_id": [77]}))
-
-
 def test_a_history_of_other_users_is_refused():
     with pytest.raises(InputError, match="none of the users with a list has a row there"):
         shown(history=pl.DataFrame({"user_id": ["q"], "item_id": [1]}))
+
+
+def test_a_history_of_another_catalogue_is_refused():
+    with pytest.raises(InputError, match="the history table: none of its 1 items is in the items"):
+        shown(history=pl.DataFrame({"user_id": ["u"], "item_id": [101]}))
 
 
 def test_labels_make_candidates_of_the_rows_and_nothing_makes_recommendations_of_them():

@@ -10,6 +10,7 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.text.counterfactual import counterfactual_markdown
+from fairrec.scoring.models.model import FunctionModel
 from tests.models.runs.small_run import small_run
 from tests.workflows.flipped_world import (
     N_ITEMS,
@@ -57,8 +58,13 @@ def test_a_budget_draws_users_at_random():
 def test_a_result_tells_no_folder_of_the_auditor_and_is_the_same_each_time(tmp_path: Path):
     def told(folder: Path) -> str:
         folder.mkdir()
+        other = FunctionModel(lambda *_: 0 * _[1], name="other")
         found = flipped(
-            direct, attribute=(), other_model=lambda *_: 0 * _[1], ledger=folder / "scores.ledger"
+            direct,
+            scorer_identity="direct",
+            attribute=(),
+            other_model=other,
+            ledger=folder / "scores.ledger",
         )
         return found.to_json() + found.audit.to_json()
 

@@ -51,6 +51,47 @@ def test_a_ledger_pays_for_no_user_under_one_value_twice(tmp_path: Path):
     assert names == ["scores.ledger", "scores.ledger.gender=F", "scores.ledger.gender=M"]
 
 
+LONG = "𠀀" * 100
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(f"{LONG}A", f"{LONG}B"), ("F-journal", "F"), ("F-wal", "F"), ("a/b", "a-b"), ("..", "")],
+)
+def test_each_value_has_a_ledger_of_its_own(first: str, second: str, tmp_path: Path):
+    users = people().users.with_columns(gender=pl.col("gender").replace({"F": first, "M": second}))
+    model = Counted(lambda user_ids, item_ids, gender, town: item_ids * (gender == second))
+    given = {"users": users, "ledger": tmp_path / "scores", "scorer_identity": "one"}
+    given |= {"metrics": "changed@3", "permutations": 0}
+    alone = [flipped(model, **given, reference={"gender": one}) for one in (first, second)]
+    assert [one.summary.affected.share for one in alone] == [1, 1]
+    n_asked = len(model.pairs)
+    assert n_asked == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
+    flipped(model, **given)
+    assert len(model.pairs) == n_asked
+    assert len([*tmp_path.iterdir()]) == 3
+
+
+def test_scores_of_users_with_other_features_are_refused(tmp_path: Path):
+    given = {"ledger": tmp_path / "scores", "scorer_identity": "one", "permutations": 0}
+    users = people().users
+    flipped(direct, **given)
+    changed = users.with_columns(gender=pl.col("gender").replace("M", "X"))
+    with pytest.raises(InputError, match="made for other candidates or features: those of user"):
+        flipped(direct, users=changed, **given)
+    # what the model is not given changes nothing
+    flipped(direct, users=users.with_columns(age=pl.col("age") + 1), **given)
+
+
+def test_a_ledger_needs_the_name_of_each_model(tmp_path: Path):
+    given = {"ledger": tmp_path / "scores", "permutations": 0}
+    with pytest.raises(InputError, match=r"must know whose scores it holds.*scorer_identity="):
+        flipped(direct, **given)
+    with pytest.raises(InputError, match="other_model has no name"):
+        flipped(direct, **given, scorer_identity="one", attribute=(), other_model=lambda u, i: i)
+    assert [file.name for file in tmp_path.iterdir()] == ["scores"]
+
+
 def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: Path):
     from fairrec.scoring.models.model import FunctionModel
 
@@ -104,6 +145,11 @@ def test_another_model_for_the_same_people():
     assert top.group == {"gender": "F"}
     men = found.audit.per_user.filter(gender="M")
     assert men["affected@3"].sum() == 0
+
+
+def test_what_is_no_other_model_is_refused():
+    with pytest.raises(InputError, match="invalid other_model: expected a folder of a trained run"):
+        flipped(direct, attribute=(), other_model=3)
 
 
 def test_what_nobody_differs_in_cannot_be_changed():

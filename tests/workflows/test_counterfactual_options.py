@@ -23,6 +23,7 @@ def test_options_are_read_from_text():
         ({"other_model": "runs/b", "reference": "age=5"}, "reference is a value of attribute"),
         ({"attribute": "age", "budget_users": 0}, "invalid budget_users"),
         ({"attribute": "age", "margin": 0}, "invalid margin"),
+        ({"attribute": "age,age"}, "'age' is named twice in attribute"),
     ],
 )
 def test_what_does_not_go_together_is_refused(given, says):

@@ -63,6 +63,11 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     items = read_users(table, [*by, unit])
     refuse_repeated([spec.name for spec in items.specs])
     is_known = items.columns[unit].is_not_null()
+    if not is_known.any():
+        raise InputError(
+            f"{table.where}: column '{plain(unit)}' is empty in every row, so there is no unit. "
+            f"Leave out {spelled('unit')} to compare items, or name another column."
+        )
     codes, ids = encode(ids_as_integers_or_text(items.columns[unit].drop_nulls(), table.where))
     called = Unit.of_column(unit)
     specs = tuple(replace(spec, unit=called) for spec in items.specs if spec.name != unit)

@@ -243,7 +243,7 @@ def _about_unknown_users(
     if is_unknown.all():
         table.doubt(
             "users",
-            f"{table.where}: none of its {len(unknown):,} users is in {users_where}. Users there: "
+            f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
             f"{listed(unknown.head(SHOWN).to_list())}. Check that both tables use the same user "
             "ids.",
         )

@@ -52,12 +52,18 @@ def one_value_each(
     if how is None:
         yield OneValue(name, as_given, _refuse_several(values, name, where, unit))
         return
+    refusal = InputError(
+        f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
+        "text, whole numbers or true/false."
+    )
+    kind = values.head(0).explode().dtype if _is_list(values) else values.dtype
+    if kind.is_nested() or kind == pl.Object:
+        raise refusal
     lists = _lists(values)
-    if lists.head(0).explode().dtype.is_nested():
-        raise InputError(
-            f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
-            "text, whole numbers or true/false."
-        )
+    try:
+        texts = lists if how == "first" else lists.cast(pl.List(pl.String))
+    except pl.exceptions.PolarsError as error:
+        raise refusal from error
     n_several = int((lists.list.len() > 1).sum())
     n_of_all = f"{n_several:,} of {len(values):,} {unit.many}"
     told = f"attribute '{name}' has several values for {n_of_all}"
@@ -70,9 +76,9 @@ def one_value_each(
     if how == "first":
         yield OneValue(name, lists.list.first(), note)
     elif how == "whole":
-        yield OneValue(name, values if values.dtype == pl.String else _joined(lists), note)
+        yield OneValue(name, values if values.dtype == pl.String else _joined(texts), note)
     else:
-        for place, (value, answers) in enumerate(_each(lists, name, where, unit)):
+        for place, (value, answers) in enumerate(_each(texts, name, where, unit)):
             is_further = place > 0
             yield OneValue(
                 f"{name}{OPEN}{value}{CLOSE}", answers, None if is_further else note, is_further
@@ -117,7 +123,7 @@ def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str
         f"Say what becomes of several: take the first of each {unit.one} ({name}:first), make an "
         f"attribute of each value ({name}:each), or take them together as one value ({name}:whole)."
     )
-    if isinstance(values.dtype, pl.List | pl.Array):
+    if _is_list(values):
         raise InputError(
             f"{where}: attribute '{name}' holds lists, and an attribute has one value "
             f"{unit.a}. {choice}"
@@ -141,7 +147,6 @@ def _refuse_several(values: pl.Series, name: str, where: str, unit: Unit) -> str
 
 def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple[str, pl.Series]]:
     """Each value, and of each user 'yes' or 'no'; null where a user has no value at all."""
-    lists = _as_text(lists)
     known = lists.explode().drop_nulls().unique().sort()
     if not 0 < len(known) <= MOST_EACH:
         raise InputError(
@@ -158,13 +163,13 @@ def _each(lists: pl.Series, name: str, where: str, unit: Unit) -> Iterator[tuple
 
 def _joined(lists: pl.Series) -> pl.Series:
     """The values of each user as one text; null where there is none."""
-    frame = pl.DataFrame({"values": _as_text(lists)})
+    frame = pl.DataFrame({"values": lists})
     has_any = pl.col("values").list.len() > 0
     return frame.select(pl.when(has_any).then(pl.col("values").list.join(MARK))).to_series()
 
 
-def _as_text(lists: pl.Series) -> pl.Series:
-    return lists.cast(pl.List(pl.String))
+def _is_list(values: pl.Series) -> bool:
+    return isinstance(values.dtype, pl.List | pl.Array)
 
 
 def _lists(values: pl.Series) -> pl.Series:
@@ -176,4 +181,6 @@ def _lists(values: pl.Series) -> pl.Series:
         values = values.arr.to_list()
     elif not isinstance(values.dtype, pl.List):
         values = pl.select(pl.concat_list(values)).to_series()
+    if values.head(0).explode().dtype.is_float():
+        values = values.list.eval(pl.element().drop_nans())
     return values.list.drop_nulls().fill_null([])

@@ -38,11 +38,14 @@ class Batch:
 
 
 def as_array(answer: Any) -> AnyArray:
-    """An answer as an array; numbers with a text among them stay numbers.
+    """An answer as an array; numbers with a text among them stay numbers, masked ones are none.
 
     >>> as_array([0.5, "x"]).tolist()
     [0.5, 'x']
     """
+    if isinstance(answer, np.ma.MaskedArray):
+        # what lies under the mask is whatever was there
+        return np.array(answer.tolist(), dtype=object)
     array = np.asarray(answer)
     if array.dtype.kind in "SU" and not isinstance(answer, np.ndarray):
         return np.asarray(answer, dtype=object)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import InputError, ScoringError
-from fairrec.core.options import spelled
+from fairrec.core.options import invalid, spelled
 from fairrec.core.progress import Progress
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.scoring.ledger.ledger import Ledger
@@ -25,6 +25,11 @@ from fairrec.workflows.scored import features_of, ledger_of
 
 MOST_VALUES = 24
 """Values that everybody is scored under, before somebody has to say which one is meant."""
+
+_LONGEST_NAME = 40
+"""Letters of a value in the name of its ledger, of up to four bytes each."""
+_OF_SQLITE = ("-journal", "-shm", "-wal")
+"""Files that SQLite keeps beside a ledger, and takes for its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,14 @@ def asked_about(
             other.open()
             stack.callback(other.close)
             beside = None if file is None else _beside(file, "other model")
-            ledger = ledger_of(inputs, other, beside, other.identity())
+            name = other.identity()
+            if beside is not None and not name:
+                raise InputError(
+                    f"{spelled('ledger')} must know whose scores it holds, and the function given "
+                    f"as {spelled('other_model')} has no name. Leave out {spelled('ledger')}, or "
+                    "give a run or an address."
+                )
+            ledger = ledger_of(inputs, other, beside, name)
             others = {0: opened(ledger, "by the other model")}
             yield Asked(inputs, as_is, others, None, model.who, other.who)
             return
@@ -172,6 +184,8 @@ def _other_model(given: Any) -> Model:
         return given
     if callable(given):
         return FunctionModel(given)
+    if not isinstance(given, str | Path):
+        raise invalid("other_model", "a folder of a trained run, an address, or a model", given)
     if re.match(r"https?://", str(given)):
         from fairrec.scoring.http.endpoint import Endpoint
 
@@ -190,8 +204,8 @@ def _other_model(given: Any) -> Model:
 
 def _beside(file: Path, words: str) -> Path:
     """The ledger of users with another value, beside that of users as they are."""
-    name = re.sub(r"[^\w=.-]+", "-", words)
-    if name != words:
+    name = re.sub(r"[^\w=.-]+", "-", words)[:_LONGEST_NAME]
+    if name != words or name.endswith(_OF_SQLITE):
         # two values may look alike without the letters that no file can have
         name += f"-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
     return file.with_name(f"{file.name}.{name}")

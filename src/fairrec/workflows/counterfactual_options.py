@@ -8,7 +8,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any
 
-from fairrec.core.errors import InputError
+from fairrec.core.errors import InputError, plain
 from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, number, pairs
 from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS
@@ -84,6 +84,12 @@ class CounterfactualOptions(Options):
 
     def check(self) -> None:
         """Refuse what does not go together."""
+        for name in self.attribute:
+            if self.attribute.count(name) > 1:
+                raise InputError(
+                    f"Attribute '{plain(name)}' is named twice in {spelled('attribute')}. Name it "
+                    "once."
+                )
         if bool(self.attribute) == (self.other_model is not None):
             raise InputError(
                 f"Name what is to be changed: {spelled('attribute', ['gender'])}, or "

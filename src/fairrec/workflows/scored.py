@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fairrec.core.errors import InputError
+from fairrec.core.options import spelled
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.tables import Table
 from fairrec.scoring.ledger.ledger import Ledger
@@ -46,16 +48,23 @@ def ledger_of(
     features : what the model is given instead of what the tables hold
     """
     candidates, user_ids = inputs.candidates, inputs.ids_of_lists
+    if file is not None and not identity:
+        raise InputError(
+            "A ledger must know whose scores it holds. Name the model, with its version: "
+            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
+        )
     features = features or features_of(inputs, model, tables)
+    scorer = ModelScorer(model, candidates, user_ids, features)
     return Ledger(
         candidates,
-        ModelScorer(model, candidates, user_ids, features),
+        scorer,
         model.rows_per_call,
         file,
         identity,
         user_ids,
         model.concurrency,
         model.stop,
+        features.among({one.column for one in scorer.inputs}),
     )
 
 

@@ -184,9 +184,4 @@ def _ledger(
         scorer = TableScorer(candidates)
         name = "" if file is None else identity or scorer.identity()
         return Ledger(candidates, scorer, file=file, identity=name, user_ids=user_ids)
-    if file is not None and not identity:
-        raise InputError(
-            "A ledger must know whose scores it holds. Name the model, with its version: "
-            f"{spelled('scorer_identity', 'ranker-2024-05-01')}"
-        )
     return ledger_of(inputs, model, file, identity)

@@ -43,6 +43,23 @@ def test_the_table_has_everyone_and_each_change():
     assert table.rows[1][-1].startswith("+0.") and table.rows[2][-1].startswith("\u22120.")
 
 
+def test_text_from_outside_in_the_table_is_shown_as_text():
+    found = flipped(direct, permutations=0)
+    name, one = "share@3[pay=<b>|\x1b[31m]_change", found.summary.pairs[0]
+    odd = found.summary.model_copy(
+        update={
+            "changes": {name: found.summary.changes["mrr@3_change"]},
+            "pairs": (one.model_copy(update={"of": "gender=\x1b[31m"}),),
+        }
+    )
+    table = changes_table(odd)
+    assert table.columns[2] == "share@3[pay=<b>|\\x1b[31m]_change"
+    assert table.rows[1][0] == "gender=\\x1b[31m → gender=M"
+    told = counterfactual_markdown(odd, found.audit.summary)
+    assert r"share@3\[pay=\<b\>\|\\x1b\[31m\]" in told
+    assert "<b>" not in told
+
+
 def test_metrics_are_told_as_they_are_and_once_changed():
     found = flipped(direct, permutations=0).summary
     table = means_table(found)

@@ -44,6 +44,22 @@ def test_of_several_attributes_those_count_that_somebody_has_together():
         found.position({"gender": "M", "age": "10"})
 
 
+def test_values_that_look_alike_have_words_of_their_own():
+    long = "x" * 100
+    columns = {
+        "town": [f"{long}A", f"{long}B", "a\nb", "a\\nb"],
+        "first": ["1, second=2", "1", "1", "1"],
+        "second": ["3", "2, second=3", "2", "3"],
+    }
+    features = JoinedFeatures(
+        {name: np.array(values, dtype=object) for name, values in columns.items()}
+    )
+    for names in (["town"], ["first", "second"]):
+        found = values_of(features, names)
+        assert len({found.words(at) for at in range(4)}) == 4
+    assert found.words(0) == "first=1, second=2"
+
+
 def test_everybody_gets_the_value_as_the_model_knows_it_and_all_else_stays():
     values = values_of(FEATURES, ["age"])
     changed = with_value(FEATURES, values, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 
 import polars as pl
 import pytest
@@ -20,6 +20,9 @@ USERS = pl.DataFrame(
         "height": [1.5, None, 1.7],
         "member": [True, False, True],
         "born": [date(2000, 1, 2), date(1990, 3, 4), None],
+        "since": [timedelta(1), timedelta(2), None],
+        "bytes": [b"\xff", b"a", None],
+        "large": pl.Series([2**100, 1, 2], dtype=pl.Int128),
     }
 )
 ITEMS = pl.DataFrame({"item_id": [2, 1], "genres": [["x", "y"], []], "odd": [{"a": 1}, {"a": 2}]})
@@ -36,6 +39,10 @@ def test_values_follow_the_order_of_users_and_items():
     assert found.per_user["member"].tolist() == [False, True]
     # lists are text joined with '|'; an item that is not in the table has no value
     assert found.per_item["genres"].tolist() == ["", "x|y", None]
+
+
+def test_whole_numbers_of_any_size_stay_whole():
+    assert joined("users:large").per_user["large"].tolist() == [1, 2**100]
 
 
 def test_categories_are_found_by_their_usual_names():
@@ -64,6 +71,8 @@ def test_ids_that_look_like_numbers_are_joined_with_numbers():
     [
         ("users:shoe", "no column 'shoe', which features asks for. Columns here: user_id, age"),
         ("items:odd", "feature 'odd' holds Struct"),
+        ("users:since", "feature 'since' holds Duration"),
+        ("users:bytes", "feature 'bytes' holds Binary"),
     ],
 )
 def test_features_that_are_not_there_are_refused(features, says):

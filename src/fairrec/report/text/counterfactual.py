@@ -25,7 +25,12 @@ from fairrec.report.words import (
     signed,
     signed_interval,
 )
-from fairrec.result.counterfactual_schema import AsTheyAre, CounterfactualSummary, MeanChange
+from fairrec.result.counterfactual_schema import (
+    AsTheyAre,
+    CounterfactualSummary,
+    MeanChange,
+    ValueChange,
+)
 from fairrec.result.schema import AuditSummary
 
 MOST_ROWS = 42
@@ -142,7 +147,7 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
     """Every value for all users, and for the users of each value."""
     rows = [_row("everyone", f"{summary.n_users:,}", summary.changes)]
     rows += [
-        _row(f"{pair.of} → {pair.to}" if pair.of else pair.to, f"{pair.n:,}", pair.changes)
+        _row(plain(_pair(pair), 300), f"{pair.n:,}", pair.changes)
         for pair in summary.pairs[:MOST_ROWS]
     ]
     n_more = len(summary.pairs) - MOST_ROWS
@@ -152,7 +157,7 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
         more += f" {few[:1].upper()}{few[1:]} are not told."
     return TableView(
         title="Changes, for all users and for those of each value",
-        columns=("users", "n", *summary.changes),
+        columns=("users", "n", *map(plain, summary.changes)),
         numeric=(False, True, *(True for _ in summary.changes)),
         rows=tuple(rows),
         note=(
@@ -160,6 +165,10 @@ def changes_table(summary: CounterfactualSummary) -> TableView:
             "one at a time. A change is that of a metric once changed, minus as it is." + more
         ),
     )
+
+
+def _pair(pair: ValueChange) -> str:
+    return f"{pair.of} → {pair.to}" if pair.of else pair.to
 
 
 def _row(who: str, n: str, changes: dict[str, MeanChange]) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def table_lines(view: TableView) -> list[str]:
     rows = (" | ".join(escape(cell) for cell in row) for row in view.rows)
     note = ["", escape(view.note)] if view.note else []
     return [
-        f"| {' | '.join(view.columns)} |",
+        f"| {' | '.join(map(escape, view.columns))} |",
         f"|{'|'.join(rules)}|",
         *(f"| {row} |" for row in rows),
         *note,

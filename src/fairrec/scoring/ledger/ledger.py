@@ -20,6 +20,7 @@ from fairrec.inputs.flat_lists import gather_lists
 from fairrec.scoring.ledger.ledger_file import LedgerFile, Spent
 from fairrec.scoring.ledger.side_by_side import SideBySide, interrupts_held
 from fairrec.scoring.models.call_options import ROWS_PER_CALL
+from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
 from fairrec.scoring.scorer import Scorer
 
 FEWEST_USERS = 16
@@ -41,6 +42,7 @@ class Ledger:
     file : where scores are kept after each call, and found again by a later process
     identity : names the scorer, such as the checksum of a model; a file is of one scorer
     user_ids : (n_lists,), the user of each list; needed with a file
+    features : what the scorer is given beside ids; a file has scores for these alone
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class Ledger:
         user_ids: pl.Series | None = None,
         concurrency: int = 1,
         stop: Callable[[], None] = lambda: None,
+        features: JoinedFeatures = NO_FEATURES,
     ) -> None:
         self.users = self.rows = self.calls = self.users_before = 0
         self.seconds = 0.0
@@ -89,7 +92,7 @@ class Ledger:
         if file is not None:
             if user_ids is None:
                 raise ValueError("a ledger in a file needs the ids of the users")
-            self._file = LedgerFile(file, candidates, user_ids, identity)
+            self._file = LedgerFile(file, candidates, user_ids, identity, features)
             self.spent_before = self._file.spent
             lists, scores = self._file.take_found()
             self._keep(lists, scores)

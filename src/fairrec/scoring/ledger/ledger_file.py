@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -22,6 +22,7 @@ import polars as pl
 from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, OutputError, plain, some_of
 from fairrec.inputs.candidates import CandidateLists
+from fairrec.scoring.models.features import NO_FEATURES, JoinedFeatures
 
 APPLICATION_ID = 0x46524C47  # "FRLG"
 SCHEMA_VERSION = 1
@@ -37,7 +38,8 @@ _LAYOUT = (
     "seconds REAL NOT NULL)",
     "INSERT INTO spent VALUES (0, 0, 0, 0.0)",
     # kind: 'integer' or 'text', so that user 1 is not user '1'; items: hash of the candidate items
-    # in order; scores: float64, little-endian, in that order; sum: CRC-32 of all before
+    # in order, with features; scores: float64, little-endian, in that order; sum: CRC-32 of all
+    # before
     "CREATE TABLE scored (kind TEXT NOT NULL, user TEXT NOT NULL, items BLOB NOT NULL, "
     "scores BLOB NOT NULL, sum INTEGER NOT NULL, UNIQUE (kind, user))",
     f"PRAGMA application_id = {APPLICATION_ID}",
@@ -62,6 +64,7 @@ class LedgerFile:
     ----------
     user_ids : (n_lists,), the user of each list
     identity : names the scorer; a file of another one is refused
+    features : what the scorer is given of users and items; scores for others are refused
 
     Attributes
     ----------
@@ -69,7 +72,12 @@ class LedgerFile:
     """
 
     def __init__(
-        self, path: Path, candidates: CandidateLists, user_ids: pl.Series, identity: str
+        self,
+        path: Path,
+        candidates: CandidateLists,
+        user_ids: pl.Series,
+        identity: str,
+        features: JoinedFeatures = NO_FEATURES,
     ) -> None:
         self._path = path
         self._offsets = candidates.offsets
@@ -83,7 +91,12 @@ class LedgerFile:
             with self._errors():
                 self._lock()
                 self._open(identity)
-                self._item_hashes = _item_hashes(candidates.item_ids)
+                self._features = _told(features.per_user)
+                of_items = _told(features.per_item)
+                self._item_hashes = _item_hashes(candidates.item_ids, of_items)
+                self._asked_about = "candidates"
+                if self._features or of_items:
+                    self._asked_about += " or features"
                 self._read()
         except BaseException:
             self.close()
@@ -127,6 +140,8 @@ class LedgerFile:
                 )
             if path.is_dir():
                 raise InputError(f"{self._path} is a folder. Name a file for the ledger.")
+            if "\0" in str(path):
+                raise InputError(f"{plain(self._path, 300)}: is no name of a file. Name another.")
             return sqlite3.connect(path, timeout=0, isolation_level=None)
 
     def _lock(self) -> None:
@@ -190,7 +205,7 @@ class LedgerFile:
         if changed:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
-                f"{self._path}: this ledger was made for other candidates: those of user "
+                f"{self._path}: this ledger was made for other {self._asked_about}: those of user "
                 f"{some_of(shown, len(changed))} have changed ({len(lists):,} users of this audit "
                 "are in it). Name another file for the ledger."
             )
@@ -210,9 +225,10 @@ class LedgerFile:
         """For each list the hash of its items in order, which no other list has a part in."""
         starts, stops = self._offsets[lists].tolist(), self._offsets[lists + 1].tolist()
         hashes, items = self._item_hashes, self._items
+        mine = [self._features[one] if self._features else b"" for one in lists.tolist()]
         return [
-            blake2b(hashes[items[start:stop]].tobytes(), digest_size=_HASH_BYTES).digest()
-            for start, stop in zip(starts, stops, strict=True)
+            blake2b(hashes[items[start:stop]].tobytes() + one, digest_size=_HASH_BYTES).digest()
+            for start, stop, one in zip(starts, stops, mine, strict=True)
         ]
 
     @property
@@ -258,7 +274,7 @@ class LedgerFile:
         except UnicodeDecodeError as error:
             # what SQLite quotes from a damaged file need not be text
             raise InputError(self._damaged) from error
-        except PermissionError as error:
+        except OSError as error:
             raise InputError(self._not_allowed(error)) from error
 
     def _not_allowed(self, error: Exception) -> str:
@@ -277,11 +293,20 @@ def _sum(kind: str, user: str, items: bytes, scores: bytes) -> int:
     return zlib.crc32(scores, zlib.crc32(items, zlib.crc32(f"{kind} {user}".encode())))
 
 
-def _item_hashes(item_ids: pl.Series) -> AnyArray:
+def _told(features: Mapping[str, AnyArray]) -> list[bytes]:
+    """What is given of each user or item; nothing where there are no features."""
+    names = sorted(features)
+    values = zip(*(features[name].tolist() for name in names), strict=True)
+    return [repr([*zip(names, one, strict=True)]).encode() for one in values]
+
+
+def _item_hashes(item_ids: pl.Series, features: list[bytes]) -> AnyArray:
     """(n_items, 16) bytes, a hash of each id and its type, whatever other items there are."""
     kind = _kind(item_ids)
     hashes = b"".join(
-        blake2b(f"{kind} {item}".encode(), digest_size=_HASH_BYTES).digest()
-        for item in item_ids.cast(pl.String).to_list()
+        blake2b(f"{kind} {item}".encode() + told, digest_size=_HASH_BYTES).digest()
+        for item, told in zip(
+            item_ids.cast(pl.String).to_list(), features or [b""] * len(item_ids), strict=True
+        )
     )
     return np.frombuffer(hashes, dtype=np.uint8).reshape(-1, _HASH_BYTES)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -33,9 +35,12 @@ class AttributeValues:
     example: IntArray
 
     def words(self, value: int) -> str:
-        """`gender=F, age=25`."""
-        pairs = zip(self.names, self.values[value], strict=True)
-        return ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
+        """`gender=F, age=25`; a checksum behind them where another value has the same words."""
+        pairs = [*zip(self.names, self.values[value], strict=True)]
+        said = ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
+        if all(_is_told_whole(*pair, is_alone=len(pairs) == 1) for pair in pairs):
+            return said
+        return f"{said} ({sha256(json.dumps(pairs).encode()).hexdigest()[:8]})"
 
     def position(self, wanted: Mapping[str, str]) -> int:
         """Which of them this one is; an error where nobody has it.
@@ -119,6 +124,12 @@ def with_value(features: JoinedFeatures, values: AttributeValues, value: int) ->
 def is_missing(value: object) -> bool:
     """Whether a feature has no value: None, or NaN among numbers."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_told_whole(name: str, value: str, *, is_alone: bool) -> bool:
+    """Whether a name and a value can be read back from their words."""
+    is_shown = plain(name) == name and plain(value) == value
+    return is_shown and "=" not in name and (is_alone or "," not in value)
 
 
 def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,8 +29,17 @@ class JoinedFeatures:
     per_user: Mapping[str, AnyArray] = field(default_factory=dict)
     per_item: Mapping[str, AnyArray] = field(default_factory=dict)
 
+    def among(self, names: Collection[str]) -> JoinedFeatures:
+        """Those of these names."""
+        return JoinedFeatures(
+            {name: values for name, values in self.per_user.items() if name in names},
+            {name: values for name, values in self.per_item.items() if name in names},
+        )
+
 
 NO_FEATURES = JoinedFeatures()
+_BEYOND_NUMPY = ("Int128", "UInt128")
+"""Whole numbers that it has no arrays of; the second is not in all versions of Polars."""
 
 
 def join_features(
@@ -81,17 +90,22 @@ def _columns(
 def _as_array(values: pl.Series, name: str, where: str) -> AnyArray:
     """Whole numbers, numbers, true/false or text; lists as text joined with '|'."""
     kind = values.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        values = values.cast(pl.List(pl.String)).list.join("|")
-    elif kind.is_nested() or kind == pl.Object:
-        raise InputError(
-            f"{where}: feature {plain(repr(name))} holds {plain(kind)}. Give text, numbers, "
-            "true/false, or lists of these."
-        )
-    elif kind.is_decimal() or kind.is_float():
+    if kind.is_decimal() or kind.is_float():
         return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    elif kind.is_integer() or kind == pl.Boolean:
-        if not values.null_count():
+    if kind.is_integer() or kind == pl.Boolean:
+        if not values.null_count() and str(kind) not in _BEYOND_NUMPY:
             return values.to_numpy()
         return np.array(values.to_list(), dtype=object)
-    return np.array(values.cast(pl.String).to_list(), dtype=object)
+    try:
+        if isinstance(kind, pl.List | pl.Array):
+            values = values.cast(pl.List(pl.String)).list.join("|")
+        elif not (kind.is_nested() or kind == pl.Object):
+            values = values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        pass
+    if values.dtype == pl.String:
+        return np.array(values.to_list(), dtype=object)
+    raise InputError(
+        f"{where}: feature {plain(repr(name))} holds {plain(kind)}. Give text, numbers, "
+        "true/false, or lists of these."
+    )
