@@ -160,7 +160,7 @@ def test_a_scorer_without_a_search_scores_everyone():
 @every_searcher
 @pytest.mark.parametrize("budget", [90, "45%"])
 def test_the_summary_says_what_was_scored_and_found(name, budget):
-    result = audit(SearchOptions(name, budget_users=budget))
+    result = audit(SearchOptions(name, budget_users=budget, reference=0.2))
     search = result.summary.search
     n_allowed = 90 if budget == 90 else 180
     n_scored = result.per_user["auc"].count()

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
-
 from fairrec.core.errors import InputError
 from fairrec.core.kinds import FILE, NAME, number, one_of, pairs
 from fairrec.core.options import SEARCH, Option, Options, spelled
@@ -124,4 +122,4 @@ def _share_out_of_reach(space: Grouping, users: int) -> float:
     complete groups, the sample alone can find anything.
     """
     left = (1 - REFERENCE_OF_BUDGET) * users
-    return float(np.mean(2 * space.lattice.n_users > left))
+    return float((2 * space.lattice.n_users > left).mean())
