@@ -43,3 +43,12 @@ def test_attributes_may_stand_beside_values_with_items():
     # a count of items is a number like any other
     values = USERS.with_columns(item_id=pl.Series([3, 4]), score=pl.Series([0.1, 0.2]))
     assert "values" in open_tables(None, TableOptions(values=values))
+
+
+@pytest.mark.parametrize("name", ["test", "history"])
+def test_lists_are_not_held_against_themselves(name, tmp_path):
+    RECS.write_parquet(tmp_path / "recs.parquet")
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "recs.parquet")
+    others = {"test": TEST, name: str(tmp_path / "link.parquet")}
+    with pytest.raises(InputError, match=f"given as the predictions and as {name}: .*leave out"):
+        open_tables(str(tmp_path / "recs.parquet"), TableOptions(users=USERS, **others))

@@ -107,7 +107,8 @@ def test_only_a_counterfactual_and_its_own_metric_are_judged_so():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"max_affected": 0}, "max_affected must be a number between 0 and 1"),
+        ({"max_affected": -0.1}, "max_affected must be a number from 0, below 1"),
+        ({"max_affected": 1}, "max_affected must be"),
         ({"max_affected": 5}, "max_affected must be"),
         ({"max_affected": 0.1, "max_worse": 0.1}, "max_worse and max_affected"),
         ({"max_affected": 0.1, "groups": ["gender=F"]}, "about all users, and names groups"),
@@ -118,3 +119,10 @@ def test_what_such_a_rule_cannot_be_is_said(given, said):
         fairrec.gate(
             audit_two_sides(permutations=0).users, {"rule": [{"metric": "mrr@5", **given}]}
         )
+
+
+def test_a_policy_may_ask_that_nobody_is_affected():
+    nobody = Rule(metric="affected@3", max_affected=0)
+    assert judge_affected(nobody, share(0.0, 0.0), 1).outcome == "passed"
+    assert judge_affected(nobody, share(0.0, 0.01), 1).outcome == "inconclusive"
+    assert judge_affected(nobody, share(0.001, 0.001), 1).outcome == "failed"

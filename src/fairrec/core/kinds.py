@@ -137,6 +137,7 @@ def number(
         words = f" between {above:g} and {below:g}"
     elif least is not None:
         words = f" from {least:g}" + ("" if most is None else f" to {most:g}")
+        words += "" if below is None else f", below {below:g}"
     elif above is not None:
         words = f" above {above:g}" + ("" if most is None else f", up to {most:g}")
     return Kind(parse, f"a number{words}", "NUMBER")
@@ -185,20 +186,23 @@ def share_or_users() -> Kind:
     )
 
 
-def share() -> Kind:
+def share(*, above: float | None = None, most: float = 1) -> Kind:
     """A share from 0 to 1, or a percentage.
 
     >>> share().parse("5%"), share().parse(0.05)
     (0.05, 0.05)
+    >>> share(above=0, most=0.5).expected
+    'a share above 0, up to 0.5 (0.05) or a percentage (5%)'
     """
-    plain_share = number(least=0, most=1)
+    plain_share = number(least=0 if above is None else None, above=above, most=most)
 
     def parse(given: Any) -> float:
         if isinstance(given, str) and given.strip().endswith("%") and given.strip("% ") != "0":
-            return percentage(given)
+            return float(plain_share.parse(percentage(given)))
         return float(plain_share.parse(given.strip("% ") if isinstance(given, str) else given))
 
-    return Kind(parse, "a share from 0 to 1 (0.05) or a percentage (5%)", "SHARE")
+    expected = plain_share.expected.replace("a number", "a share", 1)
+    return Kind(parse, f"{expected} (0.05) or a percentage (5%)", "SHARE")
 
 
 def memory_size() -> Kind:

@@ -18,7 +18,7 @@ from fairrec.inputs.columns import check_mapping, refuse_unused
 from fairrec.inputs.described import Described, MeasuredBy
 from fairrec.inputs.flat_lists import gather_lists
 from fairrec.inputs.item_columns import read_item_columns
-from fairrec.inputs.mix_ups import refuse_swapped
+from fairrec.inputs.mix_ups import refuse_same_file, refuse_swapped
 from fairrec.inputs.notes import Note, Notes, in_words
 from fairrec.inputs.other_lists import read_other_lists
 from fairrec.inputs.parts.coded_users import users_of
@@ -196,6 +196,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     refuse_swapped(tables)
+    refuse_same_file(tables)
     return tables
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from fairrec.core.errors import InputError, listed
 from fairrec.core.options import Blank, spelled
@@ -40,6 +41,28 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
             f"{test.where} has scores or ranks and {predictions.where} has none: they look "
             f"swapped. Give the held-out interactions as {spelled('test')}."
         )
+
+
+def refuse_same_file(tables: Mapping[str, Table]) -> None:
+    """An error where the lists are given once more as what they are held against."""
+    lists = tables.get("predictions")
+    for name in ("test", "history"):
+        other = tables.get(name)
+        if lists and other and lists.path and other.path and _is_same(lists.path, other.path):
+            remedy = (
+                f"Give the held-out interactions, or leave out {spelled('test')} where the "
+                "predictions have labels."
+                if name == "test"
+                else f"Give what users had before, or leave out {spelled('history')}."
+            )
+            raise InputError(
+                f"{lists.where} is given as the predictions and as {spelled(name)}: every list "
+                f"would be held against itself. {remedy}"
+            )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
 
 
 def _has(table: Table, wanted: str) -> bool:

@@ -15,6 +15,7 @@ from fairrec.inputs.audit_inputs import AuditInputs, refuse_clash
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, read_catalogue
 from fairrec.inputs.columns import check_mapping, refuse_unused
+from fairrec.inputs.mix_ups import refuse_same_file
 from fairrec.inputs.room import refuse_large
 from fairrec.inputs.shown import Shown, read_shown
 from fairrec.inputs.side import SideData
@@ -136,6 +137,7 @@ def _open(predictions: Any, given: TableOptions) -> dict[str, Table]:
         if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
+    refuse_same_file(tables)
     return tables
 
 

@@ -102,7 +102,7 @@ class Rule(Part):
     trend: Literal["not_worse"] | None = Field(
         default=None, description="no group became worse over the audits before this one"
     )
-    max_affected: Annotated[float, _read_by(number(above=0, below=1))] | None = Field(
+    max_affected: Annotated[float, _read_by(number(least=0, below=1))] | None = Field(
         default=None,
         description="of a counterfactual: the largest share of all users for whom the change makes "
         "another list",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, number, pairs
+from fairrec.core.kinds import FILE, NAMES, TEXT, Kind, pairs, share
 from fairrec.core.options import GROUPS, MODEL, SEARCH, Option, Options, spelled
 from fairrec.search.budget import BUDGET_USERS
 
@@ -55,8 +55,8 @@ BudgetUsers = Annotated[
 Margin = Annotated[
     float | None,
     Option(
-        number(above=0, most=0.5).or_none(),
-        "Stop once the share of users affected is known within so much, such as 0.05",
+        share(above=0, most=0.5).or_none(),
+        "Stop once the share of users affected is known within so much, such as 0.05 or 5%",
         SEARCH,
     ),
 ]
