@@ -103,7 +103,10 @@ def test_users_without_a_value_withhold_the_answer():
 
 def test_what_to_do_next_fits_what_was_found():
     assert "look at what these users got" in answer_of(audit_of({"a": 0.2})).next_steps
-    assert "look at their lists, then fairrec mitigate" in answer_of(planted_result()).next_steps
+    assert (
+        "look at their lists, then fairrec mitigate --groups findings"
+        in answer_of(planted_result()).next_steps
+    )
     counted = answer_of(fairrec.audit(counts=fairrec.count(**tables()), permutations=199))
     assert "look at what these users got" in counted.next_steps
     none = answer_of(audit_of({"a": 0.0})).next_steps

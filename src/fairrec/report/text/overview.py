@@ -364,7 +364,7 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         elif not unit.is_users:
             steps.append(f"look at how these {unit.many} are ranked, and for whom")
         elif has_lists and summary.search.users_scored == summary.n_users:
-            steps.append("look at their lists, then fairrec mitigate")
+            steps.append("look at their lists, then fairrec mitigate --groups findings")
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
