@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairrec.groups.grouping import EVERYONE
+from fairrec.core.audit_options import AuditOptions
+from fairrec.groups.grouping import EVERYONE, Grouping
+from fairrec.inputs.users import Attribute
 from tests.groups.small_grouping import grouping_of
 from tests.search.search_worlds import skewed_space, space_of, users_of
 
@@ -55,3 +57,19 @@ def test_the_complement_of_a_group_is_all_others_where_they_are_one_group():
     ]
     one, all_others = (("a", 0),), (("a", 1),)
     assert conditions == [(one, all_others), (all_others, one)]
+
+
+def test_the_rest_lack_a_value_that_fewer_have():
+    # war: 3 of 10 films; love: 8 of 10; a column of the users' own with yes and no
+    answers = {
+        "genres[war]": [1] * 3 + [0] * 7,
+        "genres[love]": [1] * 8 + [0] * 2,
+        "member": [1] * 3 + [0] * 7,
+    }
+    attributes = [
+        Attribute(name, np.array(codes, dtype=np.int32), ("no", "yes"))
+        for name, codes in answers.items()
+    ]
+    found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, threads=1))
+    rest = [found.group(int(at)).conditions for at in np.flatnonzero(found.is_rest)]
+    assert rest == [(("genres[war]", "no"),)]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairrec.core.arrays import CodeArray, IntArray
+from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.audit_options import AuditOptions, smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import spelled
@@ -18,7 +18,7 @@ from fairrec.groups.cells import Cells, cells_of
 from fairrec.groups.group import Group
 from fairrec.groups.lattice import ANY, Lattice, build_lattice, members
 from fairrec.groups.room import refuse_too_many
-from fairrec.inputs.several import HAS
+from fairrec.inputs.several import HAS, LACKS
 from fairrec.inputs.users import Attribute, column_of
 
 EVERYONE = -1
@@ -108,6 +108,19 @@ class Grouping:
             if len(mine) == 2 and len(np.unique(codes)) == 2:
                 found[mine] = mine[::-1]
         return found
+
+    @cached_property
+    def is_rest(self) -> BoolArray:
+        """(n_groups,), all who lack one of several values, where fewer have it and are a group.
+
+        Nobody looks for the films that are not science fiction, but for those that are.
+        """
+        is_rest = np.zeros(len(self.lattice), dtype=bool)
+        for group in np.flatnonzero(self.complement != np.arange(len(self.lattice))):
+            ((name, value),) = self.group(int(group)).conditions
+            n, n_others = self.lattice.n_users[[group, self.complement[group]]]
+            is_rest[group] = bool(column_of(name, [value])) and value == LACKS and n >= n_others
+        return is_rest
 
     def group(self, position: int) -> Group:
         """The group at a position of the lattice, by the names of its attributes and values."""

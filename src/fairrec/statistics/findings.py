@@ -97,6 +97,10 @@ def select_findings(
             )
         )
         best = int(open_groups[order[0]])
+        few = int(grouping.complement[best])
+        if grouping.is_rest[best] and few in open_groups:
+            # one difference, of which the few are named
+            best = few
         chosen.append(best)
         is_member = members(lattice.codes[best], cells)
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
@@ -111,7 +115,7 @@ def select_findings(
         folded_into[open_groups[~kept]] = best
         open_groups = open_groups[kept]
     because_of: list[int | None] = [None] * len(chosen)
-    hidden = _worst_of_folded(at_first, folded_into, chosen, higher_is_better)
+    hidden = _worst_of_folded(at_first, folded_into, chosen, higher_is_better, depth)
     if hidden is not None:
         explains = int(folded_into[hidden])
         n_folded[chosen.index(explains)] -= 1
@@ -120,7 +124,11 @@ def select_findings(
 
 
 def _worst_of_folded(
-    score: FloatArray, folded_into: IntArray, chosen: list[int], higher_is_better: bool | None
+    score: FloatArray,
+    folded_into: IntArray,
+    chosen: list[int],
+    higher_is_better: bool | None,
+    depth: IntArray,
 ) -> int | None:
     """The group at the worse end that stands out most, where none of those chosen is there."""
     if higher_is_better is None:
@@ -129,7 +137,9 @@ def _worst_of_folded(
     candidates = np.flatnonzero((folded_into >= 0) & (harms > 0))
     if not len(candidates) or (harms[chosen] > 0).any():
         return None
-    return int(candidates[np.argmax(harms[candidates])])
+    # ties: the fewer conditions
+    order = np.lexsort((candidates, depth[candidates], -np.round(harms[candidates], 9)))
+    return int(candidates[order[0]])
 
 
 def _expected(

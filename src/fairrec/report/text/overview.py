@@ -203,7 +203,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
     if is_sampled(summary):
         n_sample = unit.count(summary.metrics[name].n_compared)
         detail += f" · all others estimated from {n_sample} drawn at random"
-    if finding.because_of:
+    if finding.because_of and finding.because_of != told:
         better = group_label(finding.because_of)
         detail += f" · they would not stand out without {better}, {words.better} than they are"
     return headline, detail
@@ -222,7 +222,7 @@ def _told(groups: list[FoundGroup], summary: AuditSummary) -> dict[str, Value]:
         or summary.given is not None
         or is_sampled(summary)
         or first.served == "better"
-        or first.first[1].because_of is not None
+        or first.first[1].because_of not in (None, has_value)
         or any(group.served == first.served for group in groups[1:])
         or _others_known(first, summary) < summary.coverage.min_users
     )
