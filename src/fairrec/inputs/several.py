@@ -182,5 +182,5 @@ def _lists(values: pl.Series) -> pl.Series:
     elif not isinstance(values.dtype, pl.List):
         values = pl.select(pl.concat_list(values)).to_series()
     if values.head(0).explode().dtype.is_float():
-        values = values.list.eval(pl.element().drop_nans())
+        values = values.list.eval(pl.element().filter(pl.element().is_not_nan()))
     return values.list.drop_nulls().fill_null([])
