@@ -5,7 +5,7 @@ import pytest
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import EVERYONE, Grouping
-from fairrec.inputs.users import Attribute
+from fairrec.inputs.users import MISSING, OTHER, Attribute
 from tests.groups.small_grouping import grouping_of
 from tests.search.search_worlds import skewed_space, space_of, users_of
 
@@ -73,3 +73,31 @@ def test_the_rest_lack_a_value_that_fewer_have():
     found = Grouping.of(attributes, AuditOptions(depth=1, min_support=1, threads=1))
     rest = [found.group(int(at)).conditions for at in np.flatnonzero(found.is_rest)]
     assert rest == [(("genres[war]", "no"),)]
+
+
+def groups_by(columns: dict[str, list[str]]) -> list[dict[str, object]]:
+    """What tells groups of one or two attributes of three."""
+    attributes = []
+    for name, texts in columns.items():
+        values, codes = np.unique(texts, return_inverse=True)
+        attributes.append(Attribute(name, codes.astype(np.int32), tuple(values.tolist())))
+    space = Grouping.of(attributes, AuditOptions(min_support=1, depth=2))
+    found = [space.group(at).as_dict() for at in range(len(space.lattice))]
+    return [group for group in found if len(group) < len(columns)]
+
+
+@pytest.mark.parametrize("last", [(), (MISSING, MISSING), (OTHER, "no"), ("no", OTHER)])
+def test_who_lacks_two_values_of_one_column_is_no_group(last):
+    en, fr = ["yes", "yes", "no", *last[:1]], ["no", "yes", "yes", *last[1:]]
+    groups = groups_by({"lang[en]": en, "lang[fr]": fr, "age": (["old", "new"] * 2)[: len(en)]})
+    assert {"lang[en]": "yes", "lang[fr]": "yes"} in groups
+    assert {"lang[en]": "no"} in groups
+    assert {"lang[en]": "yes", "lang[fr]": "no"} not in groups
+
+
+def test_other_attributes_with_such_names_make_groups_as_any_do():
+    # nobody would lack all values of one column
+    car, bike = ["yes", "yes", "no", "no"], ["no", "yes", "yes", "no"]
+    groups = groups_by({"owns[car]": car, "owns[bike]": bike, "age": ["old", "new"] * 2})
+    assert {"owns[car]": "no", "owns[bike]": "no"} in groups
+    assert {"owns[car]": "yes", "owns[bike]": "no"} in groups

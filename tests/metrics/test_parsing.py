@@ -102,6 +102,8 @@ def test_a_metric_of_the_other_side_is_refused_with_what_there_is():
         *("items", "users", "users")
     ]
     refuse_unknown("Recommended@3")
+    assert side_of(" exposure @ 10") == "items"
+    refuse_unknown("exposure @10")
     with pytest.raises(UnknownNameError, match="'exposures'"):
         refuse_unknown("exposures@3")
     with pytest.raises(InputError) as caught:

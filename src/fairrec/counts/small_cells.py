@@ -8,8 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from fairrec.counts.table import FAMILY, USERS, Counts, family_name
-
-OTHER = "(other)"
+from fairrec.inputs.users import OTHER
 
 
 def without_small_cells(counts: Counts, least: int | None) -> Counts:

@@ -61,9 +61,8 @@ class Grouping:
         min_users = options.min_users(int(cells.n_users.sum()))
         depth = options.lattice_depth
         refuse_too_many(cells, depth, min_users, n_metrics, options.max_memory)
-        lattice = build_lattice(
-            cells, depth, min_users, options.n_threads, together=_of_one_column(attributes)
-        )
+        together = _of_one_column(attributes, cells)
+        lattice = build_lattice(cells, depth, min_users, options.n_threads, together=together)
         return cls(tuple(attributes), cells, lattice, min_users)
 
     @property
@@ -144,18 +143,27 @@ class Grouping:
         return dict(zip(map(tuple, self.codes.tolist()), self.full.tolist(), strict=True))
 
 
-def _of_one_column(attributes: Sequence[Attribute]) -> list[dict[int, int]]:
+def _of_one_column(attributes: Sequence[Attribute], cells: Cells) -> list[dict[int, int]]:
     """Attributes that are values of one column, and the code of having the value.
 
     Who lacks two of them is no group that anybody thinks of, and there are thousands of these: all
-    but the films of war and of science fiction.
+    but the films of war and of science fiction. Other attributes may have such names and values;
+    there somebody lacks all of them, who would have no value of the column.
     """
     found: dict[str, dict[int, int]] = {}
     for at, one in enumerate(attributes):
         column = column_of(one.name, one.values)
         if column is not None and HAS in one.values:
             found.setdefault(column, {})[at] = one.values.index(HAS)
-    return [*found.values()]
+
+    def is_split(having: dict[int, int]) -> bool:
+        lacks_all = np.ones(len(cells), dtype=bool)
+        for at in having:
+            values = attributes[at].values
+            lacks_all &= cells.codes[at] == (values.index(LACKS) if LACKS in values else -1)
+        return not lacks_all.any()
+
+    return [having for having in found.values() if is_split(having)]
 
 
 def grouping_of(

@@ -142,21 +142,21 @@ def _placed(
 ) -> tuple[IntArray, BoolArray]:
     """The place of each item in the catalogue, and whether it has no row in the items table.
 
-    The number of its items where it has no place. An error where none has: ids of another table
-    would say that nobody wanted what is shown.
+    The number of its items where it has no place. An error where none has a row: ids of another
+    table would say that nobody wanted what is shown.
     """
     at = positions_in(item_ids, catalogue.item_keys).astype(np.int64)
     places = np.where(at < 0, len(catalogue.item_keys), at)
     is_unknown = at < 0
+    if len(catalogue.without_unit):
+        # they have a row, and are counted with those that no list shows
+        is_unknown &= positions_in(item_ids, catalogue.without_unit) < 0
     if len(places) and is_unknown.all():
         raise InputError(
             f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
             f"there: {listed(catalogue.item_keys.head(3).to_list())}. Check that both tables use "
             "the same item ids."
         )
-    if len(catalogue.without_unit):
-        # they have a row, and are counted with those that no list shows
-        is_unknown &= positions_in(item_ids, catalogue.without_unit) < 0
     return places, is_unknown
 
 

@@ -21,6 +21,8 @@ from fairrec.inputs.tables import Table, ids_as_integers_or_text
 Value = bool | int | float | str
 MISSING = "(missing)"
 """The value of a user whose attribute is not known: a group of its own, never dropped."""
+OTHER = "(other)"
+"""The value of a user whose own is not told, because too few are like this user."""
 
 _MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
 _ENOUGH_EACH = 100
@@ -115,7 +117,8 @@ def column_of(name: str, values: Iterable[object]) -> str | None:
     >>> column_of("gender", ("F", "M"))
     """
     column, is_one, _ = name.partition(OPEN)
-    is_split = bool(is_one) and name.endswith(CLOSE) and {HAS, LACKS} >= {*values} - {MISSING}
+    answers = {*values} - {MISSING, OTHER}
+    is_split = bool(is_one) and name.endswith(CLOSE) and {HAS, LACKS} >= answers
     return column if is_split else None
 
 

@@ -149,10 +149,10 @@ def _is_in(metrics: Registry[Metric], text: str) -> bool:
 def _name_in(text: str) -> str:
     """The name without what is asked of it.
 
-    >>> _name_in("share@5[pay=high]")
-    'share'
+    >>> _name_in("share@5[pay=high]"), _name_in(" exposure @ 5")
+    ('share', 'exposure')
     """
-    return re.split(r"[@\[]", text.strip())[0]
+    return re.split(r"[@\[]", text)[0].strip()
 
 
 def _in_brackets(text: str, found: Metric, bracketed: str) -> str:

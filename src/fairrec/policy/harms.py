@@ -82,9 +82,9 @@ class GroupHarms:
             if value not in values:
                 return unknown_name(f"value of {name}", value, values)
         return InputError(
-            f"No group '{group_label(group)}' was audited: it is too small, or has more attributes "
-            f"than the depth. Name another one, or change {spelled('min_support')} or "
-            f"{spelled('depth')} of the audit."
+            f"No group '{group_label(group)}' was audited: it is too small, has more attributes "
+            "than the depth, or names several values of one column and lacks one of them. Name "
+            f"another one, or change {spelled('min_support')} or {spelled('depth')} of the audit."
         )
 
 

@@ -48,6 +48,17 @@ def test_kinds_of_items_that_are_seldom_shown_are_named_least_first():
     )
 
 
+def test_items_without_any_of_several_values_are_one_kind():
+    shown = {
+        "yes": ItemsShown(n_items=90, n_shown=45),
+        "no": ItemsShown(n_items=80, n_shown=5),
+        "(missing)": ItemsShown(n_items=30, n_shown=0),
+    }
+    about = Representation(to_catalogue=0.9, to_relevance=None, shown=shown)
+    said = lines(representation={"genres[news]": about, "genres[war]": about})[1]
+    assert said == "The smallest shares shown at all: genres=(missing) 0 of 30 (0%)."
+
+
 def test_what_is_not_known_is_left_out():
     part = {"kind": Representation(to_catalogue=0.9, to_relevance=None)}
     assert len(lines(expected_exposure_loss=None, representation=part)) == 2

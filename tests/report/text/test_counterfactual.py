@@ -125,7 +125,7 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
             metrics="affected@3",
         )
     )
-    assert everybody.who[0] == "600 of 600 users"
+    assert everybody.who[0] == "600 of 600 users affected"
     # what is below the first places may still change
     deeper = flipped(
         lambda user_ids, item_ids, gender, town: np.where(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fairrec.core.errors import plain
 from fairrec.inputs.several import LACKS
-from fairrec.inputs.users import column_of
+from fairrec.inputs.users import MISSING, column_of
 from fairrec.report.words import group_label, number, percent, plural
-from fairrec.result.catalogue_schema import CatalogueExposure
+from fairrec.result.catalogue_schema import CatalogueExposure, ItemsShown
 from fairrec.result.schema import AuditSummary
 
 _SHOWN = 5
@@ -44,18 +44,24 @@ def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
     """The values of which the smallest share of items is in any list; none where all are."""
-    values = [
-        (one.n_shown / one.n_items, -one.n_items, name, value, one)
-        for name, about in found.representation.items()
-        for value, one in about.shown.items()
-        # who lacks one of several values is no kind of items
-        if one.n_items >= min_users and not (value == LACKS and column_of(name, [value]))
-    ]
-    least = sorted(one for one in values if one[0] < found.n_shown / max(1, found.n_items))
+    kinds: dict[tuple[str, str], ItemsShown] = {}
+    for name, about in found.representation.items():
+        column = column_of(name, about.shown)
+        for value, one in about.shown.items():
+            # what lacks one of several values is no kind of items, what has none of them is one
+            if one.n_items >= min_users and not (column and value == LACKS):
+                kinds[column if column and value == MISSING else name, value] = one
+    share_of_all = found.n_shown / max(1, found.n_items)
+    shares = {kind: one.n_shown / one.n_items for kind, one in kinds.items()}
+    least = sorted(
+        (share, -kinds[kind].n_items, *kind)
+        for kind, share in shares.items()
+        if share < share_of_all
+    )
     if not least:
         return []
     named = [
-        f"{group_label({name: value})} {one.n_shown:,} of {one.n_items:,} ({percent(share)})"
-        for share, _, name, value, one in least[:_SHOWN]
+        f"{group_label({name: value})} {kinds[name, value].n_shown:,} of {-n:,} ({percent(share)})"
+        for share, n, name, value in least[:_SHOWN]
     ]
     return [f"The smallest shares shown at all: {'; '.join(named)}."]

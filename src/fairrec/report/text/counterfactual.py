@@ -221,7 +221,9 @@ def counterfactual_view(summary: CounterfactualSummary, audit: AuditSummary) -> 
         if found.named:
             told = replace(found, next_steps=found.next_steps + limit)
             return replace(view, overview=told)
-        affected = f"{summary.affected.n_affected:,} of {plural(summary.affected.n, 'user')}"
+        affected = (
+            f"{summary.affected.n_affected:,} of {plural(summary.affected.n, 'user')} affected"
+        )
         told = replace(found, who=(affected, *found.who), next_steps=limit + found.next_steps)
         return replace(view, overview=told)
     if any(verdict.status not in SAME for verdict in view.verdicts):
