@@ -60,11 +60,12 @@ def test_the_complement_of_a_group_is_all_others_where_they_are_one_group():
 
 
 def test_the_rest_lack_a_value_that_fewer_have():
-    # war: 3 of 10 films; love: 8 of 10; a column of the users' own with yes and no
+    # 3 of 10 films are of war, 8 of love; cars and bikes are columns of their own: some have none
     answers = {
         "genres[war]": [1] * 3 + [0] * 7,
-        "genres[love]": [1] * 8 + [0] * 2,
-        "member": [1] * 3 + [0] * 7,
+        "genres[love]": [0] * 2 + [1] * 8,
+        "owns[car]": [1] * 3 + [0] * 7,
+        "owns[bike]": [1] * 2 + [0] * 8,
     }
     attributes = [
         Attribute(name, np.array(codes, dtype=np.int32), ("no", "yes"))

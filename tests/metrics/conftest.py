@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numba.typed
 import pytest
+
+from fairrec.metrics import METRICS
 
 
 @pytest.fixture(scope="module")
@@ -18,3 +21,13 @@ def ranx() -> Any:
         patched.setattr(numba.config, "DISABLE_JIT", True)
         import ranx
     return ranx
+
+
+@pytest.fixture(autouse=True)
+def same_metrics_afterwards() -> Iterator[None]:
+    """A metric that a test registers is gone after it."""
+    known = list(METRICS)
+    yield
+    for name in [name for name in METRICS if name not in known]:
+        METRICS.remove(name)
+    assert list(METRICS) == known

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from fairrec.core.errors import InputError, UnknownNameError
-from fairrec.metrics import METRICS, metric
+from fairrec.metrics import metric
 from fairrec.metrics.parsing import parse_metric, refuse_unknown, side_of
-
-
-@pytest.fixture(autouse=True)
-def same_metrics_afterwards() -> Iterator[None]:
-    known = list(METRICS)
-    yield
-    for name in [name for name in METRICS if name not in known]:
-        METRICS.remove(name)
-    assert list(METRICS) == known
 
 
 def test_a_cutoff_is_read_and_the_default_is_5():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
@@ -14,15 +13,6 @@ from fairrec.core.errors import FairRecError, InputError, MetricError, UnknownNa
 from fairrec.metrics import METRICS, metric, parse_metric
 from fairrec.metrics.registry import Need
 from tests.metrics.metric_lists import per_user, ranked_lists, user
-
-
-@pytest.fixture(autouse=True)
-def same_metrics_afterwards() -> Iterator[None]:
-    known = list(METRICS)
-    yield
-    for name in [name for name in METRICS if name not in known]:
-        METRICS.remove(name)
-    assert list(METRICS) == known
 
 
 def audited_values(metrics: str) -> dict[str, list[float | None]]:

@@ -114,12 +114,13 @@ class Grouping:
 
         Nobody looks for the films that are not science fiction, but for those that are.
         """
-        is_rest = np.zeros(len(self.lattice), dtype=bool)
-        for group in np.flatnonzero(self.complement != np.arange(len(self.lattice))):
-            ((name, value),) = self.group(int(group)).conditions
-            n, n_others = self.lattice.n_users[[group, self.complement[group]]]
-            is_rest[group] = bool(column_of(name, [value])) and value == LACKS and n >= n_others
-        return is_rest
+        lattice, others = self.lattice, self.complement
+        is_rest = (others != np.arange(len(others))) & (lattice.n_users >= lattice.n_users[others])
+        having = [codes.items() for codes in _of_one_column(self.attributes, self.cells)]
+        lacks = np.zeros(len(others), dtype=bool)
+        for attribute, code in (one for each in having for one in each):
+            lacks |= ~np.isin(lattice.codes[:, attribute], (ANY, code))
+        return np.asarray(is_rest & lacks)
 
     def group(self, position: int) -> Group:
         """The group at a position of the lattice, by the names of its attributes and values."""

@@ -109,9 +109,8 @@ def read_shown(
         due = (f"{held_out.where}: ", " of ", f"{no_row}what is due to them goes to no group")
         notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
         wanted = _wanted(held_out, places, row_of_list)
-        listed_items = (candidates.offsets, items[candidates.items])
-        is_any = _have_common(*wanted.rows, *listed_items, len(catalogue.item_keys))
-        notes.append(HitsNote(held_out.where, is_any))
+        shown_items = Rows(candidates.offsets, items[candidates.items])
+        notes.append(HitsNote(held_out.where, _any_hit(wanted.rows, shown_items, catalogue)))
     shown = Shown(candidates, catalogue, items, is_of_all, wanted, None, (), threads)
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
@@ -129,6 +128,14 @@ def _wanted(held_out: HeldOutItems, places: IntArray, row_of_list: IntArray) -> 
     of_lists = held_out.of_lists(row_of_list)
     items = gather_lists(places[held_out.items], held_out.offsets, row_of_list)
     return Wanted(Rows(of_lists.offsets, items), of_lists.gains)
+
+
+def _any_hit(wanted: Rows, shown: Rows, catalogue: Catalogue) -> bool:
+    """Whether any list shows an item of the catalogue that is held out for its user."""
+    n_items = len(catalogue.item_keys)
+    is_missed = np.ones(len(wanted.items), dtype=bool)
+    _drop_common(*wanted, *shown, n_items, is_missed)
+    return bool((~is_missed & (wanted.items < n_items)).any())
 
 
 def _user_keys(table: Table) -> pl.Series:
@@ -201,22 +208,3 @@ def _drop_common(
         for row in range(offsets[one], offsets[one + 1]):
             if owner[items[row]] == one or items[row] == n_items:
                 is_kept[row] = False
-
-
-@kernel
-def _have_common(
-    offsets: IntArray,
-    items: IntArray,
-    other_offsets: IntArray,
-    other_items: IntArray,
-    n_items: int,
-) -> bool:
-    """Whether any list has an item of the catalogue that the same list has among other ones."""
-    owner = np.full(n_items + 1, -1, dtype=np.int64)
-    for one in range(len(offsets) - 1):
-        for row in range(offsets[one], offsets[one + 1]):
-            owner[items[row]] = one
-        for row in range(other_offsets[one], other_offsets[one + 1]):
-            if other_items[row] < n_items and owner[other_items[row]] == one:
-                return True
-    return False
