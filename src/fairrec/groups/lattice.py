@@ -58,6 +58,7 @@ class Lattice:
     n_users : (n_groups,)
     subset : (n_groups,), position in `subsets` of the attributes that matter
     is_full : (n_groups,), whether all attributes matter
+    is_tested : (n_groups,), groups of up to `depth` attributes
     n_below : by number of attributes, the groups that occur but have too few users
     """
 
@@ -66,6 +67,7 @@ class Lattice:
     subset: IntArray
     subsets: tuple[Subset, ...]
     is_full: BoolArray
+    is_tested: BoolArray
     n_below: dict[int, int]
     _parts: tuple[_Cube | _Scatter, ...]
     _cell_codes: CodeArray
@@ -128,12 +130,14 @@ def build_lattice(
         np.arange(len(subsets)), [n for part in found for n in part.n_groups_per_subset]
     )
     sizes = np.array([len(subset) for subset in subsets])
+    n_conditions = sizes[subset_of_group]
     return Lattice(
         codes=np.concatenate([part.codes for part in found]),
         n_users=np.concatenate([part.n_users for part in found]),
         subset=subset_of_group,
         subsets=subsets,
-        is_full=sizes[subset_of_group] == n_attributes,
+        is_full=n_conditions == n_attributes,
+        is_tested=n_conditions <= (n_attributes if depth is None else depth),
         n_below=n_below,
         _parts=tuple(part.part for part in found),
         _cell_codes=cells.codes,

@@ -73,7 +73,7 @@ def metric_results(
             most_disadvantaged=worst,
             chance=None if about.chance is None else _chance(about.chance),
             findings=tuple(finding_of(i, group, analysis, verdict) for group in about.findings),
-            n_significant=int(analysis.is_significant[i].sum()),
+            n_significant=int(analysis.is_beyond_chance[i].sum()),
             n_not_listed=about.n_not_listed,
             detectable=tuple(
                 Detectable(support=size, difference=difference)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,6 @@ from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.adjust import benjamini_hochberg
 from fairrec.statistics.estimates import Estimates, estimate
 from fairrec.statistics.intervals import CutOffs
 from fairrec.statistics.moments import Moments, moments_of
@@ -28,7 +27,7 @@ from fairrec.statistics.power import detectable_harm
 from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.sampled_test import Resampled
 from fairrec.statistics.scores import everyone_of, own_spread, scores_of
-from fairrec.statistics.simultaneous import DOWN, UP
+from fairrec.statistics.shape import GuardedSpread, guard_spread
 from fairrec.statistics.strata import Strata
 from fairrec.statistics.studentized_test import PermutedRatios
 
@@ -82,17 +81,30 @@ class Analysis:
     @cached_property
     def estimates(self) -> Estimates:
         """Values, differences and confidence intervals of all groups."""
-        found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw, self._extremes)
+        found = estimate(
+            self.moments,
+            self.options.alpha,
+            self.cut_offs,
+            self.raw,
+            self._extremes,
+            self.guarded.spread,
+            self._cut_offs_at_zero,
+        )
         if self.resampled is not None:
             found = self.resampled.intervals(found, self.raw, self.options.alpha)
-        return found if self.test is None else self._without_zero(found)
+        return found
+
+    @cached_property
+    def guarded(self) -> GuardedSpread:
+        """The spread of groups, drawn to that of wider groups that contain them."""
+        return guard_spread(own_spread(self.moments), self.moments, self.grouping.lattice)
 
     @property
     def _extremes(self) -> FloatArray:
         """(n_metrics, 2), values that users of a group may have although none was seen.
 
-        The worst value of all users: what is ruled out may not rest on luck, while a few who are
-        served better than anybody are no reason for doubt.
+        The worst value of all users, as what is ruled out may not rest on luck. At the better end
+        score intervals allow for values that were not seen.
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
@@ -101,20 +113,19 @@ class Analysis:
                 extremes[i, int(end > 0)] = known.max() if end > 0 else known.min()
         return extremes
 
-    def _without_zero(self, found: Estimates) -> Estimates:
-        """The interval of a group that stands out leaves out 0, as its p-value says."""
-        at_once = found.simultaneous.without_zero(found.difference, self.is_beyond_chance)
-        return replace(found, simultaneous=at_once)
-
     @cached_property
     def cut_offs(self) -> CutOffs | None:
         """Of intervals that hold for all groups and metrics at once."""
         if self.test is None:
             return None
-        by_class = self.test.cut_offs(self.options.alpha)
-        # groups that are not tested have none
-        by_class = np.append(by_class, np.full((2, 1), np.inf), axis=1)
-        return CutOffs(by_class[UP][self.test.classes], by_class[DOWN][self.test.classes])
+        return CutOffs(*self.test.cut_offs(self.options.alpha))
+
+    @property
+    def _cut_offs_at_zero(self) -> CutOffs | None:
+        """The same for a difference of 0, to which the null distribution itself applies."""
+        if self.test is None:
+            return None
+        return CutOffs(*self.test.cut_offs_at_zero(self.options.alpha))
 
     @cached_property
     def score(self) -> FloatArray:
@@ -146,23 +157,26 @@ class Analysis:
             # users of one stratum who would tell as much
             n, n_others = 1 / weights.own, 1 / weights.others
         found = [
-            self.detectable_in(i, np.nan_to_num(n[i]), np.nan_to_num(n_others[i]))
-            for i in range(len(self.moments.mean))
+            self._detectable(i, np.nan_to_num(n[i]), np.nan_to_num(n_others[i]), critical)
+            for i, critical in enumerate(np.moveaxis(self.critical, 1, 0))
         ]
         return np.where(self.is_comparable, np.reshape(found, self.is_tested.shape), np.nan)
 
-    def detectable_in(
-        self, i: int, n: FloatArray, n_others: FloatArray | None = None
-    ) -> FloatArray:
-        """The same for groups of `n` users, compared with so many.
+    def detectable_in(self, i: int, n: FloatArray) -> FloatArray:
+        """The same for groups of `n` users, by however many attributes."""
+        critical = self.critical[:, i]
+        critical = np.where(self.is_tested[i], critical, -np.inf).max(axis=1, initial=-np.inf)
+        return self._detectable(i, n, None, np.where(np.isinf(critical), np.inf, critical)[:, None])
 
-        Of items nothing is promised: how far a group is off depends on its own items, and on users.
-        """
+    def _detectable(
+        self, i: int, n: FloatArray, n_others: FloatArray | None, critical: FloatArray
+    ) -> FloatArray:
+        """Of items nothing is promised: a group is off by its own items, and by users."""
         if self.measured.ratio is not None:
             return np.full(n.shape, np.nan)
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
         found = detectable_harm(
-            everyone_of(self.moments), i, n, self.critical, higher_is_better, n_others
+            everyone_of(self.moments), i, n, critical, higher_is_better, n_others
         )
         (low, high), mean = self.raw.bounds[i], self.raw.mean[i]
         largest = max(
@@ -182,87 +196,70 @@ class Analysis:
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), NaN where a group is not tested."""
+        """(n_metrics, n_groups), NaN where a group is not tested.
+
+        Of items the larger of that of the test and of users drawn again.
+        """
         adjusted = np.full(self.is_tested.shape, np.nan)
         if self.test is None:
             return adjusted
-        if self.options.correction == "max":
-            adjusted[self.is_tested] = self._adjusted_by_max[self.is_tested]
-        else:
-            adjusted[self.is_tested] = benjamini_hochberg(self.p_values[self.is_tested])
-        return adjusted
-
-    @property
-    def _adjusted_by_max(self) -> FloatArray:
-        """(n_metrics, n_groups), of the test; of items the larger of that and of users drawn again.
-
-        Permuting attributes over items says nothing of which users came, who may like some items
-        together; users drawn again say nothing of which items have an attribute.
-        """
-        assert self.test is not None
-        adjusted = self.test.adjusted_p_values
+        found = self.test.adjusted_p_values
         if self.resampled is not None:
-            adjusted = np.maximum(adjusted, self.resampled.adjusted_p_values)
-        return self._of_contrast(adjusted)
+            found = np.maximum(found, self.resampled.adjusted_p_values)
+        adjusted[self.is_tested] = self._of_contrast(found)[self.is_tested]
+        return adjusted
 
     def _of_contrast(self, adjusted: FloatArray) -> FloatArray:
         """The same for a group and all others, which are one difference in two tails.
 
-        Both are in the family that the adjustment is for, so that the smaller may be taken. Where
-        users are compared, the two have one error by chance, and the same score in both tails.
+        Both are in the family that the adjustment is for, so that the smaller may be taken.
         """
         if self.measured.ratio is None:
             return adjusted
         return np.minimum(adjusted, adjusted[:, self.grouping.complement])
 
     @cached_property
-    def is_significant(self) -> BoolArray:
-        """(n_metrics, n_groups), adjusted p-value at most the significance level."""
-        return self.adjusted_p_values <= self.options.alpha
-
-    @cached_property
     def is_beyond_chance(self) -> BoolArray:
-        """(n_metrics, n_groups), the same whatever the correction: what verdicts rest on."""
+        """(n_metrics, n_groups), an adjusted p-value of at most alpha, and an interval without 0.
+
+        The two need not agree: the interval allows for the group's own shape and for users who
+        were not seen, and is even between tails.
+        """
         if self.test is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
-        return self.is_tested & (self._adjusted_by_max <= self.options.alpha)
+        low, high = self.estimates.simultaneous
+        is_significant = np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
+        return is_significant & np.where(self.moments.difference > 0, low >= 0, high <= 0)
 
     @cached_property
     def only_varies(self) -> BoolArray:
-        """(n_metrics, n_groups), groups that stand out by the chance error, not by their own."""
+        """(n_metrics, n_groups), groups far off by the chance error that only vary more."""
         if self.test is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
         by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
         spread = own_spread(self.moments).variance > self.moments.variance[:, None]
-        by_both = self._of_contrast(self.test.adjusted_p_values) <= self.options.alpha
-        return self.is_tested & by_chance & spread & ~by_both
+        varies = self.guarded.is_guarded | spread
+        return self.is_tested & by_chance & varies & ~self.is_beyond_chance
 
     @cached_property
     def critical(self) -> FloatArray:
-        """(2,), the score up and down from which a group is significant."""
+        """(2, n_metrics, n_groups), the score up and down beyond which a group is significant.
+
+        Both the test and the interval, where its cut-off is reached by the group's own error.
+        """
         if self.test is None:
-            return np.full(2, np.inf)
-        critical = self.test.critical(self.options.alpha)
-        if self.options.correction == "max":
-            return critical
-        # step-up thresholds depend on what is found; without findings the max-statistic serves
-        found = self.test.tested[self.is_significant]
-        ends = [
-            np.abs(found[found > 0]).min(initial=np.inf),
-            np.abs(found[found < 0]).min(initial=np.inf),
-        ]
-        return np.minimum(critical, ends)
+            return np.full((2, *self.is_tested.shape), np.inf)
+        return self.test.critical(self.options.alpha)
 
     def least_scores(self, i: int) -> FloatArray:
-        """(2,), or of items (2, n_groups), the score from which a group is significant."""
-        if self.test is None or not self.test.is_studentized:
-            return self.critical
-        least = self.test.least_scores(self.options.alpha)[:, i]
+        """(2, n_groups), the score from which a group is significant."""
+        least = self.critical[:, i]
+        if self.measured.ratio is None:
+            return least
         other = self.grouping.complement
         is_pair = (other != np.arange(len(other))) & self.is_tested[i, other]
         # of a group and all others one need reach it, each in its tail
-        least = np.where(is_pair, np.minimum(least, least[::-1, other]), least)
-        return np.minimum(self.critical[:, None], least)
+        return np.where(is_pair, np.minimum(least, least[::-1, other]), least)
 
 
 def analyse(
@@ -286,7 +283,7 @@ def analyse(
     if strata is not None and strata.n_strata == 1:
         strata = None  # everyone is alike, and bounds of a metric still hold
     moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
-    is_tested = moments.n >= grouping.min_users
+    is_tested = (moments.n >= grouping.min_users) & grouping.lattice.is_tested
     test = None
     if options.permutations and len(moments.mean):
         n_done = 0
@@ -303,13 +300,14 @@ def analyse(
             if on_levels is measured
             else moments_of(on_levels, grouping, options.n_threads, strata)
         )
+        better = [metric.metric.higher_is_better for metric in measured.metrics]
         null: NullHypothesis
         if moments.sample is not None:
-            null = Resampled(moments, moments.sample, grouping, is_tested)
+            null = Resampled(moments, moments.sample, grouping, is_tested, better)
         elif measured.ratio is not None:
-            null = PermutedRatios(tested, grouping, is_tested)
+            null = PermutedRatios(tested, grouping, is_tested, better)
         else:
-            null = Permuted(tested, grouping, is_tested)
+            null = Permuted(tested, grouping, is_tested, better)
         test = null_distribution(
             null, options.permutations, options.seed, options.n_threads, advance, engine
         )

@@ -14,19 +14,12 @@ from functools import cache, partial
 import numpy as np
 from scipy.special import betainc, ndtr, ndtri
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.metrics.direction import worse_ends
 from fairrec.statistics.intervals import CutOffs, Side, difference_interval
 from fairrec.statistics.power import POWER
 from fairrec.statistics.scores import KNOWN, Everyone, Spread
-from fairrec.statistics.simultaneous import (
-    DOWN,
-    N_CLASSES,
-    UP,
-    normal_cut_offs,
-    size_classes,
-    tail_share,
-)
+from fairrec.statistics.simultaneous import DOWN, UP, columns_of, normal_cut_offs
 
 MOST_TIMES = 1000
 """Further than that, nobody is told to find more users."""
@@ -37,32 +30,32 @@ _SKEWED = 1e6
 """A rate of more trials has the tails of a normal variable, as far as it matters here."""
 
 
-def expected_cut_offs(everyone: Everyone, n_per_group: FloatArray, alpha: float) -> FloatArray:
-    """(2, n_classes), the cut-offs up and down of intervals that hold for all groups at once.
+def expected_cut_offs(
+    everyone: Everyone, n_per_group: FloatArray, depth: IntArray, alpha: float
+) -> FloatArray:
+    """(2, n_groups), the cut-offs up and down of intervals that hold for all groups at once.
 
-    In each class and tail as many scores are expected beyond as the class has of alpha, as if
-    groups shared no users and metrics did not go together. Those of an audit have the normal ones
-    as their floor. How skewed scores are is known beforehand of rates alone.
+    In each column as many scores are expected beyond as it has of alpha, as if groups shared no
+    users and metrics did not go together. Those of an audit have the normal ones as their floor.
+    How skewed scores are is known beforehand of rates alone.
     """
-    classes = size_classes(n_per_group, np.ones(len(n_per_group), dtype=bool))
-    n_groups = np.bincount(classes, minlength=N_CLASSES)
-    share = tail_share(n_groups, alpha)
-    normal = normal_cut_offs(n_groups * len(everyone.mean), alpha)
-    n, counts = _sizes(n_per_group)
-    of_size = size_classes(n, np.ones(len(n), dtype=bool))
-    cut_offs = np.full((2, N_CLASSES), np.inf)
+    n_metrics = len(everyone.mean)
+    tested = np.ones((1, len(n_per_group)), dtype=bool)
+    columns = columns_of(depth, tested, np.full(1, 0.5), n_per_group[None])
+    n, at, counts = _sizes(n_per_group, columns.of_group[0])
+    cut_offs = np.empty((2, columns.n_columns))
     for tail, end in ((UP, 1.0), (DOWN, -1.0)):
-        low, high = np.zeros(N_CLASSES), np.full(N_CLASSES, _LARGEST_SCORE)
+        low = np.zeros(columns.n_columns)
+        high = np.full(columns.n_columns, _LARGEST_SCORE)
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            beyond = sum(
-                _tail(everyone, metric, n, middle[of_size], end)
-                for metric in range(len(everyone.mean))
-            )
-            is_too_low = np.bincount(of_size, counts * beyond, N_CLASSES) > share
+            beyond = [_tail(everyone, i, n, middle[at], end) for i in range(n_metrics)]
+            # metrics have the level in equal parts, and the tails of all are about as long
+            expected = np.bincount(at, counts * np.mean(beyond, axis=0), columns.n_columns)
+            is_too_low = expected * n_metrics > alpha * columns.shares[tail]
             low, high = np.where(is_too_low, middle, low), np.where(is_too_low, high, middle)
-        cut_offs[tail] = np.maximum(normal, high)
-    return cut_offs
+        cut_offs[tail] = np.maximum(normal_cut_offs(columns, alpha / n_metrics)[tail], high)
+    return columns.spread(cut_offs)[:, 0]
 
 
 def certified_harm(
@@ -77,10 +70,9 @@ def certified_harm(
 
     Parameters
     ----------
-    cut_offs : (2, n_classes), NaN comes back where they are infinite
+    cut_offs : (2, len(n)), NaN comes back where they are infinite
     """
-    classes = size_classes(n, np.ones(len(n), dtype=bool))
-    up, down = cut_offs[:, classes]
+    up, down = cut_offs
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = bounds = everyone.bounds[metric]
     n_all = np.maximum(float(everyone.n[metric]), n + 1)
@@ -104,19 +96,21 @@ def certified_harm(
 def growth_needed(
     everyone: Everyone,
     n_per_group: FloatArray,
-    n: FloatArray,
+    depth: IntArray,
+    groups: IntArray,
     matters: Sequence[float],
     higher_is_better: Sequence[bool | None],
     alpha: float,
 ) -> FloatArray:
-    """(n_metrics, len(n)), how many times as many users it takes to rule out what matters.
+    """(n_metrics, len(groups)), how many times as many users it takes to rule out what matters.
 
-    In groups of `n` users today without any difference, with 80% probability, where all groups grow
-    alike; to 2%. NaN where up to 1,000 times as many are not enough.
+    In these groups without any difference, with 80% probability, where all groups grow alike; to
+    2%. NaN where up to 1,000 times as many are not enough.
 
     Parameters
     ----------
-    n_per_group : of all groups that are looked at
+    n_per_group, depth : of all groups that are tested
+    groups : positions in these
     matters, higher_is_better : of each metric; NaN where nothing matters
     """
 
@@ -125,20 +119,20 @@ def growth_needed(
 
     @cache
     def cut_offs(step: int) -> FloatArray:
-        return expected_cut_offs(_grown(everyone, times(step)), n_per_group * times(step), alpha)
+        grown = _grown(everyone, times(step))
+        return expected_cut_offs(grown, n_per_group * times(step), depth, alpha)
 
-    def is_ruled_out(metric: int, size: float, step: int) -> bool:
-        grown, n_grown = _grown(everyone, times(step)), np.array([size * times(step)])
-        harm = certified_harm(
-            grown, metric, n_grown, cut_offs(step), higher_is_better[metric], POWER
-        )
+    def is_ruled_out(metric: int, group: int, step: int) -> bool:
+        grown, n_grown = _grown(everyone, times(step)), n_per_group[[group]] * times(step)
+        at = cut_offs(step)[:, [group]]
+        harm = certified_harm(grown, metric, n_grown, at, higher_is_better[metric], POWER)
         return bool(harm[0] < matters[metric])
 
-    found = np.full((len(matters), len(n)), np.nan)
+    found = np.full((len(matters), len(groups)), np.nan)
     for metric, at in np.ndindex(found.shape):
         # from the first step that is enough on, all are
         step = bisect_left(
-            range(_GROWTH_STEPS + 1), True, key=partial(is_ruled_out, metric, float(n[at]))
+            range(_GROWTH_STEPS + 1), True, key=partial(is_ruled_out, metric, int(groups[at]))
         )
         if step <= _GROWTH_STEPS:
             found[metric, at] = times(step)
@@ -183,11 +177,13 @@ def _tail(
     return np.where(needed > n_trials, 0.0, beyond)
 
 
-def _sizes(n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Different sizes, and how many groups have each; to two digits, which is near enough.
+def _sizes(n: FloatArray, column: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Different sizes in each column, the column, and how many groups have each.
 
-    Rounded down, so that none leaves its class.
+    To two digits, which is near enough; rounded down.
     """
     digit = 10.0 ** np.floor(np.log10(n) - 1)
-    sizes, counts = np.unique(np.floor(n / digit) * digit, return_counts=True)
-    return sizes, counts.astype(np.float64)
+    pairs, counts = np.unique(
+        np.stack([column, np.floor(n / digit) * digit]), axis=1, return_counts=True
+    )
+    return pairs[1], pairs[0].astype(np.int64), counts.astype(np.float64)

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from fairrec.core.arrays import FloatArray
 from fairrec.statistics.intervals import CutOffs, Interval, Intervals
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.scores import scores_of
+from fairrec.statistics.scores import Spread, scores_of
 from fairrec.statistics.shrinkage import kept_shares
 
 
@@ -45,6 +45,8 @@ def estimate(
     cut_offs: CutOffs | None = None,
     raw: Moments | None = None,
     extremes: FloatArray | None = None,
+    own: Spread | None = None,
+    at_zero: CutOffs | None = None,
 ) -> Estimates:
     """Estimates of each group with confidence intervals at 1 - alpha.
 
@@ -53,14 +55,19 @@ def estimate(
     cut_offs : of simultaneous intervals; None where there are none
     raw : the moments without strata
     extremes : as of `Intervals.of_differences`, for those that hold for all groups at once
+    own : spread of groups in the intervals of differences, where it is guarded
+    at_zero : cut-offs of a simultaneous interval at a difference of 0, where they are lower
     """
     raw = raw or moments
     one = np.full((1, 1), ndtri(1 - alpha / 2))
     unlimited = np.full((1, 1), np.inf)
-    own, intervals = Intervals(raw), Intervals(moments)
-    values = own.of_values(CutOffs(one, one))
+    intervals = Intervals(moments, own)
+    values = Intervals(raw).of_values(CutOffs(one, one))
     differences = _possible(intervals.of_differences(CutOffs(one, one)), raw)
     at_once = intervals.of_differences(cut_offs or CutOffs(unlimited, unlimited), extremes)
+    if at_zero is not None:
+        is_not_zero = intervals.of_differences(at_zero).is_without_zero
+        at_once = at_once.without_zero(moments.difference, is_not_zero)
     # adding the mean back may leave a mean of zeros a hair below 0
     value = np.clip(raw.mean[:, None] + raw.deviation, raw.bounds[:, :1], raw.bounds[:, 1:])
     found = Estimates(

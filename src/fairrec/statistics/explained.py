@@ -33,5 +33,5 @@ def no_longer_found(raw: Sequence[MetricAnalysis], adjusted: Analysis) -> tuple[
         Explained(i, finding.position)
         for i, about in enumerate(raw)
         for finding in about.findings
-        if not adjusted.is_significant[i, finding.position]
+        if not adjusted.is_beyond_chance[i, finding.position]
     )

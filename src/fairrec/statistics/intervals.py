@@ -3,9 +3,12 @@
 A value between two bounds has a score interval: all means from which the observed one is no
 further than the cut-off, each with the variance it would have (Wilson 1927; for metrics that are
 no rates with the group's dispersion). Differences combine the intervals of both sides
-(Newcombe 1998). Metrics without bounds have Welch's interval. The cut-offs are those of a normal
-variable, put on Student's scale by the degrees of freedom of the spread; one pair serves one group
-at a time, the pairs of `simultaneous` all of them at once.
+(Newcombe 1998). Metrics without bounds have Welch's interval. Where no value is negative, as with
+times and amounts of money, the upper end is the higher one of that and of a score interval whose
+variance grows with the mean: a group that saw none of the rare large values lacks them in its mean
+and in its variance. The cut-offs are those of a normal variable, put on Student's scale by the
+degrees of freedom of the spread; one pair serves one group at a time, the pairs of `simultaneous`
+all of them at once.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
 from fairrec.statistics.scores import Spread, others_spread, own_error, own_spread, student_scale
 
@@ -26,8 +30,13 @@ class Interval(NamedTuple):
     low: FloatArray
     high: FloatArray
 
+    @property
+    def is_without_zero(self) -> BoolArray:
+        """Where a difference of 0 is excluded."""
+        return np.asarray((self.low > 0) | (self.high < 0))
+
     def without_zero(self, estimate: FloatArray, is_beyond_chance: BoolArray) -> Interval:
-        """The same, cut at 0 where a test says on which side of it the estimate is."""
+        """The same, cut at 0 where it is known on which side of it the difference is."""
         is_above, is_below = (is_beyond_chance & (end * estimate > 0) for end in (1, -1))
         return Interval(
             np.where(is_above, np.maximum(self.low, 0.0), self.low),
@@ -60,9 +69,14 @@ class Side(NamedTuple):
 
 
 class Intervals:
-    """Intervals of all groups, at any cut-off."""
+    """Intervals of all groups, at any cut-off.
 
-    def __init__(self, moments: Moments) -> None:
+    Parameters
+    ----------
+    own : the spread of groups, where it is not the one that they show by themselves
+    """
+
+    def __init__(self, moments: Moments, own: Spread | None = None) -> None:
         weights, within = moments.weights, moments.within
         self._difference = moments.difference
         if within is None:
@@ -70,13 +84,32 @@ class Intervals:
             values = mean + moments.deviation, mean + moments.others_deviation
             sizes = moments.n, moments.n_others
         else:
-            bounds, values = within.bounds, (within.own.value, within.others.value)
+            mean, bounds = within.mean, within.bounds
+            values = within.own.value, within.others.value
             # users of one stratum who would tell as much
             with np.errstate(divide="ignore"):
                 sizes = 1 / weights.own, 1 / weights.others
         self._bounds = bounds[:, None, :]
-        self._own = Side(sizes[0], values[0], own_spread(moments), weights.own)
-        self._others = Side(sizes[1], values[1], others_spread(moments), weights.others)
+        spreads = own_spread(moments) if own is None else own, others_spread(moments)
+        self._own, self._others = (
+            Side(n, value, self._over_mean(spread, n, value, mean), weight)
+            for n, value, spread, weight in zip(
+                sizes, values, spreads, (weights.own, weights.others), strict=True
+            )
+        )
+
+    def _over_mean(
+        self, spread: Spread, n: FloatArray, value: FloatArray, mean: FloatArray
+    ) -> Spread:
+        """The same with a dispersion where values have a lowest one only: variance over mean."""
+        low = self._bounds[..., 0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            above = (np.maximum(n - 1, 0.0) * (value - low) + PRIOR_USERS * (mean - low)) / (
+                np.maximum(n - 1, 0.0) + PRIOR_USERS
+            )
+            dispersion = np.where(above > 0, spread.variance / above, 0.0)
+        is_half = is_half_bounded(self._bounds)
+        return spread._replace(dispersion=np.where(is_half, dispersion, spread.dispersion))
 
     def of_values(self, cut_offs: CutOffs) -> Interval:
         """Of the means of groups."""
@@ -97,6 +130,11 @@ class Intervals:
             return found
         own, difference = self._own, self._difference
         return with_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
+
+
+def is_half_bounded(bounds: FloatArray) -> BoolArray:
+    """Whether values have a lowest one, and no highest."""
+    return np.asarray(np.isfinite(bounds[..., 0]) & ~np.isfinite(bounds[..., 1]))
 
 
 def difference_interval(
@@ -126,29 +164,30 @@ def difference_interval(
             difference + student_scale(cut_offs.down, freedom) * error,
         )
     is_bounded = np.isfinite(bounds).all(axis=-1)
-    return Interval(*(np.where(is_bounded, *ends) for ends in zip(newcombe, welch, strict=True)))
+    both = Interval(np.fmin(newcombe.low, welch.low), np.fmax(newcombe.high, welch.high))
+    without = (np.where(is_half_bounded(bounds), *ends) for ends in zip(both, welch, strict=True))
+    return Interval(*(np.where(is_bounded, *ends) for ends in zip(newcombe, without, strict=True)))
 
 
 def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interval:
     n, value, spread, _ = side
     lowest, most = bounds[..., 0], bounds[..., 1] - bounds[..., 0]
     is_bounded = np.isfinite(bounds).all(axis=-1)
+    is_half = is_half_bounded(bounds)
     with np.errstate(invalid="ignore", divide="ignore"):
         up, down = (student_scale(cut_off, spread.freedom) for cut_off in cut_offs)
         error = np.sqrt(spread.variance / n)
         above = np.clip(value - lowest, 0.0, most)
-        per_square = spread.dispersion * most / n
+        per_square = spread.dispersion * np.where(is_bounded, most, 1.0) / n
+        low, high = value - up * error, value + down * error
+        scored = Interval(
+            lowest + score_interval(above, per_square * up**2, most).low,
+            lowest + score_interval(above, per_square * down**2, most).high,
+        )
         return Interval(
-            np.where(
-                is_bounded,
-                lowest + score_interval(above, per_square * up**2, most).low,
-                value - up * error,
-            ),
-            np.where(
-                is_bounded,
-                lowest + score_interval(above, per_square * down**2, most).high,
-                value + down * error,
-            ),
+            np.where(is_bounded, scored.low, np.where(is_half, np.fmax(low, lowest), low)),
+            # a few large values may be missing from a mean, and from the variance as well
+            np.where(is_bounded, scored.high, np.where(is_half, np.fmax(high, scored.high), high)),
         )
 
 

@@ -89,7 +89,8 @@ class MetricAnalysis:
 def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
     """All metrics of an analysis."""
     lattice, moments = analysis.grouping.lattice, analysis.moments
-    is_compared = analysis.is_tested & analysis.is_fully_scored & lattice.is_full
+    is_large = moments.n >= analysis.grouping.min_users
+    is_compared = is_large & analysis.is_fully_scored & lattice.is_full
     ends = Extremes(lattice, is_compared)
     gaps = ends.range_of(analysis.raw.deviation)
     spans = ends.range_of(analysis.score)
@@ -99,7 +100,7 @@ def analyse_metrics(analysis: Analysis) -> tuple[MetricAnalysis, ...]:
         best, worst = best_and_worst(
             metric, analysis.estimates.value[i, full], moments.n[i, full], analysis.options.top
         )
-        selection = _selected(i, analysis.is_significant[i], analysis)
+        selection = _selected(i, analysis.is_beyond_chance[i], analysis)
         bins = _bins(i, analysis.measured) if selection.groups else np.zeros(0)
         findings = _findings(i, metric, selection, bins, analysis)
         # of a single fully scored group nothing can be said yet

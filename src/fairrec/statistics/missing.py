@@ -64,7 +64,7 @@ class Missing:
         the other.
         """
         analysis = self.analysis
-        groups = np.flatnonzero(analysis.is_significant[0])
+        groups = np.flatnonzero(analysis.is_beyond_chance[0])
         share = analysis.estimates.value[0, groups]
         of_others = share - analysis.estimates.difference[0, groups]
         if self.is_no_fault:
@@ -170,7 +170,7 @@ def analyse_outcomes(
     if permutations:
         # enough of them that something can be found at that level
         permutations = max(permutations, math.ceil(2 / alpha))
-    options = replace(options, alpha=alpha, permutations=permutations, correction="max")
+    options = replace(options, alpha=alpha, permutations=permutations)
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
 

@@ -60,8 +60,8 @@ class Moments:
     ----------
     mean, sd, n_users : (n_metrics,), over the users with a defined value
     variance : (n_metrics,), of a value within strata
-    bounds : (n_metrics, 2), lowest and highest value a metric can have; infinite where values are
-        adjusted for strata
+    bounds : (n_metrics, 2), lowest and highest value a metric can have; infinite where there is
+        none, and where values are adjusted for strata
     is_rate : (n_metrics,), whether only these two values occur, so that the mean tells the spread
     n, total, squares : (n_metrics, n_groups), of centred values
     centred_per_row : (n_metrics, n_rows), 0 where undefined
@@ -309,7 +309,8 @@ def _bounds(
     """The bounds of each metric, and whether it is a rate.
 
     A metric without bounds of its own that has two values is a rate between these, and so is one
-    that is 0 or 1 for everyone; one with values beyond its bounds has none.
+    that is 0 or 1 for everyone; one with values beyond its bounds has none. Without bounds, a
+    metric of which no value is negative has the lower bound 0.
     """
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
@@ -326,6 +327,8 @@ def _bounds(
             low, high = 0.0, 1.0
         if low < high and ((known == low) | (known == high)).all():
             found[i], is_rate[i] = (low, high), True
+        elif not np.isfinite(found[i]).any() and smallest >= 0:
+            found[i, 0] = 0.0
     return found, is_rate
 
 

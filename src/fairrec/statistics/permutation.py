@@ -9,7 +9,7 @@ the shuffled order, each without the users it is undefined for. With strata, val
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -33,16 +33,11 @@ from fairrec.statistics.scores import (
     scores_of,
 )
 from fairrec.statistics.simultaneous import (
-    DOWN,
-    N_CLASSES,
-    UP,
-    Placed,
-    balanced_cut_offs,
-    balanced_p_values,
-    largest_in_classes,
-    largest_of,
-    n_allowed,
-    size_classes,
+    Columns,
+    NullColumns,
+    columns_of,
+    interval_cut_offs,
+    shares_of_harm,
 )
 
 BLOCK = 50
@@ -55,18 +50,16 @@ ROUNDING = 1e-9
 class PermutationTest:
     """The observed scores and their null distribution.
 
-    A group is tested by the smaller of its two scores against the largest by chance error, or by
-    its own error against the largest by own error in its size class. Tails are looked at apart,
-    and a place in either counts alike: in a skewed metric the long one would set the cut-off of the
-    other. Where an attribute has two values, both tails are one difference, and counted once.
+    A group is tested by the smaller of its two scores, by chance error and by own error, against
+    the largest such score of each draw in the column of its metric and depth. Intervals go by own
+    errors, in columns that size classes divide further.
 
     Parameters
     ----------
     scores : of all groups; 0 where not tested
-    classes : (n_metrics, n_groups), size class of each group; -1 where not tested
-    largest : (n_permutations, 2), largest score by chance error in each tail, over all metrics
-        and groups
-    largest_own : (n_permutations, 2, n_classes), by own error in each size class
+    tested, intervals : the columns of both
+    largest : (n_permutations, 2, n_columns), largest score that groups are tested by, in each tail
+    largest_own : (n_permutations, 2, n_columns), by own error
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
     n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by; of a
@@ -75,7 +68,8 @@ class PermutationTest:
     """
 
     scores: Scores
-    classes: IntArray
+    tested: Columns
+    intervals: Columns
     largest: FloatArray
     largest_own: FloatArray
     gaps: FloatArray
@@ -89,12 +83,7 @@ class PermutationTest:
         return len(self.largest)
 
     @property
-    def n_tails(self) -> int:
-        """How many tails share the permutations; of a studentized test those of each size class."""
-        return 2 * (len(np.unique(self.classes[self.classes >= 0])) if self.is_studentized else 1)
-
-    @property
-    def tested(self) -> FloatArray:
+    def tested_score(self) -> FloatArray:
         """(n_metrics, n_groups), the score that a group is tested by."""
         return self.scores.by_own if self.is_studentized else self.scores.smaller
 
@@ -110,48 +99,46 @@ class PermutationTest:
     @property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
-        if self.is_studentized:
-            observed = self._observed_own
-            return balanced_p_values(self.tested, self.largest_own, self.classes, observed)
-        return self._adjusted(self.tested)
+        return self._null.p_values(self.tested_score)
 
     @property
     def adjusted_p_values_by_chance(self) -> FloatArray:
-        """(n_metrics, n_groups), of standing out by the chance error, whatever its own spread."""
-        return self._adjusted(self.scores.by_chance)
-
-    def _adjusted(self, score: FloatArray) -> FloatArray:
-        p_values, placed = np.ones_like(score), self._placed
-        for tail, is_in in ((UP, score > 0), (DOWN, score < 0)):
-            p_values[is_in] = placed.p_values(tail, np.abs(score[is_in]))
-        return p_values
+        """(n_metrics, n_groups), as if the chance error were right, whatever a group's spread."""
+        return self._null.p_values(self.scores.by_chance)
 
     def critical(self, alpha: float) -> FloatArray:
-        """(2,), the score up and down from which an adjusted p-value is at most alpha."""
-        if self.is_studentized:
-            # the largest of the size classes that there are
-            return np.asarray(self.least_scores(alpha).max(axis=(1, 2), initial=0.0))
-        allowed = n_allowed(self.n_permutations, alpha)
-        return np.full(2, np.inf) if allowed < 0 else self._placed.cut_offs(allowed)
+        """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha."""
+        return self.tested.spread(self._null.cut_offs(alpha))
 
     @property
-    def _placed(self) -> Placed:
-        """Draws by chance error, with what is observed by the same as one of them."""
-        return Placed.of(self.largest, largest_of(self.scores.by_chance))
-
-    @property
-    def _observed_own(self) -> FloatArray:
-        """(2, n_classes), what `largest_own` is of draws."""
-        return largest_in_classes(self.scores.by_own, self.classes)
-
-    def least_scores(self, alpha: float) -> FloatArray:
-        """(2, n_metrics, n_groups), the same of a studentized test; 0 where not tested."""
-        by_class = balanced_cut_offs(self.largest_own, self.classes, alpha, self._observed_own)
-        return np.append(by_class, np.zeros((2, 1)), axis=1)[:, self.classes]
+    def _null(self) -> NullColumns:
+        """The draws, with what is observed as one of them."""
+        return NullColumns(self.tested, self.largest, self.tested.largest(self.tested_score))
 
     def cut_offs(self, alpha: float) -> FloatArray:
-        """(2, n_classes), for intervals of all groups at once at 1 - alpha."""
-        return balanced_cut_offs(self.largest_own, self.classes, alpha)
+        """(2, n_metrics, n_groups), for intervals of all groups at once at 1 - alpha."""
+        null = NullColumns(self.intervals, self.largest_own)
+        return self.intervals.spread(interval_cut_offs(null, alpha))
+
+    def cut_offs_at_zero(self, alpha: float) -> FloatArray:
+        """(2, n_metrics, n_groups), of the same intervals for a difference of 0.
+
+        There the null distribution itself applies, of all sizes together.
+        """
+        shares = np.repeat(self.tested.shares.sum(axis=0)[None] / 2, 2, axis=0)
+        columns = self.tested._replace(shares=shares)
+        largest = np.zeros((self.n_permutations, 2, columns.n_columns))
+        for part, whole in enumerate(self._tested_of_interval):
+            np.maximum(largest[:, :, whole], self.largest_own[:, :, part], out=largest[:, :, whole])
+        return columns.spread(NullColumns(columns, largest).cut_offs(alpha))
+
+    @property
+    def _tested_of_interval(self) -> IntArray:
+        """The column of the test that each of intervals is a part of."""
+        found = np.zeros(self.intervals.n_columns, dtype=np.int64)
+        is_tested = self.tested.of_group >= 0
+        found[self.intervals.of_group[is_tested]] = self.tested.of_group[is_tested]
+        return found
 
 
 def least_p_value(n_permutations: int, is_adjusted: bool = False) -> float:
@@ -182,8 +169,7 @@ class NullDraw(NamedTuple):
 
     Parameters
     ----------
-    largest : (2,), largest score by chance error in each tail
-    largest_own : (2, n_classes), by own error
+    largest, largest_own : (2, n_columns) each, as of `PermutationTest`
     gaps, spans : (n_metrics,), between full combinations, in the metric and in scores
     is_reached : (n_metrics, n_groups), groups whose observed score it reaches
     """
@@ -203,7 +189,8 @@ class NullHypothesis(Protocol):
     """
 
     scores: Scores
-    classes: IntArray
+    tested: Columns
+    intervals: Columns
     is_studentized: bool
 
     def draw(self, seed: int, number: int) -> NullDraw:
@@ -241,9 +228,9 @@ def null_distribution(
     """
     if engine is not None:
         return _by_workers(null, n_permutations, seed, advance, engine)
-    shape = null.classes.shape
-    largest = np.empty((n_permutations, 2))
-    largest_own = np.empty((n_permutations, 2, N_CLASSES))
+    shape = null.tested.of_group.shape
+    largest = np.empty((n_permutations, 2, null.tested.n_columns))
+    largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))
     gaps, spans = np.empty((2, n_permutations, shape[0]))
     n_reached = np.zeros(shape, dtype=np.int64)
     numbers = range(first, first + n_permutations)
@@ -254,7 +241,8 @@ def null_distribution(
         advance(1)
     return PermutationTest(
         null.scores,
-        null.classes,
+        null.tested,
+        null.intervals,
         largest,
         largest_own,
         gaps,
@@ -283,7 +271,8 @@ def _by_workers(
         found.append(part)
     return PermutationTest(
         null.scores,
-        null.classes,
+        null.tested,
+        null.intervals,
         np.concatenate([part.largest for part in found]),
         np.concatenate([part.largest_own for part in found]),
         np.concatenate([part.gaps for part in found]),
@@ -308,13 +297,21 @@ class Permuted:
 
     is_studentized = False
 
-    def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
-        self.classes = size_classes(moments.n, is_tested)
+    def __init__(
+        self,
+        moments: Moments,
+        grouping: Grouping,
+        is_tested: BoolArray,
+        higher_is_better: Sequence[bool | None],
+    ) -> None:
+        self.tested, self.intervals = both_columns(
+            grouping.lattice.depth, moments.n, is_tested, higher_is_better
+        )
         self.scores = observed_scores(moments, is_tested)
         self._everyone, self._compared = everyone_of(moments), compared_of(moments)
         self._draws = draws_of(moments, grouping.cells)
         self._lattice = grouping.lattice
-        self._ends = Extremes(grouping.lattice, is_tested)
+        self._ends = Extremes(grouping.lattice, moments.n >= grouping.min_users)
         # what turns a centred sum into a mean and into a score
         self._n, self._error = moments.n, np.sqrt(moments.weights.null_variance)
         self._reach = np.abs(self.scores.smaller) * self._error * (1 - ROUNDING)
@@ -326,11 +323,25 @@ class Permuted:
         total, squares = sums_of_groups.reshape(2, *self._n.shape)
         sums = Sums(total, squares, total, squares)
         return NullDraw(
-            *maxima(self._everyone, self._compared, sums, self.classes, N_CLASSES),
+            *maxima(self._everyone, self._compared, sums, self.tested, self.intervals),
             self._ends.range_of(total, self._n),
             self._ends.range_of(total, self._error),
             np.abs(total) >= self._reach,
         )
+
+
+def both_columns(
+    depth: IntArray, n: FloatArray, is_tested: BoolArray, higher_is_better: Sequence[bool | None]
+) -> tuple[Columns, Columns]:
+    """The columns of the test, which leans towards harm, and of intervals, which do not.
+
+    That a harm is ruled out rests on the other tail.
+    """
+    even = np.full(len(is_tested), 0.5)
+    return (
+        columns_of(depth, is_tested, shares_of_harm(higher_is_better)),
+        columns_of(depth, is_tested, even, n),
+    )
 
 
 def observed_scores(moments: Moments, is_tested: BoolArray) -> Scores:
@@ -339,10 +350,10 @@ def observed_scores(moments: Moments, is_tested: BoolArray) -> Scores:
 
 
 class Extremes:
-    """The full combinations that are tested, and the distance between their ends."""
+    """The intersections of all attributes, and the distance between their ends."""
 
-    def __init__(self, lattice: Lattice, is_tested: BoolArray) -> None:
-        self._is_compared = is_tested & lattice.is_full
+    def __init__(self, lattice: Lattice, is_large: BoolArray) -> None:
+        self._is_compared = is_large & lattice.is_full
 
     def range_of(self, values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
         """(n_metrics,), largest minus smallest; NaN where there is no full combination.

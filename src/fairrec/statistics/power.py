@@ -29,7 +29,7 @@ def detectable_harm(
 
     Parameters
     ----------
-    critical : (2,), score up and down from which a group stands out
+    critical : (2,) or (2, n_groups), score up and down beyond which a group is significant
     higher_is_better : where neither end is better, the larger harm of both ends
     n_others : users each is compared with; where that is not said, all others
     """
@@ -38,7 +38,7 @@ def detectable_harm(
         n_others = float(everyone.n[metric]) - n
     n_others = np.maximum(n_others, 1.0)
     found = [
-        _detectable(everyone, metric, n, n_others, float(critical[UP if end > 0 else DOWN]), end)
+        _detectable(everyone, metric, n, n_others, critical[UP if end > 0 else DOWN], end)
         for end in worse_ends(higher_is_better)
     ]
     return np.asarray(np.max(found, axis=0))
@@ -49,13 +49,13 @@ def _detectable(
     metric: int,
     n: FloatArray,
     n_others: FloatArray,
-    critical: float,
+    critical: FloatArray,
     end: float,
 ) -> FloatArray:
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = everyone.bounds[metric]
     # an infinite cut-off or a metric without spread shows nothing
-    if not np.isfinite(critical) or variance == 0:
+    if variance == 0:
         return np.full(n.shape, np.nan)
     largest = (high - mean) if end > 0 else (mean - low)
     if not np.isfinite(largest):
@@ -63,7 +63,7 @@ def _detectable(
     chance_error = np.sqrt(variance * (1 / n + 1 / n_others))
     is_rate = bool(everyone.is_rate[metric])
     # by its own error a group of few users must stand out further
-    cut_off = critical if is_rate else student_scale(np.asarray(critical), n)
+    cut_off = critical if is_rate else student_scale(critical, n)
     reach = cut_off * chance_error
 
     def power(harm: FloatArray) -> FloatArray:
@@ -90,4 +90,4 @@ def _detectable(
         middle = (least + most) / 2
         is_enough = power(middle) >= POWER
         least, most = np.where(is_enough, least, middle), np.where(is_enough, middle, most)
-    return np.where(is_found, most, np.nan)
+    return np.where(is_found & np.isfinite(critical), most, np.nan)

@@ -27,10 +27,11 @@ from fairrec.statistics.moments import Moments
 from fairrec.statistics.permutation import Extremes, gap_p_value
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
-    N_CLASSES,
-    balanced_cut_offs,
-    balanced_p_values,
-    size_classes,
+    UP,
+    NullColumns,
+    columns_of,
+    interval_cut_offs,
+    interval_p_values,
 )
 
 N_DRAWS = 1000
@@ -228,7 +229,7 @@ def resample_users(
 ) -> ResampledUsers:
     """Standard errors and cut-offs that hold for all groups and metrics at once."""
     n, n_blocks, lattice = moments.n, blocks.n_blocks, grouping.lattice
-    is_tested = n >= grouping.min_users
+    is_large = n >= grouping.min_users
     # of each group, and of all others
     values = np.stack([moments.deviation, moments.others_deviation]) + moments.mean[:, None]
     due = _both_sides(blocks.amounts[1].sum(axis=1), lattice)
@@ -247,27 +248,25 @@ def resample_users(
         added.append(received[0] - received[1])
     # as the jackknife has it
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
-    classes = size_classes(n, is_tested)
-    ends = Extremes(lattice, is_tested)
+    even = np.full(len(n), 0.5)
+    columns = columns_of(lattice.depth, is_large & lattice.is_tested, even, n)
+    ends = Extremes(lattice, is_large)
 
     def draw(number: int) -> tuple[FloatArray, FloatArray]:
-        """Largest scores in each size class, and distances between intersections."""
+        """Largest scores in each column, and distances between intersections."""
         rng = np.random.default_rng([seed, number])
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
         apart = np.stack([times @ of for of in added], axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = np.nan_to_num(apart / error, posinf=0.0, neginf=0.0)
-        maxima = np.zeros((_AT_ONCE, 2, N_CLASSES))
-        for at in range(N_CLASSES):
-            # both ends alike: values of few lists are skewed, and a draw from them shows the
-            # long tail on the wrong side
-            of_class = np.abs(apart[:, classes == at]).max(axis=1, initial=0.0)
-            maxima[:, :, at] = of_class[:, None]
-        return maxima, np.array([ends.range_of(one) for one in apart])
+        # both ends alike: values of few lists are skewed, and a draw from them shows the long tail
+        # on the wrong side
+        largest = [columns.largest(np.abs(one))[[UP, UP]] for one in apart]
+        return np.array(largest), np.array([ends.range_of(one) for one in apart])
 
     drawn = [*map_in_threads(draw, range(N_DRAWS // _AT_ONCE), threads)]
     maxima, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
-    by_class = np.append(balanced_cut_offs(maxima, classes, alpha)[0], np.inf)
+    cut_offs = columns.spread(interval_cut_offs(NullColumns(columns, maxima), alpha))
     unseen, unseen_others = np.nan_to_num(blocks.largest * blocks.n_lists / due)
     is_less = moments.difference < 0
     away = standard_errors_away(
@@ -285,12 +284,12 @@ def resample_users(
         value_error,
         others_error,
         error,
-        student_scale(by_class[classes], freedom),
+        student_scale(cut_offs[UP], freedom),
         unseen,
         unseen_others,
         blocks.n_lists,
         p_values=2 * ndtr(-away),
-        adjusted_p_values=balanced_p_values(scores, maxima, classes),
+        adjusted_p_values=interval_p_values(columns, maxima, scores),
         gap_p_values=np.array(
             [gap_p_value(*of) for of in zip(spans.T, ends.range_of(apart), strict=True)]
         ),

@@ -13,6 +13,8 @@ complete is one of those that were reckoned with, whatever made it choose.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray
@@ -20,9 +22,15 @@ from fairrec.groups.grouping import Grouping
 from fairrec.statistics.cell_sums import CellSums
 from fairrec.statistics.draws import ResampledSums
 from fairrec.statistics.moments import Moments, Sample
-from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
+from fairrec.statistics.permutation import (
+    ROUNDING,
+    Extremes,
+    NullDraw,
+    both_columns,
+    observed_scores,
+)
 from fairrec.statistics.scores import Compared, Sums, everyone_of, maxima
-from fairrec.statistics.simultaneous import N_CLASSES, size_classes
+from fairrec.statistics.simultaneous import Columns
 
 
 class Resampled:
@@ -39,9 +47,13 @@ class Resampled:
     is_studentized = False
 
     def __init__(
-        self, moments: Moments, sample: Sample, grouping: Grouping, is_tested: BoolArray
+        self,
+        moments: Moments,
+        sample: Sample,
+        grouping: Grouping,
+        is_tested: BoolArray,
+        higher_is_better: Sequence[bool | None],
     ) -> None:
-        self.classes = size_classes(moments.n, is_tested)
         self.scores = observed_scores(moments, is_tested)
         self._moments, self._lattice = moments, grouping.lattice
         self._draws = ResampledSums(moments, sample, grouping.cells)
@@ -51,7 +63,22 @@ class Resampled:
         self._by_all, self._by_part = _compared(n_all, n_others), _compared(n_part, n_others)
         self._is_large = n_part >= grouping.min_users
         # whether a group came to be tested by all its users or by its part depends on what was seen
-        self._classes = size_classes(n_all, n_all > 0), size_classes(n_part, self._is_large)
+        counted = [is_part & self._lattice.is_tested for is_part in (n_all > 0, self._is_large)]
+        tested, intervals = both_columns(
+            np.tile(self._lattice.depth, 2),
+            np.concatenate([n_all, n_part], axis=1),
+            np.concatenate(counted, axis=1),
+            higher_is_better,
+        )
+        self._columns = [*zip(_halves(tested), _halves(intervals), strict=True)]
+        is_known = sample.is_fully_scored_group
+        self.tested, self.intervals = (
+            Columns(
+                np.where(is_tested, np.where(is_known, *(one.of_group for one in halves)), -1),
+                halves[0].shares,
+            )
+            for halves in zip(*self._columns, strict=True)
+        )
         self._ends = Extremes(grouping.lattice, n_all > 0)
 
     def draw(self, seed: int, number: int) -> NullDraw:
@@ -67,12 +94,12 @@ class Resampled:
         of_all, of_part = (self._centred(part, mean) for part in drawn)
         error = np.sqrt(variance)[:, None]
         largest, scores = [], []
-        for compared, sums, classes in zip(
-            (self._by_all, self._by_part), (of_all, of_part), self._classes, strict=True
+        for compared, sums, columns in zip(
+            (self._by_all, self._by_part), (of_all, of_part), self._columns, strict=True
         ):
             here = compared._replace(chance_error=compared.chance_error * error)
             both = Sums(*sums, *of_part)
-            largest.append(maxima(everyone, here, both, classes, N_CLASSES))
+            largest.append(maxima(everyone, here, both, *columns))
             scores.append(_scores_by_chance(here, both))
         part_score = np.where(self._is_large, np.abs(scores[1]), 0.0)
         return NullDraw(
@@ -91,6 +118,11 @@ class Resampled:
         sums = self._lattice.sums(np.concatenate([total, squares]))
         total, squares = sums.reshape(2, len(mean), -1)
         return total, squares
+
+
+def _halves(columns: Columns) -> list[Columns]:
+    """Those of groups by all their users, and by their part of the sample."""
+    return [columns._replace(of_group=half) for half in np.split(columns.of_group, 2, axis=1)]
 
 
 def _compared(n: FloatArray, n_others: FloatArray) -> Compared:

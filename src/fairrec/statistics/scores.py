@@ -22,6 +22,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.statistics.moderation import PRIOR_USERS
 from fairrec.statistics.moments import Moments
+from fairrec.statistics.simultaneous import Columns
 from fairrec.statistics.stratified import Stratified, StratifiedSide
 
 KNOWN = 1e9
@@ -204,21 +205,18 @@ def own_error(
 
 
 def maxima(
-    everyone: Everyone, compared: Compared, sums: Sums, column: IntArray, n_columns: int
+    everyone: Everyone, compared: Compared, sums: Sums, tested: Columns, intervals: Columns
 ) -> tuple[FloatArray, FloatArray]:
-    """The largest scores, upwards and downwards.
-
-    Parameters
-    ----------
-    column : (n_metrics, n_groups), the size class of a group; -1 where it does not count
+    """The largest scores upwards and downwards, in each column.
 
     Returns
     -------
-    by chance : (2,), over all groups; by own error : (2, n_columns), in each size class
+    smaller, by own error : (2, n_columns) of either kind of columns
     """
-    by_chance, by_own = np.zeros(2), np.zeros((2, n_columns))
-    _maxima(everyone, compared, sums, column, by_chance, by_own)
-    return by_chance, by_own
+    smaller = np.zeros((2, tested.n_columns))
+    by_own = np.zeros((2, intervals.n_columns))
+    _maxima(everyone, compared, sums, tested.of_group, intervals.of_group, smaller, by_own)
+    return smaller, by_own
 
 
 def normal_scale(t: FloatArray, freedom: FloatArray) -> FloatArray:
@@ -349,25 +347,26 @@ def _maxima(
     everyone: Everyone,
     compared: Compared,
     sums: Sums,
-    column: IntArray,
-    by_chance: FloatArray,
+    tested: IntArray,
+    intervals: IntArray,
+    smaller: FloatArray,
     by_own: FloatArray,
 ) -> None:
-    for i in range(len(column)):
+    for i in range(len(tested)):
         common = _common(everyone, i)
         all_squares = everyone.variance[i] * max(everyone.n[i] - 1, 0.0)
-        for at in range(column.shape[1]):
-            in_class = column[i, at]
-            n, n_others = compared.n[i, at], compared.n_others[i, at]
+        for at in range(tested.shape[1]):
             error = compared.chance_error[i, at]
-            if in_class < 0 or not error > 0:
+            if tested[i, at] < 0 or not error > 0:
                 continue
+            n, n_others = compared.n[i, at], compared.n_others[i, at]
             total, shared_total = sums.total[i, at], sums.shared_total[i, at]
             difference = total * compared.per_total[i, at]
             if np.isnan(difference):
                 difference = total / n + shared_total / n_others
             tail = 0 if difference > 0 else 1
-            by_chance[tail] = max(by_chance[tail], abs(difference) / error)
+            least, least_own = smaller[tail, tested[i, at]], by_own[tail, intervals[i, at]]
+            by_chance = abs(difference) / error
             t_squared, freedom = _t_squared(
                 common,
                 all_squares,
@@ -376,6 +375,8 @@ def _maxima(
                 (total, sums.squares[i, at], shared_total, sums.shared_squares[i, at]),
             )
             # the normal scale is the smaller one, so most need no logarithm
-            if t_squared > by_own[tail, in_class] ** 2:
+            is_larger = by_chance > least and t_squared > least * least
+            if is_larger or t_squared > least_own * least_own:
                 score = _on_normal_scale(t_squared, freedom)
-                by_own[tail, in_class] = max(by_own[tail, in_class], score)
+                by_own[tail, intervals[i, at]] = max(least_own, score)
+                smaller[tail, tested[i, at]] = max(least, min(by_chance, score))

@@ -1,173 +1,233 @@
-"""Cut-offs that hold for all groups and metrics at once, balanced over sizes and tails.
+"""The max-statistic in columns: each metric, tail and depth has a null distribution of its own.
 
-One cut-off for groups of all sizes would be set by the smallest, whose scores have the longest
-tails, and a skewed metric has a long tail on one side only. So groups fall into size classes, and
-each class has its own cut-off upwards and downwards, all of them reached equally often by chance
-(Beran 1988). What is controlled is that any of them is exceeded.
+With one null distribution for all scores, the metric, tail and size of group with the longest tail
+would set the critical value of all others, and a second metric could hide what the first one shows.
+So scores fall into columns. A score counts by its p-value in its own column over the column's share
+of the significance level, and what is adjusted for is how often a draw has as small a value in any
+column (a weighted minP, Westfall and Young 1993). Interval cut-offs have a column for each size
+class besides, each exceeded as often as its share says (Beran 1988).
+
+Where a column has a share of one in a hundred, the largest of 1,000 draws would decide. So beyond
+its top tenth the p-value of a column is an exponential fit to the squared scores of all draws, the
+observed one included: every draw is treated alike, which keeps the test exact whatever the fit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.metrics.direction import worse_ends
 
 UP, DOWN = 0, 1
 """The tails: groups above all others, groups below."""
 EDGES = (30, 100, 300, 1000)
 """Users from which a group is in the next size class."""
-N_CLASSES = len(EDGES) + 1
+DEPTH_SHARES = (0.4, 0.3, 0.2, 0.1)
+"""Of the significance level: groups by one, two and three attributes, and by more."""
+HARM_SHARE = 0.8
+"""Of the test's level, for the worse end."""
+FITTED = 0.1
+"""Share of the draws, the largest, to which the tail of a column is fitted."""
 _ROUNDING = 1e-9
 """A level times the number of draws may be a hair below a whole number."""
 _DIGITS = 9
 """Decimals of scores by which draws are told apart."""
+_SAME = 1e-7
+"""Logs of p-values that differ by less are equal."""
 
 
-def size_classes(n: FloatArray, is_tested: BoolArray) -> IntArray:
-    """The size class of each group of `n` users; -1 where it is not tested."""
-    return np.where(is_tested, np.searchsorted(EDGES, n, side="right"), -1).astype(np.int64)
-
-
-def balanced_cut_offs(
-    maxima: FloatArray, classes: IntArray, alpha: float, observed: FloatArray | None = None
-) -> FloatArray:
-    """(2, n_classes), what scores exceed upwards or downwards in any class with probability alpha.
-
-    Infinite where there are too few draws.
+class Columns(NamedTuple):
+    """The columns of scores, and what they have of the significance level.
 
     Parameters
     ----------
-    maxima : (n_draws, 2, n_classes), the largest score upwards and downwards in each class
-    classes : (n_metrics, n_groups), -1 where not tested
-    observed : (2, n_classes), the same of what is tested; None for intervals, whose cut-offs are at
-        least those of as many independent normal scores as the class has: a tail that is short
-        among all users, such as that of no hits, is longer in groups that differ
-    """
-    n_draws = len(maxima)
-    is_used = np.array([(classes == at).any() for at in range(N_CLASSES)])
-    cut_offs = np.full((2, N_CLASSES), np.inf)
-    allowed = n_allowed(n_draws, alpha)
-    if allowed < 0 or not is_used.any():
-        return cut_offs
-    reached = _placed(maxima, is_used, observed).cut_offs(allowed).reshape(2, -1)
-    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
-    floor = normal_cut_offs(n_groups, alpha)[is_used] if observed is None else 0.0
-    cut_offs[:, is_used] = np.maximum(reached, floor)
-    return cut_offs
-
-
-def balanced_p_values(
-    scores: FloatArray, maxima: FloatArray, classes: IntArray, observed: FloatArray | None = None
-) -> FloatArray:
-    """(n_metrics, n_groups), the smallest alpha whose balanced cut-off a score reaches.
-
-    Parameters
-    ----------
-    scores : (n_metrics, n_groups), of which the sign is the tail
-    maxima, classes, observed : as of `balanced_cut_offs`
-    """
-    n_groups = np.array([(classes == at).sum() for at in range(N_CLASSES)])
-    is_used = n_groups > 0
-    p_values = np.ones(scores.shape)
-    if not is_used.any():
-        return p_values
-    placed = _placed(maxima, is_used, observed)
-    n_used = int(is_used.sum())
-    for column, at in enumerate(np.flatnonzero(is_used)):
-        for tail, is_in in ((UP, scores > 0), (DOWN, scores < 0)):
-            here = (classes == at) & is_in
-            score = np.abs(scores[here])
-            found = placed.p_values(tail * n_used + column, score)
-            if observed is None:
-                # the inverse of normal_cut_offs
-                by_normal = ndtr(-score) * n_groups[at] / tail_share(n_groups, 1.0)
-                found = np.minimum(np.maximum(found, by_normal), 1.0)
-            p_values[here] = found
-    return p_values
-
-
-def largest_in_classes(scores: FloatArray, classes: IntArray) -> FloatArray:
-    """(2, n_classes), the largest score upwards and downwards in each class."""
-    return np.stack([largest_of(scores[classes == at]) for at in range(N_CLASSES)], axis=1)
-
-
-def largest_of(scores: FloatArray) -> FloatArray:
-    """(2,), the largest score upwards and downwards."""
-    return np.array([scores.max(initial=0.0), -scores.min(initial=0.0)])
-
-
-def _placed(maxima: FloatArray, is_used: BoolArray, observed: FloatArray | None) -> Placed:
-    """Tails and size classes as columns; those that there are."""
-    columns = maxima[:, :, is_used].reshape(len(maxima), -1)
-    return Placed.of(columns, None if observed is None else observed[:, is_used].ravel())
-
-
-class Placed(NamedTuple):
-    """What draws show in several columns, all of which are looked at.
-
-    A score is as rare as its place in its own column, and what is adjusted for is how often a draw
-    has as good a place in any (Westfall and Young's minP). Columns that go together, such as the
-    two tails of one difference, are so counted once. What is observed is one more draw: if it had
-    no place of its own, the best of each column would all be taken for the rarest there is.
-
-    Parameters
-    ----------
-    falling : (1 + n_draws, n_columns), each column in falling order, its sign turned
-    best : (1 + n_draws,), the best place of each draw, sorted; 1 for the largest of a column, and
-        equal ones share the last place, so that what is often the largest is not rare
+    of_group : (n_metrics, n_groups), -1 where not tested
+    shares : (2, n_columns), upwards and downwards; they add up to 1
     """
 
-    falling: FloatArray
-    best: IntArray
+    of_group: IntArray
+    shares: FloatArray
 
-    @classmethod
-    def of(cls, columns: FloatArray, observed: FloatArray | None = None) -> Placed:
-        """From what draws show.
+    @property
+    def n_columns(self) -> int:
+        """How many there are in each tail."""
+        return int(self.shares.shape[1])
+
+    @property
+    def sizes(self) -> IntArray:
+        """(n_columns,), groups of each."""
+        return np.bincount(self.of_group[self.of_group >= 0], minlength=self.n_columns)
+
+    def largest(self, scores: FloatArray) -> FloatArray:
+        """(2, n_columns), the largest score upwards and downwards in each column."""
+        found = np.zeros((2, self.n_columns))
+        is_tested = self.of_group >= 0
+        for tail, sign in ((UP, 1), (DOWN, -1)):
+            np.maximum.at(found[tail], self.of_group[is_tested], sign * scores[is_tested])
+        return found
+
+    def spread(self, by_column: FloatArray, otherwise: float = np.inf) -> FloatArray:
+        """(2, n_metrics, n_groups), what each group has of its column.
 
         Parameters
         ----------
-        columns : (n_draws, n_columns)
-        observed : (n_columns,), None for what would be beyond every draw in all of them
+        by_column : (2, n_columns)
         """
-        first = np.full(columns.shape[1], np.inf) if observed is None else observed
-        # sums in another order differ in the last digits
-        rows = -np.concatenate([first[None], columns]).round(_DIGITS)
-        falling = np.sort(rows, axis=0)
-        places = [
-            np.searchsorted(of, row, side="right")
-            for of, row in zip(falling.T, rows.T, strict=True)
-        ]
-        return cls(falling, np.sort(np.min(places, axis=0)))
-
-    def p_values(self, column: int, scores: FloatArray) -> FloatArray:
-        """Of scores in one column."""
-        place = np.searchsorted(
-            self.falling[:, column], -scores * (1 - _ROUNDING) + _ROUNDING, side="right"
-        )
-        return np.asarray(np.searchsorted(self.best, place, side="right") / len(self.best))
-
-    def cut_offs(self, allowed: int) -> FloatArray:
-        """(n_columns,), what only so many draws and one exceed in any column."""
-        return np.asarray(-self.falling[self.best[allowed + 1] - 1])
+        return np.append(by_column, np.full((2, 1), otherwise), axis=1)[:, self.of_group]
 
 
-def normal_cut_offs(n_groups: IntArray, alpha: float) -> FloatArray:
-    """(n_classes,), the same for normal scores: alpha is divided by classes, tails and groups.
+def columns_of(
+    depth: IntArray, is_tested: BoolArray, up: FloatArray, n: FloatArray | None = None
+) -> Columns:
+    """A column for each metric and depth, and for each size class where sizes are given.
+
+    Metrics share the level equally, and so do the size classes of a depth. The shares of depths
+    that do not occur are divided among the others.
 
     Parameters
     ----------
-    n_groups : (n_classes,), of each class; the cut-off is infinite where there is none
+    depth : (n_groups,), attributes of each group
+    is_tested : (n_metrics, n_groups)
+    up : (n_metrics,), what the upper tail has of the share of a column
+    n : (n_metrics, n_groups), users of each group
     """
-    share = tail_share(n_groups, alpha) / np.maximum(n_groups, 1)
-    return np.where(n_groups > 0, -ndtri(share), np.inf)
+    n_depths, n_sizes = len(DEPTH_SHARES), len(EDGES) + 1
+    size = 0 if n is None else np.searchsorted(EDGES, n, side="right")
+    metrics = np.arange(len(is_tested))[:, None]
+    key = (metrics * n_depths + np.minimum(depth, n_depths) - 1) * n_sizes + size
+    found, column = np.unique(key[is_tested], return_inverse=True)
+    of_group = np.full(is_tested.shape, -1)
+    of_group[is_tested] = column
+    at_depth = found // n_sizes
+    of_metric = at_depth // n_depths
+    shares = np.asarray(DEPTH_SHARES)[at_depth % n_depths]
+    # of several columns of one depth, each has its part
+    depths, first, n_columns = np.unique(at_depth, return_index=True, return_counts=True)
+    total = np.bincount(depths // n_depths, weights=shares[first], minlength=len(is_tested))
+    shares = shares / np.repeat(n_columns, n_columns) / total[of_metric]
+    shares /= max(1, len(np.unique(of_metric)))
+    return Columns(of_group, np.stack([up[of_metric], 1 - up[of_metric]]) * shares)
 
 
-def tail_share(n_groups: IntArray, alpha: float) -> float:
-    """The probability that one class may exceed its cut-off with in one tail."""
-    return alpha / (2 * max(1, int((n_groups > 0).sum())))
+def shares_of_harm(higher_is_better: Sequence[bool | None]) -> FloatArray:
+    """(n_metrics,), what the upper tail of a test has: more where it is the worse one."""
+    ends = [worse_ends(better) for better in higher_is_better]
+    return np.array([0.5 if len(one) > 1 else 0.5 + one[0] * (HARM_SHARE - 0.5) for one in ends])
+
+
+class NullColumns:
+    """The null distributions of all columns, and how small a p-value draws have in any of them.
+
+    Parameters
+    ----------
+    maxima : (n_draws, 2, n_columns), the largest score upwards and downwards in each column
+    observed : (2, n_columns), the same of what is tested, one more draw; None for intervals, which
+        are to hold whatever is observed
+    """
+
+    def __init__(
+        self, columns: Columns, maxima: FloatArray, observed: FloatArray | None = None
+    ) -> None:
+        rows = maxima if observed is None else np.concatenate([observed[None], maxima])
+        # sums in another order differ in the last digits
+        rows = rows.reshape(len(rows), -1).round(_DIGITS)
+        self.columns, self._n = columns, len(maxima) + 1
+        self._rising = np.sort(rows, axis=0)
+        with np.errstate(divide="ignore"):
+            self._log_shares = np.log(columns.shares).ravel()
+        n_fitted = max(1, int(np.ceil(FITTED * len(rows))))
+        self._start = self._rising[-n_fitted] if len(rows) else np.zeros(rows.shape[1])
+        beyond = np.maximum(self._rising**2 - self._start**2, 0.0)
+        self._n_beyond = (beyond > 0).sum(axis=0)
+        self._scale = beyond.sum(axis=0) / np.maximum(self._n_beyond, 1)
+        found = [self._log_p(at, row) for at, row in enumerate(rows.T)]
+        self._least = np.sort(np.min(found, axis=0)) if found else np.zeros(0)
+        if observed is None:
+            # what is not drawn yet may be beyond every draw
+            self._least = np.append(-np.inf, self._least)
+
+    def _log_p(self, at: int, scores: FloatArray) -> FloatArray:
+        """Log of the p-values of scores in one column and tail, over its share of the level."""
+        rising, scores = self._rising[:, at], scores.round(_DIGITS)
+        n_reached = len(rising) - np.searchsorted(rising, scores - _ROUNDING, side="left")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p = np.log(n_reached / len(rising))
+            fitted = (
+                np.log(self._n_beyond[at] / len(rising))
+                - (scores**2 - self._start[at] ** 2) / self._scale[at]
+            )
+        is_fitted = (scores > self._start[at] + _ROUNDING) & (self._n_beyond[at] > 0)
+        return np.asarray(np.where(is_fitted, fitted, log_p) - self._log_shares[at])
+
+    def p_values(self, scores: FloatArray) -> FloatArray:
+        """(n_metrics, n_groups), adjusted for all groups; 1 where not tested or at 0.
+
+        Parameters
+        ----------
+        scores : (n_metrics, n_groups), of which the sign is the tail
+        """
+        p_values = np.ones(scores.shape)
+        of_group = self.columns.of_group
+        for tail, sign in ((UP, 1), (DOWN, -1)):
+            here = (of_group >= 0) & (sign * scores > 0)
+            for column in np.unique(of_group[here]):
+                of_column = here & (of_group == column)
+                log_p = self._log_p(
+                    tail * self.columns.n_columns + column, np.abs(scores[of_column])
+                )
+                n_reached = np.searchsorted(self._least, log_p + _SAME, side="right")
+                p_values[of_column] = np.maximum(n_reached, 1) / self._n
+        return p_values
+
+    def cut_offs(self, alpha: float) -> FloatArray:
+        """(2, n_columns), what scores exceed in any column with probability alpha.
+
+        Infinite where there are too few draws.
+        """
+        n_columns = self.columns.n_columns
+        allowed = n_allowed(self._n - 1, alpha)
+        if allowed < 0 or not n_columns:
+            return np.full((2, n_columns), np.inf)
+        log_p = self._least[allowed + 1] + self._log_shares
+        n = len(self._rising)
+        place = np.clip(np.ceil(n * np.exp(log_p) - _ROUNDING).astype(np.int64), 1, n)
+        cut_offs = np.take_along_axis(self._rising, (n - place)[None], axis=0)[0]
+        with np.errstate(divide="ignore"):
+            further = np.log(self._n_beyond / n) - log_p
+        fitted = np.sqrt(self._start**2 + np.maximum(further, 0.0) * self._scale)
+        is_fitted = (self._n_beyond > 0) & (further > 0)
+        return np.where(is_fitted, fitted, cut_offs).reshape(2, -1)
+
+
+def interval_cut_offs(null: NullColumns, alpha: float) -> FloatArray:
+    """(2, n_columns), for intervals that hold for all groups at once.
+
+    At least those of as many independent normal scores as a column has: a tail that is short among
+    all users, such as that of no hits, is longer in groups that differ.
+    """
+    return np.maximum(null.cut_offs(alpha), normal_cut_offs(null.columns, alpha))
+
+
+def normal_cut_offs(columns: Columns, alpha: float) -> FloatArray:
+    """(2, n_columns), the same for independent normal scores, one a group."""
+    return np.asarray(-ndtri(alpha * columns.shares / np.maximum(columns.sizes, 1)))
+
+
+def interval_p_values(columns: Columns, maxima: FloatArray, scores: FloatArray) -> FloatArray:
+    """(n_metrics, n_groups), the smallest alpha whose interval cut-off a score reaches."""
+    by_draws = NullColumns(columns, maxima).p_values(scores)
+    up = scores > 0
+    shares, sizes = (
+        columns.spread(columns.shares, np.nan),
+        columns.spread(np.tile(columns.sizes, (2, 1)).astype(np.float64), np.nan),
+    )
+    by_normal = ndtr(-np.abs(scores)) * np.where(up, *(sizes / shares))
+    return np.where(columns.of_group >= 0, np.minimum(np.fmax(by_draws, by_normal), 1.0), 1.0)
 
 
 def has_enough_draws(n_draws: int, alpha: float) -> bool:

@@ -10,6 +10,7 @@ items have most of the due, a sample of hundreds is not large.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,8 +19,13 @@ from fairrec.core.arrays import BoolArray
 from fairrec.groups.grouping import Grouping
 from fairrec.statistics.drawing import draws_of
 from fairrec.statistics.moments import Moments, over_sums
-from fairrec.statistics.permutation import ROUNDING, Extremes, NullDraw, observed_scores
-from fairrec.statistics.simultaneous import largest_in_classes, largest_of, size_classes
+from fairrec.statistics.permutation import (
+    ROUNDING,
+    Extremes,
+    NullDraw,
+    both_columns,
+    observed_scores,
+)
 
 
 class PermutedRatios:
@@ -32,8 +38,16 @@ class PermutedRatios:
 
     is_studentized = True
 
-    def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
-        self.classes = size_classes(moments.n, is_tested)
+    def __init__(
+        self,
+        moments: Moments,
+        grouping: Grouping,
+        is_tested: BoolArray,
+        higher_is_better: Sequence[bool | None],
+    ) -> None:
+        self.tested, self.intervals = both_columns(
+            grouping.lattice.depth, moments.n, is_tested, higher_is_better
+        )
         self.scores = observed_scores(moments, is_tested)
         self._moments, self._is_tested = moments, is_tested
         below = np.where(moments.n_per_row > 0, moments.size_per_row - 1.0, 0.0)
@@ -45,7 +59,7 @@ class PermutedRatios:
         )
         self._draws = draws_of(both, grouping.cells)
         self._lattice = grouping.lattice
-        self._ends = Extremes(grouping.lattice, is_tested)
+        self._ends = Extremes(grouping.lattice, moments.n >= grouping.min_users)
         self._reach = np.abs(self.scores.by_own) * (1 - ROUNDING)
 
     def draw(self, seed: int, number: int) -> NullDraw:
@@ -60,8 +74,8 @@ class PermutedRatios:
         )
         scores = observed_scores(drawn, self._is_tested)
         return NullDraw(
-            largest_of(scores.by_chance),
-            largest_in_classes(scores.by_own, self.classes),
+            self.tested.largest(scores.by_own),
+            self.intervals.largest(scores.by_own),
             self._ends.range_of(np.nan_to_num(drawn.deviation)),
             self._ends.range_of(scores.by_own),
             np.sign(self.scores.by_own) * scores.by_own >= self._reach,

@@ -8,19 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import plain
 from fairrec.groups.grouping import Grouping
-from fairrec.groups.narrower import next_depth, sizes_without
+from fairrec.groups.narrower import Sizes, next_depth, sizes_of, sizes_without
 from fairrec.metrics import MetricAtK
 from fairrec.result.plan_schema import Cost, Expected, Needed, Spread
 from fairrec.statistics.certifiable import certified_harm, expected_cut_offs, growth_needed
 from fairrec.statistics.power import POWER, detectable_harm
 from fairrec.statistics.scores import Everyone
-from fairrec.statistics.simultaneous import N_CLASSES, has_enough_draws
+from fairrec.statistics.simultaneous import (
+    EDGES,
+    columns_of,
+    has_enough_draws,
+    normal_cut_offs,
+    shares_of_harm,
+)
 
 MOST_GROUPS = 10
 """So many groups are told how many users they need."""
@@ -49,16 +54,17 @@ class Outlook:
         """For each metric and size of group up to half of all users."""
         if not self._is_tested:
             return ()
-        n_per_group, n_users = self.grouping.lattice.n_users, self.grouping.n_users
+        n_per_group, n_users = self._sizes.n_users, self.grouping.n_users
         least, most = int(n_per_group.min()), int(n_per_group.max())
         sizes = np.array(_sizes(least, min(most, n_users // 2)), dtype=np.float64)
-        critical = self._critical(len(n_per_group))
+        cut_offs = self._largest_cut_offs(sizes)
         found = []
         for i, (metric, better) in enumerate(zip(self.metrics, self._better, strict=True)):
             about = (self._everyone, i, sizes)
+            critical = self._critical(self._sizes.depth, better).max(axis=1)
             harms = detectable_harm(*about, critical, better)
             likely, median = (
-                certified_harm(*about, self._cut_offs, better, probability)
+                certified_harm(*about, cut_offs, better, probability)
                 for probability in (POWER, 0.5)
             )
             found += [
@@ -86,8 +92,9 @@ class Outlook:
         if self._has_intervals:
             times = growth_needed(
                 self._everyone,
-                lattice.n_users.astype(np.float64),
-                lattice.n_users[groups].astype(np.float64),
+                self._sizes.n_users.astype(np.float64),
+                self._sizes.depth,
+                np.searchsorted(np.flatnonzero(lattice.is_tested), groups),
                 [amount or math.nan for amount in matters],
                 self._better,
                 self.options.alpha,
@@ -112,20 +119,20 @@ class Outlook:
     @property
     def costs(self) -> tuple[Cost, ...]:
         """What each attribute and the depth cost a group of usual size, in any metric."""
-        all_sizes = self.grouping.lattice.n_users
-        if not self._is_tested or np.isinf(self._critical(len(all_sizes))).any():
+        if not self._is_tested or np.isinf(self._critical(self._sizes.depth, False)).any():
             return ()
-        size = min(int(np.median(all_sizes[self._fewest])), self.grouping.n_users - 1)
-        usual = self._reach(all_sizes, size)
+        sizes_of_fewest = self.grouping.lattice.n_users[self._fewest]
+        size = min(int(np.median(sizes_of_fewest)), self.grouping.n_users - 1)
+        usual = self._reach(self._sizes, size)
         found = []
         for attribute, depth, sizes in self._narrower():
-            reach = self._reach(sizes, size) if len(sizes) else None
+            reach = self._reach(sizes, size) if len(sizes.n_users) else None
             found.append(
                 Cost(
                     attribute=attribute,
                     depth=depth,
-                    n_groups=len(all_sizes),
-                    n_groups_left=len(sizes),
+                    n_groups=len(self._sizes.n_users),
+                    n_groups_left=len(sizes.n_users),
                     users=size,
                     cut_off=round(usual[0], 2),
                     cut_off_left=None if reach is None else round(reach[0], 2),
@@ -158,23 +165,35 @@ class Outlook:
         )
 
     @cached_property
-    def _cut_offs(self) -> FloatArray:
+    def _sizes(self) -> Sizes:
+        return sizes_of(self.grouping)
+
+    def _largest_cut_offs(self, sizes: FloatArray) -> FloatArray:
+        """(2, n_sizes), of groups of about so many users, by however many attributes."""
         if not self._has_intervals:
-            return np.full((2, N_CLASSES), np.inf)
-        n_per_group = self.grouping.lattice.n_users.astype(np.float64)
-        return expected_cut_offs(self._everyone, n_per_group, self.options.alpha)
+            return np.full((2, len(sizes)), np.inf)
+        n_per_group = self._sizes.n_users.astype(np.float64)
+        cut_offs = expected_cut_offs(
+            self._everyone, n_per_group, self._sizes.depth, self.options.alpha
+        )
+        of_group, of_size = (np.searchsorted(EDGES, n, side="right") for n in (n_per_group, sizes))
+        return np.stack(
+            [cut_offs[:, of_group == at].max(axis=1, initial=-np.inf) for at in of_size], axis=1
+        )
 
-    def _critical(self, n_groups: int) -> FloatArray:
-        """(2,), the score from which one of so many groups is found.
+    def _critical(self, depth: IntArray, higher_is_better: bool | None) -> FloatArray:
+        """(2, n_groups), the score from which a group is found.
 
-        The significance level is divided by the number of tests (Bonferroni), which asks for
-        somewhat more than the permutations of an audit will.
+        The share of a depth is divided by the number of its groups and of metrics (Bonferroni),
+        which asks for somewhat more than the permutations of an audit will.
         """
-        alpha = self.options.alpha
-        # the smallest p-value of what stands out in one of two tails may be larger than the level
-        is_reached = has_enough_draws(self.options.permutations, alpha / 2)
-        n_tests = max(1, n_groups * len(self.metrics))
-        return np.full(2, -ndtri(alpha / (2 * n_tests)) if is_reached else math.inf)
+        up = shares_of_harm([higher_is_better])
+        columns = columns_of(depth, np.ones((1, len(depth)), dtype=bool), up)
+        if not self._has_intervals:
+            return np.full((2, len(depth)), math.inf)
+        return columns.spread(normal_cut_offs(columns, self.options.alpha / len(self.metrics)))[
+            :, 0
+        ]
 
     def _matters(self, metric: MetricAtK) -> float | None:
         """The smallest harm that matters, where it can be compared with what is expected."""
@@ -198,14 +217,15 @@ class Outlook:
         groups = groups[np.argsort(-lattice.n_users[groups], kind="stable")]
         if len(groups) > MOST_GROUPS:
             groups = np.append(groups[: MOST_GROUPS - 1], groups[-1])
-        deeper = np.setdiff1d(self.grouping.full, self._fewest)
+        full = self.grouping.full[lattice.is_tested[self.grouping.full]]
+        deeper = np.setdiff1d(full, self._fewest)
         if len(deeper):
             # and the hardest of all
             groups = np.append(groups, deeper[np.argmin(lattice.n_users[deeper])])
         return groups
 
-    def _narrower(self) -> Iterator[tuple[str | None, int | None, IntArray]]:
-        """An attribute left out or a lower depth, and the sizes of the groups that are left."""
+    def _narrower(self) -> Iterator[tuple[str | None, int | None, Sizes]]:
+        """An attribute left out or a lower depth, and the groups that are left."""
         depth = self.options.lattice_depth
         if len(self.grouping.attributes) > 1:
             for at, attribute in enumerate(self.grouping.attributes):
@@ -214,7 +234,7 @@ class Outlook:
         if lower is not None:
             yield None, *lower
 
-    def _reach(self, sizes: IntArray, size: int) -> tuple[float, float, float]:
+    def _reach(self, sizes: Sizes, size: int) -> tuple[float, float, float]:
         """The score from which a group is found, and the harm found and ruled out in one group.
 
         In standard deviations of a metric without bounds.
@@ -222,14 +242,19 @@ class Outlook:
         Parameters
         ----------
         sizes : of all groups
-        size : of the one
+        size : of the one, by as few attributes as any
         """
         unknown = [_assumed(metric, None) for metric in self.metrics]
-        everyone, n = _everyone(unknown, self.grouping.n_users), np.array([float(size)])
-        critical = self._critical(len(sizes))
-        cut_offs = expected_cut_offs(everyone, sizes.astype(np.float64), self.options.alpha)
-        harm = detectable_harm(everyone, 0, n, critical, False)
-        certified = certified_harm(everyone, 0, n, cut_offs, False, POWER)
+        everyone = _everyone(unknown, self.grouping.n_users)
+        depth = sizes.depth
+        # it takes the place of the group of the fewest attributes that is next to it in size
+        fewest = np.flatnonzero(depth == depth.min())
+        like = fewest[np.argmin(np.abs(sizes.n_users[fewest] - size))]
+        n = np.where(np.arange(len(depth)) == like, size, sizes.n_users).astype(np.float64)
+        critical = self._critical(depth, False)[:, like]
+        cut_offs = expected_cut_offs(everyone, n, depth, self.options.alpha)[:, [like]]
+        harm = detectable_harm(everyone, 0, n[[like]], critical, False)
+        certified = certified_harm(everyone, 0, n[[like]], cut_offs, False, POWER)
         return float(critical[0]), float(harm[0]), float(certified[0])
 
 

@@ -69,7 +69,8 @@ def _tested(subject: Subject, space: Grouping, permutations: int) -> list[Row]:
     moments = group_moments(subject.values, space, subject.threads)
     is_tested = moments.n >= space.min_users
     gaps = Extremes(space.lattice, is_tested).range_of(moments.deviation)
-    null = Permuted(moments, space, is_tested)
+    # gaps alone are used, for which directions make no difference
+    null = Permuted(moments, space, is_tested, [None] * len(is_tested))
     test = null_distribution(null, permutations, 0, subject.threads)
     rows = []
     for i, metric in enumerate(subject.metrics):
