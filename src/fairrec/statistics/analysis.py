@@ -25,12 +25,12 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.random_sets import shares_of_random_sets
 from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.sampled_test import Resampled
-from fairrec.statistics.scores import everyone_of, own_spread, scores_of
+from fairrec.statistics.scores import everyone_of, own_spread
 from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.strata import Strata
-from fairrec.statistics.studentized_test import PermutedRatios
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,10 @@ class Analysis:
     moments : within strata, where some circumstances are given
     raw : whatever the circumstances
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
-    test : None where nothing was permuted
-    resampled : how far differences may be off where items are compared, and users were drawn again
+    test : None where nothing was permuted, or items are compared
+    resampled : of items, their test and how far differences may be off, by users drawn again
+    random_sets : (n_metrics, n_groups), of items the share of random sets of as many that are as
+        far off; None where nothing was permuted
     """
 
     measured: Measured
@@ -54,6 +56,12 @@ class Analysis:
     is_tested: BoolArray
     test: PermutationTest | None
     resampled: ResampledUsers | None = None
+    random_sets: FloatArray | None = None
+
+    @property
+    def tested_by(self) -> PermutationTest | ResampledUsers | None:
+        """Permutations, or of items users drawn again; None where nothing was tested."""
+        return self.test if self.random_sets is None else self.resampled
 
     @property
     def is_fully_scored(self) -> BoolArray:
@@ -84,7 +92,7 @@ class Analysis:
         """Values, differences and confidence intervals of all groups."""
         found = estimate(self.moments, self.options.alpha, self.cut_offs, self.raw, self._extremes)
         if self.resampled is not None:
-            found = self.resampled.intervals(found, self.raw, self.options.alpha)
+            return self.resampled.intervals(found, self.raw, self.options.alpha)
         return found if self.test is None else self._without_zero(found)
 
     @property
@@ -130,12 +138,12 @@ class Analysis:
 
     @cached_property
     def tested_error(self) -> FloatArray:
-        """(n_metrics, n_groups), of the difference: by chance, of items their own."""
-        if self.measured.ratio is None:
+        """(n_metrics, n_groups), of the difference: by chance, of items by users drawn again."""
+        if self.resampled is None:
             return self.moments.chance_error
-        by_own = scores_of(self.moments).by_own
-        error = np.full(by_own.shape, np.nan)
-        np.divide(self.moments.difference, by_own, out=error, where=by_own != 0)
+        scores = self.resampled.scores
+        error = np.full(scores.shape, np.nan)
+        np.divide(self.moments.difference, scores, out=error, where=scores != 0)
         return error
 
     @cached_property
@@ -173,47 +181,22 @@ class Analysis:
 
     @cached_property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), for each group by itself; NaN where nothing was permuted."""
-        if self.test is None:
+        """(n_metrics, n_groups), for each group by itself; NaN where nothing was tested."""
+        if self.tested_by is None:
             return np.full(self.is_tested.shape, np.nan)
-        if self.resampled is None:
-            return self.test.p_values
-        return np.maximum(self.test.p_values, self.resampled.p_values)
+        return self.tested_by.p_values
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), NaN where a group is not tested."""
         adjusted = np.full(self.is_tested.shape, np.nan)
-        if self.test is None:
+        if self.tested_by is None:
             return adjusted
         if self.options.correction == "max":
-            adjusted[self.is_tested] = self._adjusted_by_max[self.is_tested]
+            adjusted[self.is_tested] = self.tested_by.adjusted_p_values[self.is_tested]
         else:
             adjusted[self.is_tested] = benjamini_hochberg(self.p_values[self.is_tested])
         return adjusted
-
-    @property
-    def _adjusted_by_max(self) -> FloatArray:
-        """(n_metrics, n_groups), of the test; of items the larger of that and of users drawn again.
-
-        Permuting attributes over items says nothing of which users came, who may like some items
-        together; users drawn again say nothing of which items have an attribute.
-        """
-        assert self.test is not None
-        adjusted = self.test.adjusted_p_values
-        if self.resampled is not None:
-            adjusted = np.maximum(adjusted, self.resampled.adjusted_p_values)
-        return self._of_contrast(adjusted)
-
-    def _of_contrast(self, adjusted: FloatArray) -> FloatArray:
-        """The same for a group and all others, which are one difference in two tails.
-
-        Both are in the family that the adjustment is for, so that the smaller may be taken. Where
-        users are compared, the two have one error by chance, and the same score in both tails.
-        """
-        if self.measured.ratio is None:
-            return adjusted
-        return np.minimum(adjusted, adjusted[:, self.grouping.complement])
 
     @cached_property
     def is_significant(self) -> BoolArray:
@@ -223,9 +206,9 @@ class Analysis:
     @cached_property
     def is_beyond_chance(self) -> BoolArray:
         """(n_metrics, n_groups), the same whatever the correction: what verdicts rest on."""
-        if self.test is None:
+        if self.tested_by is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
-        return self.is_tested & (self._adjusted_by_max <= self.options.alpha)
+        return self.is_tested & (self.tested_by.adjusted_p_values <= self.options.alpha)
 
     @cached_property
     def only_varies(self) -> BoolArray:
@@ -234,19 +217,22 @@ class Analysis:
             return np.zeros(self.is_tested.shape, dtype=bool)
         by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
         spread = own_spread(self.moments).variance > self.moments.variance[:, None]
-        by_both = self._of_contrast(self.test.adjusted_p_values) <= self.options.alpha
+        by_both = self.test.adjusted_p_values <= self.options.alpha
         return self.is_tested & by_chance & spread & ~by_both
 
     @cached_property
     def critical(self) -> FloatArray:
         """(2,), the score up and down from which a group is significant."""
+        if self.resampled is not None and self.tested_by is not None:
+            # the largest of the size classes that there are
+            return np.full(2, self.resampled.critical[self.is_tested].max(initial=0.0))
         if self.test is None:
             return np.full(2, np.inf)
         critical = self.test.critical(self.options.alpha)
         if self.options.correction == "max":
             return critical
         # step-up thresholds depend on what is found; without findings the max-statistic serves
-        found = self.test.tested[self.is_significant]
+        found = self.test.scores.smaller[self.is_significant]
         ends = [
             np.abs(found[found > 0]).min(initial=np.inf),
             np.abs(found[found < 0]).min(initial=np.inf),
@@ -255,14 +241,9 @@ class Analysis:
 
     def least_scores(self, i: int) -> FloatArray:
         """(2,), or of items (2, n_groups), the score from which a group is significant."""
-        if self.test is None or not self.test.is_studentized:
+        if self.resampled is None:
             return self.critical
-        least = self.test.least_scores(self.options.alpha)[:, i]
-        other = self.grouping.complement
-        is_pair = (other != np.arange(len(other))) & self.is_tested[i, other]
-        # of a group and all others one need reach it, each in its tail
-        least = np.where(is_pair, np.minimum(least, least[::-1, other]), least)
-        return np.minimum(self.critical[:, None], least)
+        return np.tile(self.resampled.critical[i], (2, 1))
 
 
 def analyse(
@@ -287,7 +268,11 @@ def analyse(
         strata = None  # everyone is alike, and bounds of a metric still hold
     moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
     is_tested = moments.n >= grouping.min_users
-    test = None
+    test = resampled = random_sets = None
+    if blocks is not None:
+        resampled = resample_users(
+            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
+        )
     if options.permutations and len(moments.mean):
         n_done = 0
 
@@ -296,6 +281,12 @@ def analyse(
             n_done += n
             progress("testing against chance", n_done, options.permutations)
 
+        how = options.permutations, options.seed, options.n_threads, advance
+        if resampled is not None:
+            random_sets = shares_of_random_sets(moments, grouping, *how)
+            return Analysis(
+                measured, grouping, options, moments, raw, is_tested, None, resampled, random_sets
+            )
         # levels may hold values that differ: they are tested as what permutations can tell apart
         on_levels = measured.on_levels
         tested = (
@@ -306,16 +297,7 @@ def analyse(
         null: NullHypothesis
         if moments.sample is not None:
             null = Resampled(moments, moments.sample, grouping, is_tested)
-        elif measured.ratio is not None:
-            null = PermutedRatios(tested, grouping, is_tested)
         else:
             null = Permuted(tested, grouping, is_tested)
-        test = null_distribution(
-            null, options.permutations, options.seed, options.n_threads, advance, engine
-        )
-    resampled = None
-    if blocks is not None:
-        resampled = resample_users(
-            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
-        )
+        test = null_distribution(null, *how, engine)
     return Analysis(measured, grouping, options, moments, raw, is_tested, test, resampled)

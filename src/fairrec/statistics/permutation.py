@@ -38,8 +38,6 @@ from fairrec.statistics.simultaneous import (
     UP,
     Placed,
     balanced_cut_offs,
-    balanced_p_values,
-    largest_in_classes,
     largest_of,
     n_allowed,
     size_classes,
@@ -69,9 +67,7 @@ class PermutationTest:
     largest_own : (n_permutations, 2, n_classes), by own error in each size class
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by; of a
-        studentized test in the same tail
-    is_studentized : whether groups are tested by their own error alone
+    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
     """
 
     scores: Scores
@@ -81,7 +77,6 @@ class PermutationTest:
     gaps: FloatArray
     spans: FloatArray
     n_reached: IntArray
-    is_studentized: bool = False
 
     @property
     def n_permutations(self) -> int:
@@ -89,31 +84,15 @@ class PermutationTest:
         return len(self.largest)
 
     @property
-    def n_tails(self) -> int:
-        """How many tails share the permutations; of a studentized test those of each size class."""
-        return 2 * (len(np.unique(self.classes[self.classes >= 0])) if self.is_studentized else 1)
-
-    @property
-    def tested(self) -> FloatArray:
-        """(n_metrics, n_groups), the score that a group is tested by."""
-        return self.scores.by_own if self.is_studentized else self.scores.smaller
-
-    @property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), two-sided, for each group by itself.
-
-        Of a studentized test each tail by itself, of which there are two.
-        """
+        """(n_metrics, n_groups), two-sided, for each group by itself."""
         p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
-        return np.minimum(2 * p_values, 1.0) if self.is_studentized else p_values
+        return p_values
 
     @property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
-        if self.is_studentized:
-            observed = self._observed_own
-            return balanced_p_values(self.tested, self.largest_own, self.classes, observed)
-        return self._adjusted(self.tested)
+        return self._adjusted(self.scores.smaller)
 
     @property
     def adjusted_p_values_by_chance(self) -> FloatArray:
@@ -128,9 +107,6 @@ class PermutationTest:
 
     def critical(self, alpha: float) -> FloatArray:
         """(2,), the score up and down from which an adjusted p-value is at most alpha."""
-        if self.is_studentized:
-            # the largest of the size classes that there are
-            return np.asarray(self.least_scores(alpha).max(axis=(1, 2), initial=0.0))
         allowed = n_allowed(self.n_permutations, alpha)
         return np.full(2, np.inf) if allowed < 0 else self._placed.cut_offs(allowed)
 
@@ -138,16 +114,6 @@ class PermutationTest:
     def _placed(self) -> Placed:
         """Draws by chance error, with what is observed by the same as one of them."""
         return Placed.of(self.largest, largest_of(self.scores.by_chance))
-
-    @property
-    def _observed_own(self) -> FloatArray:
-        """(2, n_classes), what `largest_own` is of draws."""
-        return largest_in_classes(self.scores.by_own, self.classes)
-
-    def least_scores(self, alpha: float) -> FloatArray:
-        """(2, n_metrics, n_groups), the same of a studentized test; 0 where not tested."""
-        by_class = balanced_cut_offs(self.largest_own, self.classes, alpha, self._observed_own)
-        return np.append(by_class, np.zeros((2, 1)), axis=1)[:, self.classes]
 
     def cut_offs(self, alpha: float) -> FloatArray:
         """(2, n_classes), for intervals of all groups at once at 1 - alpha."""
@@ -204,7 +170,6 @@ class NullHypothesis(Protocol):
 
     scores: Scores
     classes: IntArray
-    is_studentized: bool
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One draw."""
@@ -260,7 +225,6 @@ def null_distribution(
         gaps,
         spans,
         n_reached,
-        null.is_studentized,
     )
 
 
@@ -289,7 +253,6 @@ def _by_workers(
         np.concatenate([part.gaps for part in found]),
         np.concatenate([part.spans for part in found]),
         np.sum([part.n_reached for part in found], axis=0),
-        null.is_studentized,
     )
 
 
@@ -305,8 +268,6 @@ class Permuted:
     ----------
     is_tested : (n_metrics, n_groups), groups with enough users for that metric
     """
-
-    is_studentized = False
 
     def __init__(self, moments: Moments, grouping: Grouping, is_tested: BoolArray) -> None:
         self.classes = size_classes(moments.n, is_tested)

@@ -36,8 +36,6 @@ class Resampled:
     is_tested : (n_metrics, n_groups), groups of which enough users are known
     """
 
-    is_studentized = False
-
     def __init__(
         self, moments: Moments, sample: Sample, grouping: Grouping, is_tested: BoolArray
     ) -> None:
