@@ -100,7 +100,7 @@ def group_table(
         numbers = {name: column[i, rows] for name, column in columns.items()}
         outcomes: list[str | None] = [None] * len(rows)
         judged = {}
-        if analysis.test is not None:
+        if analysis.tested_by is not None:
             outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
             is_beyond = analysis.is_beyond_chance[i, rows]
             judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))
