@@ -252,7 +252,11 @@ def just_what_matters(seed: int, market: Market) -> dict[str, Outcome]:
     rng = np.random.default_rng(seed)
     read = looked_at(market.shown(rng, market.n_users, items), RATIO)
     analysis = analysed(read, seed=seed, matters=f"{-true[0].min():.9g}")
-    return {FALSE_BY_MORE: happened((verdicts_of(analysis, [True])[0].of_groups == outcome.BY_MORE).any())}
+    return {
+        FALSE_BY_MORE: happened(
+            (verdicts_of(analysis, [True])[0].of_groups == outcome.BY_MORE).any()
+        )
+    }
 
 
 def releases(seed: int, market: Market, withheld: Sequence[float]) -> dict[str, Outcome]:

@@ -208,6 +208,7 @@ def finding_of(
         ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
+        random_sets=None if analysis.random_sets is None else float(analysis.random_sets[i, at]),
         interaction=None
         if found.interaction is None
         else _interaction(found.interaction, grouping),
