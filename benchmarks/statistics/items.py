@@ -332,9 +332,9 @@ FILMS = Market(
     sharpness=1.7,
 )
 HELD_BACK = (
-    FILMS,
-    Market("a kind is held back by a factor of 12", withheld=float(np.log(12))),
-    Market("a kind is held back by a factor of 2", withheld=0.7),
+    (FILMS, 0.95, "0"),
+    (Market("a kind is held back by a factor of 12", withheld=float(np.log(12))), 0.95, "1"),
+    (Market("a kind is held back by a factor of 2", withheld=0.7), 0.9, "0.88"),
 )
 A_LITTLE = (
     Market("a kind is held back by a fifth", withheld=0.2),
@@ -382,11 +382,11 @@ STUDIES = (
     ),
     *(
         Study(
-            f"items, {market.name}",
+            f"items, {market.name}, tolerance 0.2",
             partial(held_back, market=market),
-            (Claim(BY_MORE, 0.95),),
+            (Claim(BY_MORE, least, before=before),),
         )
-        for market in HELD_BACK
+        for market, least, before in HELD_BACK
     ),
     *(
         Study(

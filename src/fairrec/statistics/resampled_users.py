@@ -9,6 +9,7 @@ block; how far a value may be off is found by leaving out one block after the ot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,7 @@ from fairrec.statistics.simultaneous import (
 )
 
 N_DRAWS = 1000
+"""At least."""
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 10_000_000
 """Blocks times cells or groups, of each of which a few numbers are kept for each metric."""
@@ -282,7 +284,9 @@ def resample_users(
         gaps, spans = (np.array([ends.range_of(one) for one in of]) for of in (own, apart))
         return maxima, gaps, spans
 
-    drawn = [*map_in_threads(draw, range(N_DRAWS // _AT_ONCE), threads)]
+    # as many as a small significance level asks for
+    n_draws = max(N_DRAWS, 2 / alpha)
+    drawn = [*map_in_threads(draw, range(math.ceil(n_draws / _AT_ONCE)), threads)]
     maxima, gaps, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
     other = grouping.complement
     critical = np.append(balanced_cut_offs(maxima, classes, alpha)[0], np.inf)[classes]
