@@ -35,10 +35,12 @@ NUMBERS = (
 )
 ADJUSTED = ("raw_difference", "kept_share")
 """Those beside them where circumstances are given."""
+OF_ITEMS = ("random_sets",)
+"""Those beside them where items are compared."""
 JUDGED = ("is_beyond_chance", "is_known")
 """What is asked of a group besides its interval, so that other limits can be judged later."""
 FACTS = ("depth", "support", "is_fully_scored", "outcome", *JUDGED)
-RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED)
+RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *OF_ITEMS)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -69,6 +71,9 @@ def group_table(
         shown = (*NUMBERS, *ADJUSTED)
         columns["raw_difference"] = analysis.estimates.raw_difference
         columns["kept_share"] = analysis.kept_share
+    if analysis.random_sets is not None:
+        shown = (*shown, *OF_ITEMS)
+        columns["random_sets"] = analysis.random_sets
 
     def rows_of(
         name: str,
@@ -100,7 +105,7 @@ def group_table(
         numbers = {name: column[i, rows] for name, column in columns.items()}
         outcomes: list[str | None] = [None] * len(rows)
         judged = {}
-        if analysis.test is not None:
+        if analysis.tested_by is not None:
             outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
             is_beyond = analysis.is_beyond_chance[i, rows]
             judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))

@@ -42,8 +42,8 @@ def metric_results(
     results = {}
     critical = analysis.critical
     is_tested = bool(np.isfinite(critical).all())
-    # else a group is tested by its own error, which no size tells
-    has_one_error = is_tested and analysis.test is not None and not analysis.test.is_studentized
+    # of items the error of a group follows from users, and no size tells it
+    has_one_error = is_tested and analysis.test is not None
     for i, (metric, about, stands, verdict) in enumerate(
         zip(measured.metrics, found, standing, verdicts, strict=True)
     ):
@@ -208,6 +208,7 @@ def finding_of(
         ),
         p_value=float(analysis.p_values[i, at]),
         p_adjusted=float(analysis.adjusted_p_values[i, at]),
+        random_sets=None if analysis.random_sets is None else float(analysis.random_sets[i, at]),
         interaction=None
         if found.interaction is None
         else _interaction(found.interaction, grouping),

@@ -16,14 +16,14 @@ MAX_UNDEFINED = 0.05
 
 
 class Chance(Part):
-    """The null distribution of the gap: values are permuted across users."""
+    """The null distribution of the gap: values are permuted across users, or users drawn again."""
 
     mean: float
-    q95: float = Field(description="95% of permutations have a gap of at most this")
+    q95: float = Field(description="95% of draws have a gap of at most this")
     p_value: float = Field(
         description="how often the null distribution has a gap at least this large"
     )
-    permutations: int
+    permutations: int = Field(description="of items, how often users were drawn again")
 
 
 class Gap(Part):
@@ -111,6 +111,12 @@ class Finding(Part):
     )
     p_value: float = Field(description="for one group at a time")
     p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
+    random_sets: float | None = Field(
+        default=None,
+        description="of items the share of random sets of as many that are at least as far from "
+        "all others, in the same direction: it describes the group, and no verdict rests on it; "
+        "null of users",
+    )
     interaction: Interaction | None = Field(
         default=None,
         description="null for one condition, for more than six, and where not all are scored",

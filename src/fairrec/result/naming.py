@@ -90,7 +90,7 @@ def audit_summary(
         permutations=options.permutations,
         matters=None if options.matters is None else str(options.matters),
         outcome=outcome_of_all([verdict.outcome for verdict in verdicts])
-        if verdicts and analysis.test is not None
+        if verdicts and analysis.tested_by is not None
         else None,
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,

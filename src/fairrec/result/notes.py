@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-import polars as pl
-
 from fairrec.inputs.described import Described
 from fairrec.result.metric_schema import MetricResult
-from fairrec.result.schema import AuditSummary
 from fairrec.statistics.analysis import Analysis
 
 _ROUNDING = 1e-9
 """2 / 0.07 may be a hair above what it is."""
-_NEXT_TO_NOTHING = 0.1
-"""A share of what all others have."""
 
 
 def reader_notes(
@@ -58,23 +53,15 @@ def reader_notes(
         said.append(
             "no permutations: the null distribution, p-values and findings were not computed"
         )
-    elif 2 / (options.permutations + 1) > options.alpha:
+    elif analysis.test is not None and 2 / (options.permutations + 1) > options.alpha:
         # groups that stand out at both ends are counted once, and may have half the p-value
         is_never = 1 / (options.permutations + 1) > options.alpha
         can = "cannot give" if is_never else "give only groups that stand out at both ends"
         said.append(
             f"{options.permutations:,} permutations {can} a p-value of {options.alpha:g}; "
-            f"use at least {_least_permutations(2, options.alpha):,}"
+            f"use at least {math.ceil(2 / options.alpha - _ROUNDING) - 1:,}"
         )
-    elif analysis.test is not None and analysis.test.n_tails / (options.permutations + 1) > (
-        options.alpha
-    ):
-        said.append(
-            f"{options.permutations:,} permutations are few for tails and size classes together, "
-            f"and groups may be missed at {options.alpha:g}; use at least "
-            f"{_least_permutations(analysis.test.n_tails, options.alpha):,}"
-        )
-    elif options.correction == "bh":
+    elif analysis.test is not None and options.correction == "bh":
         n_tests = int(analysis.is_tested.sum())
         if n_tests / (options.permutations + 1) > options.alpha:
             said.append(
@@ -89,32 +76,3 @@ def reader_notes(
         if result.n_not_listed
     ]
     return tuple(said)
-
-
-def certain_of_these(summary: AuditSummary, groups: pl.DataFrame) -> list[str]:
-    """A note for groups that have next to nothing, whichever users come, and are no finding.
-
-    Where few items get most of what there is, a group that gets nothing at all need not be beyond
-    chance, as so many items at random may get as little. Nobody should take that for equality.
-    """
-    unit, said = summary.unit, []
-    others = pl.col("value") - pl.col("difference")
-    is_next_to_nothing = pl.col("simultaneous_high") <= (_NEXT_TO_NOTHING - 1) * others
-    open_ones = groups.filter(
-        is_next_to_nothing & (others > 0) & (pl.col("outcome") == "inconclusive")
-    )
-    for name in summary.metrics:
-        if n := open_ones.filter(metric=name).height:
-            have = "1 group has" if n == 1 else f"{n:,} groups have"
-            said.append(
-                f"{name}: {have} less than {_NEXT_TO_NOTHING:.0%} of what all others have, "
-                f"whichever users come ({1 - summary.alpha:.0%}, all at once), though so "
-                f"many {unit.many} at random may have as little. That is certain for these "
-                f"{unit.many} and open for others of their kind; the table of groups names them."
-            )
-    return said
-
-
-def _least_permutations(n_tails: int, alpha: float) -> int:
-    """So many that the rarest in each tail are together as rare as alpha."""
-    return math.ceil(n_tails / alpha - _ROUNDING) - 1

@@ -24,12 +24,12 @@ from fairrec.statistics.permutation import (
     null_distribution,
 )
 from fairrec.statistics.power import detectable_harm
+from fairrec.statistics.random_sets import shares_of_random_sets
 from fairrec.statistics.resampled_users import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.sampled_test import Resampled
-from fairrec.statistics.scores import everyone_of, own_spread, scores_of
+from fairrec.statistics.scores import everyone_of, own_spread
 from fairrec.statistics.shape import GuardedSpread, guard_spread
 from fairrec.statistics.strata import Strata
-from fairrec.statistics.studentized_test import PermutedRatios
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,10 @@ class Analysis:
     moments : within strata, where some circumstances are given
     raw : whatever the circumstances
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
-    test : None where nothing was permuted
-    resampled : how far differences may be off where items are compared, and users were drawn again
+    test : None where nothing was permuted, or items are compared
+    resampled : of items, their test and how far differences may be off, by users drawn again
+    random_sets : (n_metrics, n_groups), of items the share of random sets of as many that are as
+        far off; None where nothing was permuted
     """
 
     measured: Measured
@@ -53,6 +55,12 @@ class Analysis:
     is_tested: BoolArray
     test: PermutationTest | None
     resampled: ResampledUsers | None = None
+    random_sets: FloatArray | None = None
+
+    @property
+    def tested_by(self) -> PermutationTest | ResampledUsers | None:
+        """Permutations, or of items users drawn again; None where nothing was tested."""
+        return self.test if self.random_sets is None else self.resampled
 
     @property
     def is_fully_scored(self) -> BoolArray:
@@ -141,12 +149,12 @@ class Analysis:
 
     @cached_property
     def tested_error(self) -> FloatArray:
-        """(n_metrics, n_groups), of the difference: by chance, of items their own."""
-        if self.measured.ratio is None:
+        """(n_metrics, n_groups), of the difference: by chance, of items by users drawn again."""
+        if self.resampled is None:
             return self.moments.chance_error
-        by_own = scores_of(self.moments).by_own
-        error = np.full(by_own.shape, np.nan)
-        np.divide(self.moments.difference, by_own, out=error, where=by_own != 0)
+        scores = self.resampled.scores
+        error = np.full(scores.shape, np.nan)
+        np.divide(self.moments.difference, scores, out=error, where=scores != 0)
         return error
 
     @cached_property
@@ -187,12 +195,10 @@ class Analysis:
 
     @cached_property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), for each group by itself; NaN where nothing was permuted."""
-        if self.test is None:
+        """(n_metrics, n_groups), for each group by itself; NaN where nothing was tested."""
+        if self.tested_by is None:
             return np.full(self.is_tested.shape, np.nan)
-        if self.resampled is None:
-            return self.test.p_values
-        return np.maximum(self.test.p_values, self.resampled.p_values)
+        return self.tested_by.p_values
 
     @cached_property
     def adjusted_p_values(self) -> FloatArray:
@@ -201,22 +207,11 @@ class Analysis:
         Of items the larger of that of the test and of users drawn again.
         """
         adjusted = np.full(self.is_tested.shape, np.nan)
-        if self.test is None:
+        if self.tested_by is None:
             return adjusted
-        found = self.test.adjusted_p_values
-        if self.resampled is not None:
-            found = np.maximum(found, self.resampled.adjusted_p_values)
-        adjusted[self.is_tested] = self._of_contrast(found)[self.is_tested]
+        found = self.tested_by.adjusted_p_values
+        adjusted[self.is_tested] = found[self.is_tested]
         return adjusted
-
-    def _of_contrast(self, adjusted: FloatArray) -> FloatArray:
-        """The same for a group and all others, which are one difference in two tails.
-
-        Both are in the family that the adjustment is for, so that the smaller may be taken.
-        """
-        if self.measured.ratio is None:
-            return adjusted
-        return np.minimum(adjusted, adjusted[:, self.grouping.complement])
 
     @cached_property
     def is_beyond_chance(self) -> BoolArray:
@@ -225,7 +220,7 @@ class Analysis:
         The two need not agree: the interval allows for the group's own shape and for users who
         were not seen, and is even between tails.
         """
-        if self.test is None:
+        if self.tested_by is None:
             return np.zeros(self.is_tested.shape, dtype=bool)
         low, high = self.estimates.simultaneous
         is_significant = np.nan_to_num(self.adjusted_p_values, nan=1.0) <= self.options.alpha
@@ -243,23 +238,12 @@ class Analysis:
 
     @cached_property
     def critical(self) -> FloatArray:
-        """(2, n_metrics, n_groups), the score up and down beyond which a group is significant.
-
-        Both the test and the interval, where its cut-off is reached by the group's own error.
-        """
+        """(2, n_metrics, n_groups), the score up and down beyond which a group is significant."""
+        if self.resampled is not None and self.tested_by is not None:
+            return np.stack([self.resampled.critical] * 2)
         if self.test is None:
             return np.full((2, *self.is_tested.shape), np.inf)
         return self.test.critical(self.options.alpha)
-
-    def least_scores(self, i: int) -> FloatArray:
-        """(2, n_groups), the score from which a group is significant."""
-        least = self.critical[:, i]
-        if self.measured.ratio is None:
-            return least
-        other = self.grouping.complement
-        is_pair = (other != np.arange(len(other))) & self.is_tested[i, other]
-        # of a group and all others one need reach it, each in its tail
-        return np.where(is_pair, np.minimum(least, least[::-1, other]), least)
 
 
 def analyse(
@@ -284,7 +268,11 @@ def analyse(
         strata = None  # everyone is alike, and bounds of a metric still hold
     moments = raw if strata is None else moments_of(measured, grouping, options.n_threads, strata)
     is_tested = (moments.n >= grouping.min_users) & grouping.lattice.is_tested
-    test = None
+    test = resampled = random_sets = None
+    if blocks is not None:
+        resampled = resample_users(
+            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
+        )
     if options.permutations and len(moments.mean):
         n_done = 0
 
@@ -293,6 +281,12 @@ def analyse(
             n_done += n
             progress("testing against chance", n_done, options.permutations)
 
+        how = options.permutations, options.seed, options.n_threads, advance
+        if resampled is not None:
+            random_sets = shares_of_random_sets(moments, grouping, *how)
+            return Analysis(
+                measured, grouping, options, moments, raw, is_tested, None, resampled, random_sets
+            )
         # levels may hold values that differ: they are tested as what permutations can tell apart
         on_levels = measured.on_levels
         tested = (
@@ -304,16 +298,7 @@ def analyse(
         null: NullHypothesis
         if moments.sample is not None:
             null = Resampled(moments, moments.sample, grouping, is_tested, better)
-        elif measured.ratio is not None:
-            null = PermutedRatios(tested, grouping, is_tested, better)
         else:
             null = Permuted(tested, grouping, is_tested, better)
-        test = null_distribution(
-            null, options.permutations, options.seed, options.n_threads, advance, engine
-        )
-    resampled = None
-    if blocks is not None:
-        resampled = resample_users(
-            blocks, moments, grouping, options.alpha, options.seed, options.n_threads
-        )
+        test = null_distribution(null, *how, engine)
     return Analysis(measured, grouping, options, moments, raw, is_tested, test, resampled)

@@ -26,8 +26,8 @@ class ChanceLevel:
     Parameters
     ----------
     p_value : how often both ends are at least as far apart in standard errors. In the metric itself
-        small groups are far apart by chance, whatever happens to the large ones. Of items the
-        larger of that and of users drawn again
+        small groups are far apart by chance, whatever happens to the large ones
+    n_permutations : of items, how often users were drawn again
     """
 
     mean: float
@@ -147,18 +147,15 @@ def best_and_worst(
 
 
 def _chance(i: int, gap: float, span: float, analysis: Analysis) -> ChanceLevel | None:
-    if analysis.test is None or math.isnan(gap):
+    tested_by = analysis.tested_by
+    if tested_by is None or math.isnan(gap):
         return None
-    null_gaps = analysis.test.gaps[:, i]
-    p_value = gap_p_value(analysis.test.spans[:, i], span)
-    if analysis.resampled is not None:
-        # other users would show other items, whatever their attributes
-        p_value = max(p_value, float(analysis.resampled.gap_p_values[i]))
+    null_gaps = tested_by.gaps[:, i]
     return ChanceLevel(
         mean=float(null_gaps.mean()),
         q95=float(np.quantile(null_gaps, 0.95)),
-        p_value=p_value,
-        n_permutations=analysis.test.n_permutations,
+        p_value=gap_p_value(tested_by.spans[:, i], span),
+        n_permutations=len(null_gaps),
     )
 
 
@@ -198,7 +195,7 @@ def _selected(i: int, is_listed: BoolArray, analysis: Analysis) -> Selection:
     return select_findings(
         i,
         is_listed,
-        analysis.least_scores(i),
+        analysis.critical[:, i],
         analysis.measured.metrics[i].metric.higher_is_better,
         analysis.moments,
         analysis.grouping,

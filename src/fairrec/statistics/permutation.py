@@ -62,9 +62,7 @@ class PermutationTest:
     largest_own : (n_permutations, 2, n_columns), by own error
     gaps : (n_permutations, n_metrics), gap between full combinations; NaN where there are none
     spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by; of a
-        studentized test in the same tail
-    is_studentized : whether groups are tested by their own error alone
+    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
     """
 
     scores: Scores
@@ -75,7 +73,6 @@ class PermutationTest:
     gaps: FloatArray
     spans: FloatArray
     n_reached: IntArray
-    is_studentized: bool = False
 
     @property
     def n_permutations(self) -> int:
@@ -83,23 +80,15 @@ class PermutationTest:
         return len(self.largest)
 
     @property
-    def tested_score(self) -> FloatArray:
-        """(n_metrics, n_groups), the score that a group is tested by."""
-        return self.scores.by_own if self.is_studentized else self.scores.smaller
-
-    @property
     def p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), two-sided, for each group by itself.
-
-        Of a studentized test each tail by itself, of which there are two.
-        """
+        """(n_metrics, n_groups), two-sided, for each group by itself."""
         p_values: FloatArray = (1 + self.n_reached) / (1 + self.n_permutations)
-        return np.minimum(2 * p_values, 1.0) if self.is_studentized else p_values
+        return p_values
 
     @property
     def adjusted_p_values(self) -> FloatArray:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
-        return self._null.p_values(self.tested_score)
+        return self._null.p_values(self.scores.smaller)
 
     @property
     def adjusted_p_values_by_chance(self) -> FloatArray:
@@ -113,7 +102,7 @@ class PermutationTest:
     @property
     def _null(self) -> NullColumns:
         """The draws, with what is observed as one of them."""
-        return NullColumns(self.tested, self.largest, self.tested.largest(self.tested_score))
+        return NullColumns(self.tested, self.largest, self.tested.largest(self.scores.smaller))
 
     def cut_offs(self, alpha: float) -> FloatArray:
         """(2, n_metrics, n_groups), for intervals of all groups at once at 1 - alpha."""
@@ -191,7 +180,6 @@ class NullHypothesis(Protocol):
     scores: Scores
     tested: Columns
     intervals: Columns
-    is_studentized: bool
 
     def draw(self, seed: int, number: int) -> NullDraw:
         """One draw."""
@@ -248,7 +236,6 @@ def null_distribution(
         gaps,
         spans,
         n_reached,
-        null.is_studentized,
     )
 
 
@@ -278,7 +265,6 @@ def _by_workers(
         np.concatenate([part.gaps for part in found]),
         np.concatenate([part.spans for part in found]),
         np.sum([part.n_reached for part in found], axis=0),
-        null.is_studentized,
     )
 
 
@@ -294,8 +280,6 @@ class Permuted:
     ----------
     is_tested : (n_metrics, n_groups), groups with enough users for that metric
     """
-
-    is_studentized = False
 
     def __init__(
         self,

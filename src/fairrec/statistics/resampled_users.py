@@ -1,6 +1,6 @@
-"""Intervals of items: the users are drawn again, and with them who is shown.
+"""Tests and intervals of items: the users are drawn again, and with them who is shown.
 
-Items compete for the places of lists, so that their values depend on each other and no sample of
+A catalogue is all there is, and its items compete for the places of lists, so that no sample of
 items says how far a difference may be off. The users are the sample: one counted more or less often
 changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
 replacement. A value is what a group received over what it was due, so that both are known of every
@@ -9,6 +9,7 @@ block; how far a value may be off is found by leaving out one block after the ot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ from fairrec.metrics.attention import Share
 from fairrec.statistics.estimates import Estimates, shrunken_by
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import Extremes, gap_p_value
+from fairrec.statistics.permutation import Extremes
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
@@ -35,6 +36,7 @@ from fairrec.statistics.simultaneous import (
 )
 
 N_DRAWS = 1000
+"""At least."""
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 10_000_000
 """Blocks times cells or groups, of each of which a few numbers are kept for each metric."""
@@ -42,6 +44,8 @@ _AT_ONCE = 50
 """Draws that are summed together: always the same, so that threads change no digit."""
 _ROUNDING = 1e-9
 """Of all that is due: what was added and taken off again leaves a trace."""
+_CERTAIN = 1e9
+"""Standard errors; a difference that no user could change is so many away from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,18 @@ def user_blocks(
 
 @dataclass(frozen=True, slots=True)
 class ResampledUsers:
-    """How far values and differences may be off, by users drawn again.
+    """How far values and differences may be off, by users drawn again, and the test by the same.
+
+    A group is significant where its interval for all groups at once leaves out 0, and nowhere else.
 
     Parameters
     ----------
     value_error, others_error, error : (n_metrics, n_groups), standard errors of the mean of a
         group, of that of all others, and of their difference
     cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
+    critical : (n_metrics, n_groups), the same on the scale of `scores`
+    scores : (n_metrics, n_groups), normal deviates of the differences: the cut-off at which their
+        intervals reach 0
     unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
         others, would grow if every list gave its best places to them, as a share of lists may do
         unseen
@@ -121,20 +130,24 @@ class ResampledUsers:
     p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
         interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
         not tested
-    gap_p_values : (n_metrics,), how often intersections of all attributes are as far apart, in
-        standard errors, where all have the same value
+    gaps : (n_draws, n_metrics), between intersections of all attributes where all have the same
+        value; NaN where there are none
+    spans : (n_draws, n_metrics), distance between their highest and lowest score
     """
 
     value_error: FloatArray
     others_error: FloatArray
     error: FloatArray
     cut_off: FloatArray
+    critical: FloatArray
+    scores: FloatArray
     unseen: FloatArray
     unseen_others: FloatArray
     n_lists: int
     p_values: FloatArray
     adjusted_p_values: FloatArray
-    gap_p_values: FloatArray
+    gaps: FloatArray
+    spans: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
         """The same with the intervals of users drawn again, and shrunken by the same errors."""
@@ -216,7 +229,7 @@ def standard_errors_away(
         share = np.minimum(size / unseen, 1.0)
         by_unseen = -ndtri_exp(max(1, n_lists) * np.log1p(-share))
     away = np.where(size > 0, np.fmax(0.0, np.fmin(by_error, by_unseen)), 0.0)
-    return np.asarray(away)
+    return np.minimum(away, _CERTAIN)
 
 
 def resample_users(
@@ -227,7 +240,11 @@ def resample_users(
     seed: int,
     threads: int = 1,
 ) -> ResampledUsers:
-    """Standard errors and cut-offs that hold for all groups and metrics at once."""
+    """Standard errors, and the test of all groups and metrics at once.
+
+    A group and all other items are one difference, of which both are in the family. So the smaller
+    of their cut-offs holds for both.
+    """
     n, n_blocks, lattice = moments.n, blocks.n_blocks, grouping.lattice
     is_large = n >= grouping.min_users
     # of each group, and of all others
@@ -235,7 +252,7 @@ def resample_users(
     due = _both_sides(blocks.amounts[1].sum(axis=1), lattice)
     due = np.where(due > _ROUNDING * blocks.amounts[1].sum(axis=(1, 2))[:, None], due, np.nan)
     squares = np.empty((3, *n.shape))
-    added = []
+    added: tuple[list[FloatArray], list[FloatArray]] = [], []
     for i in range(len(n)):
         received, owed = (_both_sides(part[i], lattice, threads) for part in blocks.amounts)
         whole = due[:, i, None]
@@ -245,28 +262,34 @@ def resample_users(
         own, others = received / np.maximum(whole - owed, whole / 2)
         squares[:, i] = [(lost**2).sum(axis=0) for lost in (own, others, own - others)]
         received /= whole
-        added.append(received[0] - received[1])
+        added[0].append(received[0])
+        added[1].append(received[0] - received[1])
     # as the jackknife has it
     value_error, others_error, error = np.sqrt((n_blocks - 1) / n_blocks * squares)
     even = np.full(len(n), 0.5)
     columns = columns_of(lattice.depth, is_large & lattice.is_tested, even, n)
     ends = Extremes(lattice, is_large)
 
-    def draw(number: int) -> tuple[FloatArray, FloatArray]:
-        """Largest scores in each column, and distances between intersections."""
+    def draw(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Largest scores in each column; between intersections, gaps and those of scores."""
         rng = np.random.default_rng([seed, number])
         times = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=_AT_ONCE) - 1.0
-        apart = np.stack([times @ of for of in added], axis=1)
+        own, apart = (np.stack([times @ one for one in of], axis=1) for of in added)
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = np.nan_to_num(apart / error, posinf=0.0, neginf=0.0)
         # both ends alike: values of few lists are skewed, and a draw from them shows the long tail
         # on the wrong side
-        largest = [columns.largest(np.abs(one))[[UP, UP]] for one in apart]
-        return np.array(largest), np.array([ends.range_of(one) for one in apart])
+        maxima = np.array([columns.largest(np.abs(one))[[UP, UP]] for one in apart])
+        gaps, spans = (np.array([ends.range_of(one) for one in of]) for of in (own, apart))
+        return maxima, gaps, spans
 
-    drawn = [*map_in_threads(draw, range(N_DRAWS // _AT_ONCE), threads)]
-    maxima, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
-    cut_offs = columns.spread(interval_cut_offs(NullColumns(columns, maxima), alpha))
+    # as many as a small significance level asks for
+    n_draws = max(N_DRAWS, 2 / alpha)
+    drawn = [*map_in_threads(draw, range(math.ceil(n_draws / _AT_ONCE)), threads)]
+    maxima, gaps, spans = (np.concatenate(part) for part in zip(*drawn, strict=True))
+    null, other = NullColumns(columns, maxima), grouping.complement
+    critical = columns.spread(interval_cut_offs(null, alpha))[UP]
+    critical = np.minimum(critical, critical[:, other])
     unseen, unseen_others = np.nan_to_num(blocks.largest * blocks.n_lists / due)
     is_less = moments.difference < 0
     away = standard_errors_away(
@@ -278,21 +301,22 @@ def resample_users(
         blocks.n_lists,
     )
     freedom = np.full(n.shape, n_blocks - 1.0)
-    scores = normal_scale(away, freedom)
-    apart = np.nan_to_num(np.copysign(scores, moments.difference))
+    scores = np.copysign(normal_scale(away, freedom), np.nan_to_num(moments.difference))
+    adjusted = interval_p_values(null, scores)
     return ResampledUsers(
         value_error,
         others_error,
         error,
-        student_scale(cut_offs[UP], freedom),
+        student_scale(critical, freedom),
+        critical,
+        scores,
         unseen,
         unseen_others,
         blocks.n_lists,
         p_values=2 * ndtr(-away),
-        adjusted_p_values=interval_p_values(columns, maxima, scores),
-        gap_p_values=np.array(
-            [gap_p_value(*of) for of in zip(spans.T, ends.range_of(apart), strict=True)]
-        ),
+        adjusted_p_values=np.minimum(adjusted, adjusted[:, other]),
+        gaps=gaps,
+        spans=spans,
     )
 
 

@@ -44,8 +44,6 @@ class Resampled:
     is_tested : (n_metrics, n_groups), groups of which enough users are known
     """
 
-    is_studentized = False
-
     def __init__(
         self,
         moments: Moments,

@@ -201,7 +201,7 @@ class NullColumns:
             further = np.log(self._n_beyond / n) - log_p
         fitted = np.sqrt(self._start**2 + np.maximum(further, 0.0) * self._scale)
         is_fitted = (self._n_beyond > 0) & (further > 0)
-        return np.where(is_fitted, fitted, cut_offs).reshape(2, -1)
+        return np.asarray(np.where(is_fitted, fitted, cut_offs)).reshape(2, -1)
 
 
 def interval_cut_offs(null: NullColumns, alpha: float) -> FloatArray:
@@ -218,16 +218,13 @@ def normal_cut_offs(columns: Columns, alpha: float) -> FloatArray:
     return np.asarray(-ndtri(alpha * columns.shares / np.maximum(columns.sizes, 1)))
 
 
-def interval_p_values(columns: Columns, maxima: FloatArray, scores: FloatArray) -> FloatArray:
+def interval_p_values(null: NullColumns, scores: FloatArray) -> FloatArray:
     """(n_metrics, n_groups), the smallest alpha whose interval cut-off a score reaches."""
-    by_draws = NullColumns(columns, maxima).p_values(scores)
-    up = scores > 0
-    shares, sizes = (
-        columns.spread(columns.shares, np.nan),
-        columns.spread(np.tile(columns.sizes, (2, 1)).astype(np.float64), np.nan),
-    )
-    by_normal = ndtr(-np.abs(scores)) * np.where(up, *(sizes / shares))
-    return np.where(columns.of_group >= 0, np.minimum(np.fmax(by_draws, by_normal), 1.0), 1.0)
+    columns = null.columns
+    shares = columns.spread(columns.shares / np.maximum(columns.sizes, 1), np.nan)
+    # the inverse of `normal_cut_offs`
+    by_normal = ndtr(-np.abs(scores)) / np.where(scores > 0, *shares)
+    return np.asarray(np.minimum(np.fmax(null.p_values(scores), by_normal), 1.0))
 
 
 def has_enough_draws(n_draws: int, alpha: float) -> bool:

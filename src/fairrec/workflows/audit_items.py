@@ -21,7 +21,6 @@ from fairrec.models.runs.loading import LoadingRun
 from fairrec.result.audit_result import AuditResult
 from fairrec.result.catalogue_schema import catalogue_part
 from fairrec.result.group_table import RESERVED
-from fairrec.result.notes import certain_of_these
 from fairrec.statistics.analysis import Analysis, analyse
 from fairrec.statistics.catalogue import spread_over
 from fairrec.statistics.resampled_users import user_blocks
@@ -91,12 +90,10 @@ def audit_items(
     )
     k = max((metric.k or 0 for metric in wanted), default=0)
     catalogue = catalogue_part(spread_over(read.shown, k, inputs.attributes, options.n_threads))
-    warnings = (
-        *result.summary.warnings,
-        *_add_nothing(read),
-        *certain_of_these(result.summary, result.group_table),
-    )
-    changed = {"catalogue": catalogue, "warnings": warnings}
+    changed = {
+        "catalogue": catalogue,
+        "warnings": (*result.summary.warnings, *_add_nothing(read)),
+    }
     return replace(result, summary=result.summary.model_copy(update=changed))
 
 
@@ -116,7 +113,7 @@ def analyse_items(
     options: AuditOptions,
     progress: Progress = lambda stage, done, total: None,
 ) -> Analysis:
-    """What there is to say of groups of items: chance by attributes, intervals by users."""
+    """What there is to say of groups of items, by users drawn again."""
     inputs, shown = read.inputs, read.shown
     grouping = grouping_of(inputs.attributes, options, n_metrics=len(read.wanted), unit=inputs.unit)
     measured = replace(

@@ -132,7 +132,8 @@ def follow(lines: Lines, tiers: IntArray, shared: FloatArray, alpha: float) -> F
     is_same = (of_ends[0] > 1 - _ROUNDING).all(axis=(1, 2))
     error = np.where(is_same[:, None], lines.error_by_users[line], lines.error[line])
     growth = evidence_of_change(harms, error, of_ends)
-    together = evidence_of_harm(harms, lines.error[line], of_ends)
+    # a catalogue is all there is: what is off by luck is off by users
+    together = evidence_of_harm(harms, lines.error_by_users[line], of_ends)
     grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
     return Followed(line, sign, harms, growth, grew, together, worse)
 

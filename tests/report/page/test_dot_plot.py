@@ -94,9 +94,9 @@ def test_after_a_search_a_fully_scored_group_has_a_band_too():
     assert " instead of about " in view.overview.headline
 
 
-def test_intervals_of_items_are_told_from_the_test():
-    assert "as many items at random may differ as much" in view_of(items_result()).dots_note
-    assert "at random" not in view_of(planted()).dots_note
+def test_intervals_of_items_allow_for_other_users():
+    assert "had other users come; the items stay" in view_of(items_result()).dots_note
+    assert "had other users come" not in view_of(planted()).dots_note
 
 
 def test_without_a_test_there_is_no_plot():

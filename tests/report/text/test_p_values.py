@@ -1,4 +1,4 @@
-"""P-values that more permutations might make smaller."""
+"""P-values that more draws might make smaller."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from fairrec.core.units import ITEMS, USERS
 from fairrec.report.text.p_values import p_adjusted, p_of_gap
 from fairrec.result.metric_schema import Chance
+from fairrec.statistics.resampled_users import N_DRAWS
 
 
 @pytest.mark.parametrize(
@@ -22,8 +24,14 @@ from fairrec.result.metric_schema import Chance
     ],
 )
 def test_the_least_that_can_be_shown_is_a_bound(correction, adjusted, by_itself, text):
-    summary = SimpleNamespace(correction=correction, permutations=999)
+    summary = SimpleNamespace(correction=correction, permutations=999, unit=USERS)
     assert p_adjusted(adjusted, by_itself, summary) == text
+
+
+def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
+    summary = SimpleNamespace(correction="max", permutations=99, unit=ITEMS)
+    assert p_adjusted(1 / (1 + N_DRAWS), 0.0, summary) == "≤0.001"
+    assert p_adjusted(0.004, 0.0, summary) == "0.004"
 
 
 def test_a_gap_beyond_all_permutations_has_a_bound():

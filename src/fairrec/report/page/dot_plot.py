@@ -184,14 +184,14 @@ def ticks(low: float, high: float) -> tuple[float, ...]:
 
 
 def about_rows(groups: PageGroups, n_shown: int) -> str:
-    """What the rows are, in a sentence, and what the intervals of items are not."""
+    """What the rows are, in a sentence, and what the intervals of items allow for."""
     found = found_groups(groups.summary)
     unit = groups.summary.unit
     beside = ""
     if not unit.is_users:
         beside = (
-            f" Intervals are of these {unit.many} alone. One that leaves out 0 is no finding where "
-            f"as many {unit.many} at random may differ as much."
+            " Intervals tell how far off this may be had other users come; the "
+            f"{unit.many} stay as they are."
         )
     if not found:
         return f"No group stands out: these are the largest of a single attribute.{beside}"

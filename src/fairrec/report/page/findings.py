@@ -15,6 +15,7 @@ from fairrec.report.text.finding import (
     because_of,
     difference_of,
     one_at_a_time,
+    random_sets_of,
     simultaneous_interval,
     users_known,
     value_of_others,
@@ -143,7 +144,8 @@ def _finding(
         carried_by=carried,
         distances=distances,
         neighbours=neighbour_rows(finding, groups.summary),
-        explained=explained(finding, groups.summary),
+        explained=explained(finding, groups.summary)
+        or random_sets_of(finding, groups.summary.unit),
         unknown=unknown_of(finding, result, groups.summary),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"

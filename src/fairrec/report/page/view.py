@@ -159,7 +159,8 @@ class FindingCard:
     carried_by, distances : whether it is the combination of its conditions, and what tells so;
         empty for one condition
     neighbours : who, how many, mean and standard error; the group itself first
-    explained : the difference beside what it is whatever the circumstances
+    explained : the difference beside what it is whatever the circumstances, and of items how many
+        random sets are as far off
     unknown : what unknown attributes leave open
     """
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from fairrec.core.units import EndWords
-from fairrec.report.words import group_label, is_nothing, numbers, signed_interval, with_sign
+from fairrec.core.units import EndWords, Unit
+from fairrec.report.words import (
+    group_label,
+    is_nothing,
+    numbers,
+    percent,
+    signed_interval,
+    with_sign,
+)
 from fairrec.result.metric_schema import Finding, MetricResult
 
 
@@ -42,6 +49,15 @@ def users_known(finding: Finding) -> str:
     if finding.is_fully_scored:
         return f"{finding.support:,}"
     return f"{finding.support:,} of {finding.n_users:,}"
+
+
+def random_sets_of(finding: Finding, unit: Unit) -> str:
+    """How special a group of items is; nothing for users."""
+    if finding.random_sets is None:
+        return ""
+    return (
+        f"{percent(finding.random_sets)} of random sets of as many {unit.many} would be as far off"
+    )
 
 
 def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:

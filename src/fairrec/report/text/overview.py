@@ -13,6 +13,7 @@ from fairrec.report.text.circumstances import names_of_given
 from fairrec.report.text.ends import end_words, harm_word, of_two_lists
 from fairrec.report.text.finding import (
     difference_of,
+    random_sets_of,
     simultaneous_interval,
     users_known,
     value_of_others,
@@ -198,6 +199,8 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         f"{known} of {unit.count(summary.n_users)} ({percent(share)}) · {plain(name)} · "
         f"not chance ({p}, {_family(summary)})"
     )
+    if random_sets := random_sets_of(finding, unit):
+        detail += f" · {random_sets}"
     if summary.given is not None:
         detail += f" · {here} against {there} whatever the circumstances"
     if is_sampled(summary):

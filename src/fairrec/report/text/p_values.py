@@ -1,4 +1,4 @@
-"""P-values of a result in words: those that more permutations might make smaller are bounds."""
+"""P-values of a result in words: those that more draws might make smaller are bounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from fairrec.report.words import p_is, p_value
 from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.permutation import ROUNDING, least_p_value
+from fairrec.statistics.resampled_users import N_DRAWS
 
 
 def p_adjusted(adjusted: float, by_itself: float | None, summary: AuditSummary) -> str:
@@ -15,6 +16,8 @@ def p_adjusted(adjusted: float, by_itself: float | None, summary: AuditSummary) 
     ----------
     by_itself : of the same group, not adjusted
     """
+    if not summary.unit.is_users:
+        return p_value(adjusted, least_p_value(N_DRAWS))
     if summary.correction == "max":
         return p_value(adjusted, least_p_value(summary.permutations, is_adjusted=True))
     # a step-up adjustment is a bound where it rests on a p-value that is one

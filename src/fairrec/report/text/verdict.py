@@ -13,6 +13,7 @@ from fairrec.report.text.ends import end_words, harm_word, is_worse, worse_word
 from fairrec.report.text.finding import (
     because_of,
     difference_of,
+    random_sets_of,
     simultaneous_interval,
     users_known,
 )
@@ -178,8 +179,10 @@ def _named(finding: Finding, summary: AuditSummary) -> str:
     said = difference_of(finding)
     if finding.simultaneous is not None:
         said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
-    known = f"{users_known(finding)} {summary.unit.noun(finding.n_users)}"
-    return f"{group_label(finding.group)} ({said}, {known})"
+    said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
+    if random_sets := random_sets_of(finding, summary.unit):
+        said += f"; {random_sets}"
+    return f"{group_label(finding.group)} ({said})"
 
 
 def _no_groups(result: MetricResult, summary: AuditSummary) -> str:

@@ -31,7 +31,7 @@ from fairrec.report.text.status import outcome_words
 from fairrec.report.text.table_view import TableView
 from fairrec.report.text.unknown import unknown_lines
 from fairrec.report.text.verdict import Verdict, verdict_of
-from fairrec.report.words import confidence, group_label, number, plural, shown, signed
+from fairrec.report.words import confidence, group_label, number, percent, plural, shown, signed
 from fairrec.result.schema import AuditSummary
 from fairrec.result.search_schema import SearchSummary
 
@@ -135,7 +135,7 @@ def _items(summary: AuditSummary) -> str:
 
 
 def _findings(summary: AuditSummary) -> TableView:
-    rows, n_more = [], 0
+    rows, n_more, of_items = [], 0, int(not summary.unit.is_users)
     found = [finding for result in summary.metrics.values() for finding in result.findings]
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
@@ -152,6 +152,10 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, finding.p_value, summary),
+                    *(
+                        ["" if finding.random_sets is None else percent(finding.random_sets)]
+                        * of_items
+                    ),
                     outcome_words(finding, result, end_words(name, summary.unit)),
                 )
             )
@@ -165,14 +169,16 @@ def _findings(summary: AuditSummary) -> TableView:
         columns=(
             *("metric", "group", summary.unit.many, value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
-            *("p adjusted", "verdict"),
+            *("p adjusted", *(["random sets as far off"] * of_items), "verdict"),
         ),
-        numeric=(False, False, *(True,) * 7, False),
+        numeric=(False, False, *(True,) * (7 + of_items), False),
         rows=tuple(rows),
         spare=(one_by_one, "shrunken", value),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left after correcting for the group being picked out."]
+            + [f"Random sets: how many sets of as many {summary.unit.many} are as far off."]
+            * of_items
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
