@@ -11,7 +11,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
-from fairrec.statistics.outcome import OUTCOMES
+from fairrec.statistics.outcome import outcome_names
 
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
@@ -101,7 +101,8 @@ def group_table(
         outcomes: list[str | None] = [None] * len(rows)
         judged = {}
         if analysis.test is not None:
-            outcomes = [OUTCOMES[at] for at in verdict.of_groups[rows]]
+            names = outcome_names(metric.metric.higher_is_better)
+            outcomes = [names[at] for at in verdict.of_groups[rows]]
             is_beyond = analysis.is_beyond_chance[i, rows]
             judged = dict(zip(JUDGED, (is_beyond, verdict.is_known[rows]), strict=True))
         support = analysis.moments.n[i, rows]

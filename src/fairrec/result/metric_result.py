@@ -24,7 +24,7 @@ from fairrec.result.parts import GroupValue
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.interaction import Interaction as FoundInteraction
 from fairrec.statistics.metric_analysis import ChanceLevel, FoundGroup, MetricAnalysis
-from fairrec.statistics.outcome import BY_MORE, OUTCOMES, WORSE
+from fairrec.statistics.outcome import BY_MORE, WORSE, outcome_names
 from fairrec.statistics.pooled import PooledAnalysis
 from fairrec.statistics.standing import Standing
 from fairrec.statistics.unknown import UnknownBounds
@@ -190,13 +190,14 @@ def finding_of(
 ) -> Finding:
     """A finding, named."""
     at, estimates, grouping = found.position, analysis.estimates, analysis.grouping
+    names = outcome_names(analysis.measured.metrics[i].metric.higher_is_better)
     return Finding(
         group=grouping.group(at).as_dict(),
         value=float(estimates.value[i, at]),
         support=int(analysis.moments.n[i, at]),
         n_users=int(grouping.lattice.n_users[at]),
         is_fully_scored=bool(analysis.is_fully_scored[at]),
-        outcome=None if verdict is None else OUTCOMES[verdict.of_groups[at]],
+        outcome=None if verdict is None else names[verdict.of_groups[at]],
         difference=float(estimates.difference[i, at]),
         raw_difference=float(estimates.raw_difference[i, at]),
         kept_share=float(analysis.kept_share[i, at]) if analysis.is_adjusted else None,

@@ -84,8 +84,9 @@ class Finding(Part):
     outcome: Outcome | None = Field(
         default=None,
         description="what is known about its harm: worse by more than matters; worse, by how much "
-        "is open or nothing was said to matter; not worse by more than matters; inconclusive. Null "
-        "in results from before there were verdicts",
+        "is open or nothing was said to matter; not worse by more than matters; inconclusive. "
+        "Where neither end is better: differs by more, differs, differs by no more. Null in "
+        "results from before there were verdicts",
     )
     difference: float = Field(
         description="mean of the group minus mean of all other users, among users in the same "
@@ -156,10 +157,12 @@ class MetricVerdict(Part):
         description="the smallest harm worth acting on, in units of the metric; null where nothing "
         "was said"
     )
-    n_worse_by_more: int = Field(description="groups worse by more than matters")
-    n_worse: int = Field(description="groups shown to be worse, by how much is open")
+    n_worse_by_more: int = Field(
+        description="groups worse, or different where neither end is better, by more than matters"
+    )
+    n_worse: int = Field(description="groups shown to be worse, or different, by how much is open")
     n_better: int = Field(description="groups shown to be served better than all others")
-    n_ruled_out: int = Field(description="groups not worse by more than matters")
+    n_ruled_out: int = Field(description="groups not worse, or different, by more than matters")
     n_open: int = Field(description="groups that are inconclusive")
     ruled_out_from: int | None = Field(
         description="of groups with so many users and more none is inconclusive"

@@ -59,6 +59,17 @@ def test_where_all_differ_only_for_the_better_nobody_is_called_worse():
     assert "worse" not in found.headline + " ".join(found.who)
 
 
+def test_a_metric_without_a_better_end_changes_neither_tone_nor_answer_of_the_others():
+    found = answer_of(audit_of({"a": 0.0, "c": 0.2}, matters="a=0.05,c=0.05"))
+    assert found.tone == "clear"
+    assert found.headline.startswith(
+        "No group is shown to be worse off; gender=F, age=old is different: c 0."
+    )
+    alone = answer_of(audit_of({"c": 0.0}, matters="c=0.05"))
+    assert alone.tone == "clear"
+    assert alone.headline.startswith("No group of a single attribute differs by more than matters")
+
+
 def test_nothing_found_is_no_all_clear():
     found = answer_of(audit_of({"a": 0.0}))
     assert found.tone == "open"

@@ -48,8 +48,9 @@ def test_one_group_has_the_words_of_its_outcome():
     assert outcome_words(finding, auc, USERS.end_words) == "worse"
     matters = auc.model_copy(update={"verdict": auc.verdict.model_copy(update={"matters": 0.1})})
     assert outcome_words(finding, matters, USERS.end_words) == "worse, may be less than matters"
+    differs = finding.model_copy(update={"outcome": "differs"})
     assert (
-        outcome_words(finding, auc.model_copy(update={"higher_is_better": None}), USERS.end_words)
+        outcome_words(differs, auc.model_copy(update={"higher_is_better": None}), USERS.end_words)
         == "differs"
     )
     assert outcome_words(

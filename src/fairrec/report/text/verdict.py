@@ -24,6 +24,7 @@ from fairrec.report.words import confidence, group_label, number, percent, plura
 from fairrec.result.metric_schema import Finding, MetricResult, MetricVerdict
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS
+from fairrec.statistics.outcome import BY_MORE, RULED_OUT, position_of
 
 Tone = Literal["found", "open", "clear"]
 VARYING_SHOWN = 3
@@ -159,8 +160,8 @@ def is_cut(result: MetricResult) -> bool:
 
 def _of_what_matters(worse: list[Finding], matters: float) -> str:
     """How many of them are worse by more than matters, and how many are not."""
-    n_more = sum(finding.outcome == "worse by more" for finding in worse)
-    n_less = sum(finding.outcome == "not worse by more" for finding in worse)
+    known = [position_of(finding.outcome) for finding in worse if finding.outcome is not None]
+    n_more, n_less = known.count(BY_MORE), known.count(RULED_OUT)
     by_more = f"by more than {number(matters)}, which matters"
     if n_more == len(worse):
         return f", and {by_more}"
