@@ -16,6 +16,7 @@ from fairrec.statistics.outcome import outcome_names
 if TYPE_CHECKING:
     from fairrec.statistics.analysis import Analysis
     from fairrec.statistics.pooled import PooledAnalysis
+    from fairrec.statistics.unknown import UnknownBounds
     from fairrec.statistics.verdict import MetricVerdict
 
 NUMBERS = (
@@ -35,19 +36,28 @@ NUMBERS = (
 )
 ADJUSTED = ("raw_difference", "kept_share")
 """Those beside them where circumstances are given."""
+BOUNDED = ("unknown_low", "unknown_high", "n_unknown")
+"""Those beside them where attributes are unknown: bounds of the difference, and who may belong."""
 JUDGED = ("is_beyond_chance", "is_known")
 """What is asked of a group besides its interval, so that other limits can be judged later."""
 FACTS = ("depth", "support", "is_fully_scored", "outcome", *JUDGED)
-RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED)
+RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *BOUNDED)
 """Names an attribute cannot have beside them in the table."""
 
 
 def group_table(
-    analysis: Analysis, verdicts: Sequence[MetricVerdict], pooled: Sequence[PooledAnalysis]
+    analysis: Analysis,
+    verdicts: Sequence[MetricVerdict],
+    pooled: Sequence[PooledAnalysis],
+    unknown: Sequence[UnknownBounds | None] = (),
 ) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
     What is judged is null where nothing was tested.
+
+    Parameters
+    ----------
+    unknown : bounds of the groups of each metric, where attributes are unknown
     """
     lattice = analysis.grouping.lattice
     conditions = conditions_of(analysis.grouping)
@@ -69,6 +79,14 @@ def group_table(
         shown = (*NUMBERS, *ADJUSTED)
         columns["raw_difference"] = analysis.estimates.raw_difference
         columns["kept_share"] = analysis.kept_share
+    bounds = [one for one in unknown if one is not None]
+    if bounds:
+        shown = (*shown, *BOUNDED)
+        parts = ("low", "high", "n_unknown")
+        columns |= {
+            name: np.stack([getattr(one, part) for one in bounds])
+            for name, part in zip(BOUNDED, parts, strict=True)
+        }
 
     def rows_of(
         name: str,
@@ -111,7 +129,8 @@ def group_table(
         support = lattice.n_users[about.groups]
         values, untested = {"value": about.values}, [None] * len(about.groups)
         tables.append(rows_of(about.metric.name, about.groups, support, values, untested, {}))
-    return pl.concat(tables)
+    table = pl.concat(tables)
+    return table.with_columns(pl.col("n_unknown").cast(pl.Int64)) if bounds else table
 
 
 def group_in(conditions: Mapping[str, str | None]) -> dict[str, str]:
