@@ -31,10 +31,17 @@ class AuditVerdict:
         """The outcome, and a line for each metric."""
         lines = [
             f"  {plain(name)}: {one.outcome} (groups by more: {one.n_worse_by_more:,}, extent "
-            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}, open: {one.n_open:,})"
+            f"unclear: {one.n_worse:,}, ruled out: {one.n_ruled_out:,}{_rests(one)}, open: "
+            f"{one.n_open:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])
+
+
+def _rests(verdict: MetricVerdict) -> str:
+    """How many groups are ruled out only if unknown attributes make no difference."""
+    n = verdict.n_exceeding_at_worst
+    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
 
 
 def audit_verdict(summary: AuditSummary) -> AuditVerdict:

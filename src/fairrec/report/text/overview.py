@@ -261,8 +261,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
     n_groups = max(result.n_groups for result in summary.metrics.values())
     if all(verdict.tone == "clear" for verdict in _deciding(verdicts, summary)):
         verb = "differs" if summary.outcome == "differs by no more" else "is worse"
+        rests = next((f", {one.if_like_others}" for one in verdicts if one.if_like_others), "")
         return (
-            f"No group of a single attribute {verb} by more than matters; none of "
+            f"No group of a single attribute {verb} by more than matters{rests}; none of "
             f"{plural(n_groups, 'group')} stood out",
             "",
         )

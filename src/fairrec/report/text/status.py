@@ -6,7 +6,9 @@ from typing import Literal
 
 from fairrec.core.units import USERS, EndWords, Unit
 from fairrec.report.text.ends import is_worse
+from fairrec.report.text.unknown import if_like_others_of
 from fairrec.result.metric_schema import Finding, MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.statistics.outcome import WORSE, Outcome, outcome_names
 
 Status = Literal[
@@ -65,11 +67,17 @@ def status_words(outcome: Outcome, has_amount: bool) -> Status:
     return _STATUS.get((outcome, has_amount), "inconclusive")
 
 
-def outcome_words(finding: Finding, result: MetricResult, words: EndWords) -> str:
-    """What is known about one group, in a few words."""
+def outcome_words(
+    finding: Finding, result: MetricResult, words: EndWords, summary: AuditSummary
+) -> str:
+    """What is known about one group, in a few words, and what that rests on."""
     if finding.outcome is None:
         return ""
     if not is_worse(finding, result):
         return words.better
     has_amount = result.verdict is not None and result.verdict.matters is not None
-    return status_words(finding.outcome, has_amount)
+    said = (
+        status_words(finding.outcome, has_amount),
+        if_like_others_of(finding, result, summary),
+    )
+    return ", ".join(filter(None, said))

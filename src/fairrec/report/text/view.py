@@ -152,7 +152,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, finding.p_value, summary),
-                    outcome_words(finding, result, end_words(name, summary.unit)),
+                    outcome_words(finding, result, end_words(name, summary.unit), summary),
                 )
             )
     level = confidence(summary.alpha)
