@@ -202,6 +202,22 @@ def test_after_a_search_the_others_are_said_to_be_an_estimate():
     assert "estimated" not in answer_of(planted_result()).detail
 
 
+def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():
+    result = planted_result(search=SearchOptions("adaptive", budget_users="30%"))
+    exact = "the table has every score: leave out search and its budget for the exact answer"
+    found = answer_of(result)
+    assert found.next_steps[0] == exact
+    assert not any("raise budget_users" in step for step in found.next_steps)
+    assert "The table has every score: " in " ".join(build_view(result.summary).search)
+    # a model that is asked may be asked for more
+    search = result.summary.search.model_copy(update={"has_table": False})
+    asked = result.summary.model_copy(update={"search": search})
+    assert exact not in overview(asked, build_view(asked).verdicts).next_steps
+    # nothing is left to be scored
+    everyone = planted_result(search=SearchOptions("exact"))
+    assert exact not in answer_of(everyone).next_steps
+
+
 def test_what_would_have_been_seen_is_said_of_a_size_that_groups_have():
     rng = np.random.default_rng(2)
     table = pl.DataFrame({"user_id": range(4000), "g": [*"ab"] * 2000, "m": rng.normal(size=4000)})

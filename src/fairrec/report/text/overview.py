@@ -28,7 +28,7 @@ from fairrec.report.text.found_groups import (
     other_side,
 )
 from fairrec.report.text.p_values import p_adjusted
-from fairrec.report.text.sampled import is_sampled
+from fairrec.report.text.sampled import exact_instead, is_sampled
 from fairrec.report.text.status import SAME
 from fairrec.report.text.verdict import Tone, Verdict, is_cut
 from fairrec.report.words import (
@@ -361,7 +361,7 @@ def _how_sure(summary: AuditSummary) -> tuple[str, ...]:
 
 def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, ...]:
     """What a reader can do, the nearest first."""
-    steps = []
+    steps = [*filter(None, (exact_instead(summary),))]
     unit = summary.unit
     if summary.circumstances and summary.given is None:
         circumstance = summary.circumstances[0].circumstance
@@ -378,7 +378,8 @@ def _next_steps(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, .
         else:
             steps.append("look at what these users got")
     elif is_sampled(summary):
-        steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
+        if not summary.search.has_table:
+            steps.append(f"score more {unit.many}: raise {spelled('budget_users')}")
     elif not groups and any(not result.is_conclusive for result in summary.metrics.values()):
         # more users would be missing as these are
         steps.append(f"find out {unit.which} {'is' if unit.is_users else 'are'} missing, and why")
